@@ -1,0 +1,119 @@
+"""The door: every array is checked here, so that the kernels, which check nothing, can trust it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from shortlist.errors import InputError
+
+
+class Rows(NamedTuple):
+    """Checked sparse rows, in the one layout that kernels take. Row i is the slice indptr[i]:indptr[i+1]."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    data: NDArray[np.float64]
+    n_features: int
+
+    @property
+    def n_rows(self) -> int:
+        return self.indptr.size - 1
+
+    def block(self, first: int, last: int) -> Rows:
+        """Rows first..last-1, sharing memory."""
+        return Rows(self.indptr[first : last + 1], self.indices, self.data, self.n_features)
+
+
+def as_rows(X: Any, *, nonnegative: bool = False) -> Rows:
+    """Check a dense or sparse matrix and give its rows, columns ascending, without stored zeros or repeats.
+
+    The caller's matrix is never modified. With ``nonnegative`` a negative value is refused.
+    """
+    try:
+        checked = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
+        if scipy.sparse.issparse(checked):
+            checked.check_format(full_check=True)
+    except (ValueError, TypeError) as problem:
+        raise InputError(str(problem)) from None
+    if not scipy.sparse.issparse(checked):
+        matrix = scipy.sparse.csr_array(checked)
+    else:
+        matrix = scipy.sparse.csr_array(checked)  # shares the arrays of `checked`
+        if not _is_canonical(matrix) or np.any(matrix.data == 0):
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
+    if nonnegative and matrix.data.size and matrix.data.min() < 0:
+        row = int(np.searchsorted(matrix.indptr, int(np.argmin(matrix.data)), side="right")) - 1
+        raise InputError(
+            f"Negative values in data: row {row} holds {matrix.data.min():g}, and this learner takes values of "
+            "at least 0; replace each such feature v by the pair max(v, 0), max(0, -v)"
+        )
+    if matrix.shape[1] > np.iinfo(np.int32).max:
+        raise InputError(f"X has {matrix.shape[1]} columns; at most {np.iinfo(np.int32).max} can be indexed")
+    return Rows(
+        matrix.indptr.astype(np.int64, copy=False),
+        matrix.indices.astype(np.int32, copy=False),
+        matrix.data,
+        int(matrix.shape[1]),
+    )
+
+
+def _is_canonical(matrix: scipy.sparse.csr_array) -> bool:
+    """Whether columns ascend strictly within each row, looked up afresh: a cached flag of SciPy's can be stale."""
+    ascends = np.diff(matrix.indices) > 0
+    starts = matrix.indptr[1:-1]
+    starts = starts[(starts > 0) & (starts <= ascends.size)]
+    ascends[starts - 1] = True  # the step from one row's last column to the next row's first
+    return bool(ascends.all())
+
+
+def as_numbers(values: Any, name: str, *, length: int | None = None) -> NDArray[np.float64]:
+    """Check a one-dimensional array of finite numbers."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InputError(f"{name} must hold numbers") from None
+    if array.ndim != 1:
+        raise InputError(f"{name} must have one dimension, not {array.ndim}")
+    if length is not None and array.size != length:
+        raise InputError(f"{name} has {array.size} entries where {length} are needed, one for each row of X")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name}[{int(np.argmin(np.isfinite(array)))}] is not a finite number")
+    return array
+
+
+def as_whole(value: Any, name: str, *, least: int = 0) -> int:
+    """Check a whole-number parameter."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name} must be a whole number, not {value!r}") from None
+    if number < least:
+        raise InputError(f"{name} must be at least {least}, not {number}")
+    return number
+
+
+def as_real(value: Any, name: str, *, least: float = -np.inf, most: float = np.inf) -> float:
+    """Check a real-number parameter against its bounds."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number, not {value!r}") from None
+    if not least <= number <= most:
+        raise InputError(f"{name} must lie between {least:g} and {most:g}, not {number:g}")
+    return number
+
+
+def as_choice(value: Any, name: str, choices: Collection[Any]) -> Any:
+    """Check a parameter that takes one of a few values."""
+    if value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+    return value

@@ -1,0 +1,35 @@
+"""How a hot loop is compiled, and the sparse-row steps that several algorithms share.
+
+This file is frozen: Numba's cache notices an edit of the file a kernel stands in, not of a helper it calls
+from elsewhere. After a change here, run ``make clean``.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile once per machine, release the interpreter lock while running, divide as NumPy does."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+@kernel
+def dot(indices: NDArray[np.int32], data: NDArray[np.float64], dense: NDArray[np.float64]) -> float:
+    """Inner product of a sparse row (indices int32[m], data float64[m]) with a dense vector float64[n]."""
+    total = 0.0
+    for j in range(indices.size):
+        total += data[j] * dense[indices[j]]
+    return total
+
+
+@kernel
+def add(indices: NDArray[np.int32], data: NDArray[np.float64], scale: float, dense: NDArray[np.float64]) -> None:
+    """Add ``scale`` times a sparse row (indices int32[m], data float64[m]) to a dense vector, in place."""
+    for j in range(indices.size):
+        dense[indices[j]] += scale * data[j]

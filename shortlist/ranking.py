@@ -1,0 +1,51 @@
+"""A ranking: what every learner of categories answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Ranking:
+    """The best labels of one text or row, or of many, best first.
+
+    ``labels`` and ``scores`` have k entries for one, n × k for many: None and NaN stand where fewer than k labels
+    were retrieved. A ranking of one iterates as (label, score) pairs; a ranking of many as rankings of one.
+    ``ids`` gives the labels as numbers in order of first appearance, −1 where there is none.
+    """
+
+    def __init__(self, ids: NDArray[np.int32], scores: NDArray[np.float64], names: Sequence[Any]) -> None:
+        self.ids = ids
+        self.scores = scores
+        self._names = names
+
+    @property
+    def labels(self) -> NDArray[np.object_]:
+        labels = np.empty(self.ids.shape, dtype=object)
+        names = self._names
+        labels.reshape(-1)[:] = [names[i] if i >= 0 else None for i in self.ids.reshape(-1).tolist()]
+        return labels
+
+    def __len__(self) -> int:
+        """The number of labels of one; the number of rows of many."""
+        return int((self.ids >= 0).sum()) if self.ids.ndim == 1 else self.ids.shape[0]
+
+    def __getitem__(self, item: int) -> Any:
+        if self.ids.ndim == 1:
+            return list(self)[item]
+        return Ranking(self.ids[item], self.scores[item], self._names)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.ids.ndim == 2:
+            return (self[row] for row in range(self.ids.shape[0]))
+        found = self.ids >= 0
+        pairs = zip(self.ids[found].tolist(), self.scores[found].tolist(), strict=True)
+        return ((self._names[i], score) for i, score in pairs)
+
+    def __repr__(self) -> str:
+        if self.ids.ndim == 2:
+            return f"<Ranking of {self.ids.shape[0]} rows, {self.ids.shape[1]} labels each>"
+        return "\n".join(f"{score:8.4f}  {label}" for label, score in self) or "<Ranking: nothing retrieved>"
