@@ -9,7 +9,7 @@ import shortlist
 
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
-    "errors", "kernels", "door", "store", "ranking",
+    "errors", "kernels", "door", "store", "labels", "ranking",
     "inputs", "text", "categories", "ratings", "documents", "measures", "categorizer",
     "experiments", "report", "cli", "server", "distributed",
 ]  # fmt: skip
