@@ -7,16 +7,24 @@ __version__ = "0.1.0.dev0"
 
 # Public name -> the module it stands in. Nothing is imported before it is used, so `import shortlist` is cheap.
 _WHERE = {
+    "FeatureFocus": "categories.feature_focus",
+    "FrequencyBaseline": "categories.frequency",
+    "IndependentIndex": "categories.independent",
     "InputError": "errors",
     "ModelFileError": "errors",
     "Ranking": "ranking",
     "ShortlistError": "errors",
+    "check_learner": "categories.contract",
     "load": "store",
 }
 
 __all__ = ["__version__", *_WHERE]
 
 if TYPE_CHECKING:
+    from shortlist.categories.contract import check_learner as check_learner
+    from shortlist.categories.feature_focus import FeatureFocus as FeatureFocus
+    from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
+    from shortlist.categories.independent import IndependentIndex as IndependentIndex
     from shortlist.errors import InputError as InputError
     from shortlist.errors import ModelFileError as ModelFileError
     from shortlist.errors import ShortlistError as ShortlistError

@@ -59,11 +59,16 @@ def as_rows(X: Any, *, nonnegative: bool = False) -> Rows:
     if matrix.shape[1] > np.iinfo(np.int32).max:
         raise InputError(f"X has {matrix.shape[1]} columns; at most {np.iinfo(np.int32).max} can be indexed")
     return Rows(
-        matrix.indptr.astype(np.int64, copy=False),
-        matrix.indices.astype(np.int32, copy=False),
-        matrix.data,
+        as_plain(matrix.indptr, np.int64),
+        as_plain(matrix.indices, np.int32),
+        as_plain(matrix.data, np.float64),
         int(matrix.shape[1]),
     )
+
+
+def as_plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """The array as kernels are compiled for: that type, contiguous, writable. Copied only where it is not."""
+    return np.require(array, dtype=dtype, requirements=["C", "A", "W"])
 
 
 def _is_canonical(matrix: scipy.sparse.csr_array) -> bool:

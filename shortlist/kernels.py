@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+Ints = NDArray[np.int32]  # indices, label numbers
+Longs = NDArray[np.int64]  # offsets, counts
+Floats = NDArray[np.float64]  # values, weights, scores
+
 
 def kernel(function: Function) -> Function:
     """Compile once per machine, release the interpreter lock while running, divide as NumPy does."""
@@ -20,7 +24,7 @@ def kernel(function: Function) -> Function:
 
 
 @kernel
-def dot(indices: NDArray[np.int32], data: NDArray[np.float64], dense: NDArray[np.float64]) -> float:
+def dot(indices: Ints, data: Floats, dense: Floats) -> float:
     """Inner product of a sparse row (indices int32[m], data float64[m]) with a dense vector float64[n]."""
     total = 0.0
     for j in range(indices.size):
@@ -29,7 +33,7 @@ def dot(indices: NDArray[np.int32], data: NDArray[np.float64], dense: NDArray[np
 
 
 @kernel
-def add(indices: NDArray[np.int32], data: NDArray[np.float64], scale: float, dense: NDArray[np.float64]) -> None:
+def add(indices: Ints, data: Floats, scale: float, dense: Floats) -> None:
     """Add ``scale`` times a sparse row (indices int32[m], data float64[m]) to a dense vector, in place."""
     for j in range(indices.size):
         dense[indices[j]] += scale * data[j]

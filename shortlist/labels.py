@@ -48,12 +48,15 @@ class LabelIndex:
         """Number the labels of n_rows examples; unseen labels get the next numbers."""
         lists = label_lists(Y, n_rows)
         number = self.number
+        unseen: dict[Any, int] = {}
         for row, labels in enumerate(lists):
             for label in labels:
-                if label not in number:
-                    check_label(label, row)
-                    number[label] = len(number)
-                    self.names.append(label)
+                if not _is_label(label):
+                    raise InputError(f"the label {label!r} of row {row} is neither text nor a number")
+                if label not in number and label not in unseen:
+                    unseen[label] = len(number) + len(unseen)
+        number |= unseen
+        self.names += unseen
         return LabelSets.of([number[label] for label in labels] for labels in lists)
 
     def look_up(self, Y: Any, n_rows: int) -> LabelSets:
@@ -104,7 +107,6 @@ def _one(labels: Any) -> list[Any]:
     return [labels.item() if isinstance(labels, np.generic) else labels]
 
 
-def check_label(label: Any, row: int) -> None:
-    """A label must be text or a number, so that it can be stored and compared."""
-    if not isinstance(label, (str, int, float)) or label != label:
-        raise InputError(f"the label {label!r} of row {row} is neither text nor a number")
+def _is_label(label: Any) -> bool:
+    """Text or a number: what can be stored and compared. NaN is neither."""
+    return isinstance(label, (str, int, float)) and label == label

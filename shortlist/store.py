@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -123,27 +124,32 @@ def save(model: Storable, path: str | os.PathLike[str]) -> None:
         raise
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Open a model file: a Categorizer or a learner, whichever was saved."""
+def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = ()) -> Any:
+    """Open a model file: a Categorizer or a learner, whichever was saved.
+
+    Only shortlist's own classes are made from a file; name in ``also`` those of your own that it may hold.
+    """
     header, arrays = _read(Path(path))
     try:
         if header["checksum"] != _checksum(header["model"], arrays):
             raise ModelFileError(f"{path} is damaged: its contents do not match its checksum")
-        return build(State.join(header["model"], arrays))
+        return build(State.join(header["model"], arrays), also)
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise ModelFileError(f"{path} is damaged: {problem!r}") from None
 
 
-def build(state: State) -> Any:
+def build(state: State, also: Iterable[type[Storable]] = ()) -> Any:
     """Make the model that a state describes."""
     import shortlist
 
-    kind = getattr(shortlist, state.kind, None) if state.kind in shortlist.__all__ else None
-    if not hasattr(kind, "from_state"):
+    kinds = {kind.__name__: kind for kind in also}
+    if state.kind in shortlist.__all__:
+        kinds[state.kind] = getattr(shortlist, state.kind)
+    if not hasattr(kinds.get(state.kind), "from_state"):
         raise ModelFileError(f"the model file holds a {state.kind!r}, which this version of shortlist does not know")
-    return kind.from_state(state)  # type: ignore[union-attr]
+    return kinds[state.kind].from_state(state)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -1,0 +1,301 @@
+"""Feature-Focus index learning (paper 004: Madani, Connor and Greiner, sections 4.1 to 4.3).
+
+Every feature keeps, for the classes it is seen with, the proportions w_fc of its own weight; classes are ranked by
+the votes of the active features. FF updates the features of an example only while the true class does not lead by
+the margin δ_m. One pass, one example at a time; a feature has at most 1/w_min edges, whatever the number of classes.
+
+In the paper's letters: w_min ``min_weight``, d_max ``max_edges``, δ_m ``margin``, r_f ``rare``, w′ the running sums.
+Beyond the paper: ``max_total_edges``, a hard cap on the whole index. When it is reached, the weakest edges (by
+r_f·w_fc, among equals those of the oldest features) make room.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.categories import index as indexing
+from shortlist.categories.index import EDGES, END, Index, empty_index, make_index, retrieve
+from shortlist.categories.learner import CategoryLearner
+from shortlist.door import Rows, as_choice, as_real, as_whole
+from shortlist.kernels import Floats, Ints, Longs, kernel
+from shortlist.labels import LabelSets
+from shortlist.store import State
+
+DONE, WANTS_SLOTS, WANTS_EDGES = 0, 1, 2  # why the kernel stopped
+UNLIMITED = np.iinfo(np.int64).max
+ROOM = 8  # a full index drops an eighth of its edges, so that many updates share the cost of dropping
+
+
+class FeatureFocus(CategoryLearner):
+    """Feature-Focus (FF): learn a sparse index from features to classes, in one pass.
+
+    Parameters
+    ----------
+    min_weight : edges lighter than this share of their feature's weight are dropped (w_min).
+    max_edges : how many of a feature's heaviest edges vote (d_max).
+    margin : an example is learned while its class does not lead by more than this (δ_m).
+    passes : how often ``fit`` goes through the rows.
+    leakage : whether the weight of dropped edges still counts in a feature's total, so that a feature that predicts
+        nothing grows quiet.
+    rare : features seen fewer than this many times vote with less weight, in proportion; 0 turns this off.
+    values : "l2" scales each row to unit length, "boolean" makes all values 1, "raw" leaves them.
+    first : the true class counts as retrieved only among this many best ones.
+    max_total_edges : hard cap on the edges of the whole index; None for no cap.
+    random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
+    n_jobs : threads for ranking; results do not depend on it.
+    """
+
+    nonnegative = True
+
+    def __init__(
+        self,
+        min_weight: float = 0.01,
+        max_edges: int = 25,
+        margin: float = 0.1,
+        passes: int = 1,
+        leakage: bool = True,
+        rare: int = 10,
+        values: str = "l2",
+        first: int = 50,
+        max_total_edges: int | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.min_weight = min_weight
+        self.max_edges = max_edges
+        self.margin = margin
+        self.passes = passes
+        self.leakage = leakage
+        self.rare = rare
+        self.values = values
+        self.first = first
+        self.max_total_edges = max_total_edges
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _begin(self) -> None:
+        as_real(self.min_weight, "min_weight", least=0, most=1)
+        as_real(self.margin, "margin")
+        as_whole(self.max_edges, "max_edges", least=1)
+        as_whole(self.rare, "rare")
+        as_whole(self.first, "first", least=1)
+        as_choice(self.values, "values", ("l2", "boolean", "raw"))
+        if self.max_total_edges is not None:
+            as_whole(self.max_total_edges, "max_total_edges", least=1)
+        self._index = empty_index()
+
+    def _prepare(self, rows: Rows) -> Rows:
+        if self.values == "l2":
+            return rows._replace(data=unit_length(rows.indptr, rows.data))
+        return rows if self.values == "raw" else rows._replace(data=np.ones_like(rows.data))
+
+    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        self._index = self._index.for_features(rows.n_features)
+        cap = UNLIMITED if self.max_total_edges is None else self.max_total_edges
+        n_classes = len(self._labels)
+        scores, touched = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
+        done, why = 0, WANTS_SLOTS
+        while why != DONE:
+            done, why, slots = learn(
+                rows, labels, order, done, first_pass, self._index, scores, touched, self.max_edges,
+                float(self.min_weight), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
+            )  # fmt: skip
+            if why == WANTS_SLOTS:
+                self._index = self._index.for_slots(slots)
+            elif why == WANTS_EDGES:
+                self._index = without_weakest(self._index, full(cap), self.rare, self.leakage)
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        indexing.rank(rows, self._index, len(self._labels), self.max_edges, self.rare, ids, scores)
+
+    def _scores(self, rows: Rows) -> Floats:
+        return indexing.all_scores(rows, self._index, len(self._labels), self.max_edges, self.rare)
+
+    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        return indexing.votes(row, self._index, label, self.max_edges, self.rare)
+
+    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+        return self._index.to_arrays(self.n_features_in_)
+
+    def _from_arrays(self, state: State) -> None:
+        self._index = Index.from_arrays(state, self.n_features_in_, len(self._labels))
+
+    @property
+    def n_edges_(self) -> int:
+        """|W|, the number of edges in the index."""
+        return self._index.n_edges
+
+
+def without_weakest(index: Index, keep: int, rare: int, leakage: bool) -> Index:
+    """The index with at most ``keep`` edges: the weakest r_f·w_fc go, among equals those of the oldest features."""
+    feature, classes, weights = index.edges()
+    strength = weights / index.total[feature]
+    if rare:
+        strength *= np.minimum(1.0, index.seen[feature] / rare)
+    kept = np.ones(weights.size, dtype=bool)
+    kept[np.argsort(strength, kind="stable")[: weights.size - keep]] = False
+    total = index.total
+    if not leakage:
+        total = total - np.bincount(feature[~kept], weights[~kept], minlength=total.size)
+    length = np.bincount(feature[kept], minlength=index.length.size).astype(np.int32)
+    return make_index(length, classes[kept], weights[kept], total, index.seen)
+
+
+@kernel
+def unit_length(indptr: Longs, data: Floats) -> Floats:
+    """Values (float64[m]) scaled so that each row has unit l2 norm."""
+    scaled = np.empty_like(data)
+    for i in range(indptr.size - 1):
+        square = 0.0
+        for j in range(indptr[i], indptr[i + 1]):
+            square += data[j] * data[j]
+        norm = np.sqrt(square)
+        for j in range(indptr[i], indptr[i + 1]):
+            scaled[j] = data[j] / norm
+    return scaled
+
+
+# Figure 5, the FF algorithm
+
+
+@kernel
+def full(cap: int) -> int:
+    """How many edges an index may hold after it has made room."""
+    return cap - max(cap // ROOM, 1)
+
+
+@kernel
+def learn(
+    rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool,
+    index: Index, scores: Floats, touched: Ints,
+    max_edges: int, min_weight: float, margin: float, first: int, rare: int, leakage: bool, cap: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
+
+    Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
+    scores: float64[classes], all zero; touched: int32[classes].
+    """
+    for t in range(position, order.size):
+        i = order[t]
+        first_label, last_label = labels.indptr[i], labels.indptr[i + 1]
+        slots = 0
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            slots += 8 * (index.length[rows.indices[j]] + last_label - first_label)
+        if index.used[END] + slots > index.edge_class.size:
+            return t, WANTS_SLOTS, slots
+        new_edges = (rows.indptr[i + 1] - rows.indptr[i]) * (last_label - first_label)
+        if index.used[EDGES] + new_edges > cap and index.used[EDGES] > full(cap):
+            return t, WANTS_EDGES, 0
+
+        if first_pass:
+            for j in range(rows.indptr[i], rows.indptr[i + 1]):
+                index.seen[rows.indices[j]] += 1
+        n = retrieve(rows, i, index, max_edges, rare, scores, touched)
+        wrong = 0.0  # s′_x, the best score of a class that is not true
+        for a in range(n):
+            c = touched[a]
+            if scores[c] > wrong and not holds(labels, i, c):
+                wrong = scores[c]
+        for b in range(first_label, last_label):
+            c = labels.ids[b]
+            lead = scores[c] - wrong
+            if lead > margin and place(c, scores, touched, n) > first:
+                lead = -wrong  # not among the first: its score counts as 0
+            if lead <= margin:
+                for j in range(rows.indptr[i], rows.indptr[i + 1]):
+                    update(rows.indices[j], c, rows.data[j], index, min_weight, leakage, cap)
+        for a in range(n):
+            scores[touched[a]] = 0.0
+    return order.size, DONE, 0
+
+
+@kernel
+def holds(labels: LabelSets, i: int, c: int) -> bool:
+    """Whether example i has label c."""
+    held = False
+    for b in range(labels.indptr[i], labels.indptr[i + 1]):
+        held = held or labels.ids[b] == c
+    return held
+
+
+@kernel
+def place(c: int, scores: Floats, touched: Ints, n: int) -> int:
+    """The rank of class c among the n retrieved ones, from 1; ties to the lower number."""
+    above = 0
+    for a in range(n):
+        other = touched[a]
+        if scores[other] > scores[c] or (scores[other] == scores[c] and other < c):
+            above += 1
+    return above + 1
+
+
+# Figure 4, FSU, the feature streaming update
+
+
+@kernel
+def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: bool, cap: int) -> None:
+    """w′_fc += v; w′_f += v; drop the edges whose share is now below min_weight.
+
+    One edge rises and all others shrink alike, so a sorted list stays sorted: raise the edge, move it up, cut the tail.
+    """
+    index.total[f] += v
+    first, n = index.start[f], index.length[f]
+    at = first
+    while at < first + n and index.edge_class[at] != c:
+        at += 1
+    if at < first + n:
+        raised = index.edge_weight[at] + v
+    elif index.used[EDGES] < cap:
+        if n == index.capacity[f]:
+            move_to_more_room(f, index)
+            first = index.start[f]
+            at = first + n
+        raised = v
+        n += 1
+        index.used[EDGES] += 1
+    else:
+        return
+    while at > first and index.edge_weight[at - 1] < raised:
+        index.edge_class[at] = index.edge_class[at - 1]
+        index.edge_weight[at] = index.edge_weight[at - 1]
+        at -= 1
+    index.edge_class[at] = c
+    index.edge_weight[at] = raised
+
+    dropped = 0.0
+    while n > 0 and index.edge_weight[first + n - 1] / index.total[f] < min_weight:
+        n -= 1
+        index.used[EDGES] -= 1
+        dropped += index.edge_weight[first + n]
+    if not leakage:
+        index.total[f] -= dropped
+    index.length[f] = n
+
+
+@kernel
+def move_to_more_room(f: int, index: Index) -> None:
+    """Give feature f twice the slots: a free block of that size, or new ones at the end of the pools."""
+    old, n = index.start[f], index.length[f]
+    size = 0
+    while (1 << size) < 2 * n:
+        size += 1
+    new = index.free[size]
+    if new >= 0:
+        index.free[size] = np.int64(index.edge_weight[new])  # a free block holds the place of the next one
+    else:
+        new = index.used[END]
+        index.used[END] += 1 << size
+    for e in range(n):
+        index.edge_class[new + e] = index.edge_class[old + e]
+        index.edge_weight[new + e] = index.edge_weight[old + e]
+    if n > 0:
+        size_left = 0
+        while (2 << size_left) <= n:
+            size_left += 1
+        index.edge_weight[old] = index.free[size_left]
+        index.free[size_left] = old
+    index.start[f] = new
+    index.capacity[f] = 1 << size

@@ -1,0 +1,297 @@
+"""What all learners of categories share: checked input, numbered labels, rankings, explanations, model files.
+
+A learner adds six steps of its own, all on checked arrays:
+``_begin``, ``_learn``, ``_rank``, ``_scores``, ``_votes``, and the arrays it is made of.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from shortlist import store
+from shortlist.door import Rows, as_rows, as_whole
+from shortlist.errors import InputError
+from shortlist.kernels import Floats, Ints, Longs
+from shortlist.labels import LabelIndex, LabelSets
+from shortlist.ranking import Ranking
+from shortlist.store import State, array_to_text, text_to_array
+
+LEAST_BLOCK = 256  # rows that are worth a thread of their own
+BIAS = -1  # the column of a vote that no feature casts
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a label has its score: the votes of the features, heaviest first. The votes sum to the score."""
+
+    label: Any
+    score: float
+    votes: list[tuple[Any, float]]
+
+    def __iter__(self) -> Iterator[tuple[Any, float]]:
+        return iter(self.votes)
+
+    def __len__(self) -> int:
+        return len(self.votes)
+
+    def __repr__(self) -> str:
+        lines = [f"{self.score:8.4f}  {self.label}"]
+        return "\n".join(lines + [f"{vote:+8.4f}    {feature}" for feature, vote in self.votes])
+
+
+class CategoryLearner(ClassifierMixin, BaseEstimator):
+    """Base class of the learners of categories.
+
+    X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each row, or an indicator
+    matrix. Labels and columns that were never seen before may arrive with every ``partial_fit``.
+    """
+
+    nonnegative = False  # whether the learner takes only values of at least 0
+
+    # The learner's own steps.
+
+    def _begin(self) -> None:
+        """Check the parameters and forget everything learned."""
+        raise AssertionError("a learner defines this step")
+
+    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        """Learn the rows in that order, once."""
+        raise AssertionError("a learner defines this step")
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        """Write the best labels of each row: ids (n × k, filled with −1) and scores (n × k, filled with NaN)."""
+        raise AssertionError("a learner defines this step")
+
+    def _scores(self, rows: Rows) -> Floats:
+        """The scores of all labels, n × number of labels."""
+        raise AssertionError("a learner defines this step")
+
+    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        """The columns that vote for a label in one row, and their votes, in the order in which the score adds them."""
+        raise AssertionError("a learner defines this step")
+
+    def _prepare(self, rows: Rows) -> Rows:
+        """Turn feature values into what the learner works on."""
+        return rows
+
+    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The learned arrays, for the model file."""
+        raise AssertionError("a learner defines this step")
+
+    def _from_arrays(self, state: State) -> None:
+        """Take up the arrays of a model file, having checked all that the kernels will trust."""
+        raise AssertionError("a learner defines this step")
+
+    # Learning.
+
+    def fit(self, X: Any, Y: Any) -> Any:
+        """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state`` unless it is None."""
+        return self.fit_rows(self._check(X), Y)
+
+    def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Any:
+        """Learn some more rows, once, in the order given. ``classes`` names labels that need not occur in Y."""
+        rows = self._check(X)
+        if not self.__sklearn_is_fitted__():
+            self._start()
+        if classes is not None:
+            self._labels.learn(list(classes), len(classes))
+        return self.learn_rows(rows, Y)
+
+    def fit_rows(self, rows: Rows, Y: Any) -> Any:
+        """``fit`` on rows that have been checked."""
+        if rows.n_rows == 0:
+            raise InputError("there are no rows to learn from: found 0 samples where at least 1 is needed")
+        self._start()
+        passes = as_whole(getattr(self, "passes", 1), "passes", least=1)
+        labels = self._take_up(rows, Y)
+        rows = self._prepare(rows)
+        seed = getattr(self, "random_state", None)
+        generator = None if seed is None else np.random.default_rng(seed)
+        for n in range(passes):
+            order = np.arange(rows.n_rows) if generator is None else generator.permutation(rows.n_rows)
+            self._learn(rows, labels, order.astype(np.int64, copy=False), n == 0)
+        return self
+
+    def learn_rows(self, rows: Rows, Y: Any) -> Any:
+        """``partial_fit`` on rows that have been checked."""
+        if not self.__sklearn_is_fitted__():
+            self._start()
+        labels = self._take_up(rows, Y)
+        self._learn(self._prepare(rows), labels, np.arange(rows.n_rows, dtype=np.int64), True)
+        return self
+
+    def _start(self) -> None:
+        self._begin()
+        self._labels = LabelIndex()
+        self._label_counts = np.zeros(0, dtype=np.int64)
+        self.n_features_in_ = 0
+
+    def _take_up(self, rows: Rows, Y: Any) -> LabelSets:
+        labels = self._labels.learn(Y, rows.n_rows)
+        self._label_counts = grown(self._label_counts, len(self._labels))
+        np.add.at(self._label_counts, labels.ids, 1)
+        self.n_features_in_ = max(self.n_features_in_, rows.n_features)
+        return labels
+
+    # Ranking.
+
+    def rank(self, X: Any, k: int = 10) -> Ranking:
+        """The k best labels of each row. Ties go to the label that appeared first."""
+        self._check_fitted()
+        return self.rank_rows(self._check(X), k)
+
+    def rank_rows(self, rows: Rows, k: int = 10) -> Ranking:
+        """``rank`` on rows that have been checked."""
+        k = min(as_whole(k, "k", least=1), max(len(self._labels), 1))
+        rows = self._prepare(rows)
+        ids = np.full((rows.n_rows, k), -1, dtype=np.int32)
+        scores = np.full((rows.n_rows, k), np.nan)
+        workers = self._workers(rows.n_rows)
+        if workers == 1:
+            self._rank(rows, ids, scores)
+        else:
+            edges = np.linspace(0, rows.n_rows, workers + 1).astype(int)
+            with ThreadPoolExecutor(workers) as pool:
+                tasks = [pool.submit(self._rank, rows.block(a, b), ids[a:b], scores[a:b]) for a, b in pairwise(edges)]
+            for task in tasks:
+                task.result()
+        return Ranking(ids, scores, self._labels.names)
+
+    def _workers(self, n_rows: int) -> int:
+        """How many threads to use: kernels release the interpreter's lock, and each row's result is its own."""
+        wanted = getattr(self, "n_jobs", None)
+        jobs = 1 if wanted is None else as_whole(wanted, "n_jobs", least=-1)
+        if jobs < 1:
+            jobs = os.cpu_count() or 1
+        return max(1, min(jobs, n_rows // LEAST_BLOCK))
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score of every label for every row: n × number of labels, dense. ``rank`` needs far less memory."""
+        self._check_fitted()
+        return self._scores(self._prepare(self._check(X)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The best label of each row; the most frequent label where none is retrieved."""
+        best = self.rank(X, k=1).ids[:, 0]
+        return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """R1: the share of rows whose best label is one of theirs (accuracy, where each row has one label)."""
+        best = self.rank(X, k=1).ids[:, 0]
+        return float(np.average(is_true(best, self._labels.look_up(Y, best.size)), weights=sample_weight))
+
+    def explain(self, x: Any, label: Any) -> Explanation:
+        """The votes of each column of one row for a label. They sum to the label's score."""
+        self._check_fitted()
+        row = self._check(x if scipy.sparse.issparse(x) and x.ndim == 2 else _as_one_row(x))
+        if row.n_rows != 1:
+            raise InputError(f"explain takes one row, not {row.n_rows}")
+        return self.explain_row(row, label)
+
+    def explain_row(self, row: Rows, label: Any) -> Explanation:
+        """``explain`` on one row that has been checked."""
+        number = self._labels.number.get(label)
+        if number is None:
+            raise InputError(f"the label {label!r} has not been learned; {len(self._labels)} others have")
+        columns, votes = self._votes(self._prepare(row), number)
+        total = 0.0
+        for vote in votes.tolist():  # one after the other, as the kernels do: the same sum to the last bit
+            total += vote
+        heaviest = np.argsort(-np.abs(votes), kind="stable")
+        pairs = zip(columns[heaviest].tolist(), votes[heaviest].tolist(), strict=True)
+        return Explanation(label, total, list(pairs))
+
+    # What was learned.
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """All labels, in order of first appearance."""
+        names = self._labels.names
+        kinds = {type(name) for name in names}
+        if len(kinds) == 1:
+            return np.array(names)
+        labels = np.empty(len(names), dtype=object)
+        labels[:] = names
+        return labels
+
+    @property
+    def label_counts_(self) -> Longs:
+        """In how many examples each label of ``classes_`` was seen."""
+        return self._label_counts[: len(self._labels)]
+
+    # Model files.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the learner to one file; ``shortlist.load`` opens it."""
+        store.save(self, path)
+
+    def to_state(self) -> State:
+        self._check_fitted()
+        settings = {"parameters": self.get_params(deep=False), "n_features": self.n_features_in_}
+        arrays = self._to_arrays()
+        arrays |= {"labels": text_to_array(self._labels.names), "label_counts": self.label_counts_}
+        return State(type(self).__name__, settings, arrays)
+
+    @classmethod
+    def from_state(cls, state: State) -> Any:
+        learner = cls(**state.settings["parameters"])
+        learner._start()
+        learner._labels = LabelIndex(array_to_text(state.array("labels", np.uint8)))
+        learner._label_counts = state.array("label_counts", np.int64)
+        state.require(learner._label_counts.size == len(learner._labels), "each label has one count")
+        learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
+        learner._from_arrays(state)
+        return learner
+
+    # Checks.
+
+    def _check(self, X: Any) -> Rows:
+        return as_rows(X, nonnegative=self.nonnegative)
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_labels")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.nonnegative
+        return tags
+
+
+def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """The array with room for at least ``size`` entries, zeros behind; at least doubled, so that growth is cheap."""
+    if array.shape[0] >= size:
+        return array
+    larger = np.zeros((max(size, 2 * array.shape[0]), *array.shape[1:]), dtype=array.dtype)
+    larger[: array.shape[0]] = array
+    return larger
+
+
+def is_true(best: Ints, truth: LabelSets) -> NDArray[np.bool_]:
+    """For each row, whether the label ``best`` is one of its own."""
+    row = np.repeat(np.arange(best.size), np.diff(truth.indptr))
+    hit = np.zeros(best.size, dtype=bool)
+    hit[row[best[row] == truth.ids]] = True
+    return hit
+
+
+def _as_one_row(x: Any) -> Any:
+    if scipy.sparse.issparse(x):
+        return x.reshape(1, -1)
+    array = np.asarray(x)
+    return array.reshape(1, -1) if array.ndim == 1 else array

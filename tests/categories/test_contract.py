@@ -1,0 +1,35 @@
+"""Every learner of categories passes the contract, and the contract notices a learner that breaks it."""
+
+import pytest
+
+from shortlist import FeatureFocus, FrequencyBaseline, IndependentIndex, check_learner
+from shortlist.categories.contract import PROMISES
+
+LEARNERS = [
+    FeatureFocus(),
+    FeatureFocus(margin=0.5, passes=3, leakage=False, rare=0, max_total_edges=90),
+    FeatureFocus(values="boolean", min_weight=0.0, random_state=None),
+    FeatureFocus(values="raw", max_edges=2),
+    IndependentIndex(),
+    IndependentIndex(threshold=0.2),
+    FrequencyBaseline(),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
+def test_promise(learner, promise):
+    from sklearn.base import clone
+
+    promise(clone(learner))
+
+
+class Forgetful(FeatureFocus):
+    def _prepare(self, rows):
+        rows.data[:] = 1.0  # works on the caller's own array
+        return rows
+
+
+def test_a_broken_promise_is_named():
+    with pytest.raises(AssertionError, match="X has changed"):
+        check_learner(Forgetful())

@@ -1,0 +1,1 @@
+"""Slow, obvious twins of the algorithms, written from the formulas with dicts and lists."""

@@ -1,0 +1,49 @@
+"""Feature-Focus from the formulas of paper 004: dicts and lists, no thought of speed."""
+
+
+class SlowFeatureFocus:
+    def __init__(self, min_weight=0.01, max_edges=25, margin=0.1, leakage=True, rare=10, first=50):
+        self.w_min, self.d_max, self.delta_m = min_weight, max_edges, margin
+        self.leakage, self.rare, self.first = leakage, rare, first
+        self.edges = {}  # f -> list of [c, w'_fc], heaviest first
+        self.total = {}  # f -> w'_f
+        self.seen = {}  # f -> #_f
+
+    def rating(self, f):
+        return min(1.0, self.seen[f] / self.rare) if self.rare else 1.0
+
+    def retrieve(self, x):
+        """RankedRetrieval: [(class, score)], best first, ties to the lower class."""
+        scores = {}
+        for f, v in x:
+            for c, w in self.edges.get(f, [])[: self.d_max]:
+                scores[c] = scores.get(c, 0.0) + v * self.rating(f) / self.total[f] * w
+        return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+
+    def update(self, f, c, v):
+        """FSU."""
+        edges = self.edges.setdefault(f, [])
+        self.total[f] = self.total.get(f, 0.0) + v
+        for edge in edges:
+            if edge[0] == c:
+                edge[1] += v
+                break
+        else:
+            edges.append([c, v])
+        dropped = [edge for edge in edges if edge[1] / self.total[f] < self.w_min]
+        self.edges[f] = sorted((edge for edge in edges if edge not in dropped), key=lambda edge: -edge[1])
+        if not self.leakage:
+            self.total[f] -= sum(sorted(w for _, w in dropped))
+
+    def learn(self, x, classes, first_pass=True):
+        if first_pass:
+            for f, _ in x:
+                self.seen[f] = self.seen.get(f, 0) + 1
+        ranking = self.retrieve(x)
+        retrieved = dict(ranking[: self.first])
+        wrong = max((s for c, s in ranking if c not in classes), default=0.0)
+        late = [c for c in classes if retrieved.get(c, 0.0) - wrong <= self.delta_m]
+        for c in late:
+            for f, v in x:
+                self.update(f, c, v)
+
