@@ -10,12 +10,16 @@ _WHERE = {
     "FeatureFocus": "categories.feature_focus",
     "FrequencyBaseline": "categories.frequency",
     "IndependentIndex": "categories.independent",
+    "Evaluation": "measures",
     "InputError": "errors",
     "ModelFileError": "errors",
     "Ranking": "ranking",
     "ShortlistError": "errors",
     "check_learner": "categories.contract",
+    "evaluate": "measures",
+    "evaluate_documents": "measures",
     "load": "store",
+    "measure": "measures",
 }
 
 __all__ = ["__version__", *_WHERE]
@@ -28,6 +32,10 @@ if TYPE_CHECKING:
     from shortlist.errors import InputError as InputError
     from shortlist.errors import ModelFileError as ModelFileError
     from shortlist.errors import ShortlistError as ShortlistError
+    from shortlist.measures import Evaluation as Evaluation
+    from shortlist.measures import evaluate as evaluate
+    from shortlist.measures import evaluate_documents as evaluate_documents
+    from shortlist.measures import measure as measure
     from shortlist.ranking import Ranking as Ranking
     from shortlist.store import load as load
 

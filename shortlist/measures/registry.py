@@ -1,0 +1,100 @@
+"""The registry: every measure by name. The terminal, the documentation page and the tests read it.
+
+A measure is a value: its name, which direction is better, its formula, what it needs, and the function that computes
+it. The functions stand in this room's other files and enter the registry by the ``registered`` decorator, so that a
+formula is written next to the lines that compute it.
+
+A function gives for each instance one number, whose mean is the measure, or a row of numbers: then the measure is a
+function (``total``) of the sums of those rows over instances. Sums are all there is, so that evaluations of parts can
+be added up and a bootstrap only has to draw how often each instance counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from shortlist.door import as_whole
+from shortlist.errors import InputError
+
+Family = Literal["categories", "documents", "ratings", "models"]
+Need = Literal["complete rankings", "propensities", "scores", "n_labels"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure. In the registry a parameter stands in the name as a letter (``P@k``); asked for, as a number."""
+
+    name: str
+    better: Literal["higher", "lower"]
+    families: tuple[Family, ...]
+    formula: str
+    description: str
+    paper: str
+    compute: Callable[..., Any] = field(repr=False, compare=False)
+    total: Callable[[Any], float] | None = field(default=None, repr=False, compare=False)
+    needs: tuple[Need, ...] = ()
+    every_instance: bool = False  # also instances with nothing relevant count
+    parameters: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    @property
+    def parameter(self) -> str | None:
+        """The letter at the end of a registry name: k is a whole number from 1, t any number."""
+        return self.name[-1] if self.name.endswith(("@k", "@t", "Rk")) else None
+
+
+MEASURES: dict[str, Measure] = {}
+
+
+def registered(
+    name: str,
+    better: Literal["higher", "lower"],
+    formula: str,
+    *,
+    families: Iterable[Family] = ("categories", "documents"),
+    paper: str = "",
+    total: Callable[[Any], float] | None = None,
+    needs: Iterable[Need] = (),
+    every_instance: bool = False,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter a function into the registry; the first paragraph of its docstring is the description."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        description = " ".join((function.__doc__ or "").split("\n\n")[0].split())
+        if name in MEASURES:
+            raise KeyError(f"the measure {name} is registered twice")
+        MEASURES[name] = Measure(
+            name, better, tuple(families), formula, description, paper, function, total, tuple(needs), every_instance
+        )
+        return function
+
+    return enter
+
+
+def measure(name: str | Measure) -> Measure:
+    """The measure of that name, with its parameter: ``measure("P@5")``, ``measure("R1")``, ``measure("MRR")``.
+
+    Capitals do not matter. An unknown name is refused with a list of those there are.
+    """
+    if isinstance(name, Measure):
+        return name
+    asked = str(name).strip()
+    by_name = {key.casefold(): entry for key, entry in MEASURES.items()}
+    exact = by_name.get(asked.casefold())
+    if exact is not None and exact.parameter is None:
+        return exact
+    parts = re.fullmatch(r"(.*?)(@?)(-?\d+(?:\.\d+)?)", asked)
+    if parts:
+        stem, at, number = parts.groups()
+        for letter in ("k", "t") if at else ("k",):
+            entry = by_name.get(f"{stem}{at}{letter}".casefold())
+            if entry is not None and entry.parameter == letter:
+                value = float(number) if letter == "t" else as_whole(_whole(number), f"k of {asked}", least=1)
+                return replace(entry, name=entry.name[:-1] + number, parameters={letter: value})
+    raise InputError(f"there is no measure {asked!r}; there are {', '.join(MEASURES)} (k: a whole number, t: a number)")
+
+
+def _whole(number: str) -> int | str:
+    return int(number) if "." not in number else number
