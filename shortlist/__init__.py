@@ -18,6 +18,7 @@ _WHERE = {
     "check_learner": "categories.contract",
     "evaluate": "measures",
     "evaluate_documents": "measures",
+    "TextVectorizer": "text.vectorizer",
     "load": "store",
     "measure": "measures",
 }
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from shortlist.measures import measure as measure
     from shortlist.ranking import Ranking as Ranking
     from shortlist.store import load as load
+    from shortlist.text.vectorizer import TextVectorizer as TextVectorizer
 
 
 def __getattr__(name: str) -> Any:

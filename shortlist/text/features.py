@@ -1,0 +1,130 @@
+"""Words -> features: the words themselves, their prefixes, and runs of words (n-grams).
+
+A feature is known by its 64-bit hash, like a word, and can be spelled: an n-gram as its words with spaces between
+them ("new york"), a prefix as its letters and a star ("expor*"). Only words of at least ``prefix`` letters give a
+prefix: that of a shorter word would say no more than the word.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.kernels import kernel
+from shortlist.text.tokens import DIGIT, FACTOR, NUMBER, NUMBER_NAME, SEED, Words, mixed
+
+SPACE, STAR = np.uint32(ord(" ")), np.uint32(ord("*"))
+NUMBER_LETTERS = np.array([ord(letter) for letter in NUMBER_NAME], dtype=np.uint32)
+
+
+class Features(NamedTuple):
+    """The features of some texts, in order. Feature j is made of words firsts[j] to firsts[j] + sizes[j] - 1; where
+    sizes[j] is 0 it is the prefix of word firsts[j]. Text i has the features indptr[i]:indptr[i+1]."""
+
+    hashes: NDArray[np.uint64]
+    firsts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+
+
+def features_of(words: Words, table: NDArray[np.uint32], ngrams: int, prefix: int) -> Features:
+    """All features of some texts; ``ngrams`` is the longest run of words, ``prefix`` 0 for none."""
+    if ngrams == 1 and prefix == 0:
+        n = words.hashes.size
+        return Features(words.hashes, np.arange(n), np.ones(n, dtype=np.int64), words.indptr)
+    with np.errstate(over="ignore"):  # only matters where the kernel runs uncompiled
+        return Features(*_features(*words, table, ngrams, prefix))
+
+
+def spell(
+    words: Words, features: Features, chosen: NDArray[np.int64], table: NDArray[np.uint32], prefix: int
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The letters of the chosen features end to end, and where each ends."""
+    return _spell(
+        words.hashes, words.starts, words.ends, words.codes, features.firsts, features.sizes, chosen, table, prefix,
+        NUMBER_LETTERS,
+    )  # fmt: skip
+
+
+@kernel
+def _features(
+    hashes: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    indptr: NDArray[np.int64],
+    codes: NDArray[np.uint32],
+    table: NDArray[np.uint32],
+    ngrams: int,
+    prefix: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The arrays of Features, from those of Words."""
+    room = hashes.size * (ngrams + 1)
+    feature_hashes = np.empty(room, np.uint64)
+    firsts = np.empty(room, np.int64)
+    sizes = np.empty(room, np.int64)
+    feature_indptr = np.zeros(indptr.size, np.int64)
+    n = 0
+    for text in range(indptr.size - 1):
+        for word in range(indptr[text], indptr[text + 1]):
+            h = hashes[word]
+            for size in range(1, min(ngrams, indptr[text + 1] - word) + 1):
+                if size > 1:
+                    h = mixed(h * FACTOR + hashes[word + size - 1])
+                feature_hashes[n] = h
+                firsts[n] = word
+                sizes[n] = size
+                n += 1
+            if prefix > 0 and ends[word] - starts[word] >= prefix and hashes[word] != NUMBER:
+                h = SEED
+                for i in range(starts[word], starts[word] + prefix):
+                    h = (h ^ table[codes[i]]) * FACTOR
+                feature_hashes[n] = mixed((h ^ STAR) * FACTOR)
+                firsts[n] = word
+                sizes[n] = 0
+                n += 1
+        feature_indptr[text + 1] = n
+    return feature_hashes[:n], firsts[:n], sizes[:n], feature_indptr
+
+
+@kernel
+def _spell(
+    hashes: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    codes: NDArray[np.uint32],
+    firsts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+    table: NDArray[np.uint32],
+    prefix: int,
+    number: NDArray[np.uint32],
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Letters uint32[...] and ends int64[len(chosen)] of the spelled features."""
+    room = 0
+    for feature in chosen:
+        for word in range(firsts[feature], firsts[feature] + max(sizes[feature], 1)):
+            room += max(ends[word] - starts[word], number.size) + 1
+    letters = np.empty(room, np.uint32)
+    stops = np.empty(chosen.size, np.int64)
+    n = 0
+    for j in range(chosen.size):
+        first = firsts[chosen[j]]
+        size = sizes[chosen[j]]
+        for word in range(first, first + max(size, 1)):
+            if word > first:
+                letters[n] = SPACE
+                n += 1
+            if hashes[word] == NUMBER:
+                letters[n : n + number.size] = number
+                n += number.size
+            else:
+                for i in range(starts[word], ends[word] if size > 0 else starts[word] + prefix):
+                    letters[n] = table[codes[i]] & ~DIGIT
+                    n += 1
+        if size == 0:
+            letters[n] = STAR
+            n += 1
+        stops[j] = n
+    return letters[:n], stops

@@ -1,0 +1,146 @@
+"""Texts -> words.
+
+A word is a longest run of characters that ``str.isalnum`` accepts, or ``_``: Python's ``\\w+``, and with
+``min_length=2`` scikit-learn's default rule ``(?u)\\b\\w\\w+\\b``. All texts are laid end to end as one array of code
+points, with offsets rather than separators between them, so that any character may occur in a text. One table tells,
+for each of Unicode's code points, which letter it counts as: itself, its lower case, or none. The table is made with
+Python's own ``str`` methods.
+
+A word is known by a 64-bit hash of its letters. Two words with the same hash would be taken for one: among a
+million words, that has about one chance in 37 million (n²/2⁶⁵).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import InputError
+from shortlist.kernels import kernel
+
+# Lower-casing is one letter for one, except for these: U+0130 becomes two letters, and a capital sigma becomes one
+# letter at the end of a word and another elsewhere. Texts that hold them are lower-cased by Python first.
+NOT_ONE_TO_ONE = "\u0130\u03a3"
+
+DIGIT = np.uint32(1 << 31)  # set in the table for digits, where numbers are folded
+NUMBER = np.uint64(0x9AE16A3B2F90404F)  # the hash of every folded number
+NUMBER_NAME = "<digit>"  # no word can look like this
+
+# The hash is part of the model file's format: models that were saved know their features by it.
+SEED = np.uint64(0xCBF29CE484222325)
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Words(NamedTuple):
+    """The words of some texts. Text i has the words indptr[i]:indptr[i+1]; word j the letters starts[j]:ends[j]."""
+
+    hashes: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    codes: NDArray[np.uint32]
+
+    def keep(self, kept: NDArray[np.bool_]) -> Words:
+        """Only some of the words."""
+        before = np.zeros(kept.size + 1, dtype=np.int64)
+        np.cumsum(kept, out=before[1:])
+        return Words(self.hashes[kept], self.starts[kept], self.ends[kept], before[self.indptr], self.codes)
+
+
+def as_texts(texts: Any) -> list[str]:
+    """Check that these are texts, and give them as a list."""
+    if isinstance(texts, str | bytes) or not hasattr(texts, "__iter__"):
+        raise InputError(f"texts must be a list of texts, not one {type(texts).__name__}; for one text, write [text]")
+    listed = texts if type(texts) is list else list(texts)
+    if not set(map(type, listed)) <= {str}:
+        for position, text in enumerate(listed):
+            if not isinstance(text, str):
+                hint = "; decode it first" if isinstance(text, bytes) else ""
+                raise InputError(f"texts[{position}] is a {type(text).__name__}, not a text{hint}")
+    return listed
+
+
+def split(texts: Sequence[str], table: NDArray[np.uint32], min_length: int, *, lowercase: bool) -> Words:
+    """Cut texts into words of at least ``min_length`` letters."""
+    joined = "".join(texts)
+    if lowercase and any(letter in joined for letter in NOT_ONE_TO_ONE):
+        texts = [text.lower() if any(letter in text for letter in NOT_ONE_TO_ONE) else text for text in texts]
+        joined = "".join(texts)
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    with np.errstate(over="ignore"):  # only matters where the kernel runs uncompiled
+        hashes, starts, ends, indptr = _split(codes, offsets, table, min_length)
+    return Words(hashes, starts, ends, indptr, codes)
+
+
+@functools.cache
+def letter_table(lowercase: bool, fold_digits: bool = False) -> NDArray[np.uint32]:
+    """For each code point the letter it counts as in a word, 0 where it is no part of one."""
+    characters = "".join(map(chr, range(0x110000)))
+    letters = characters
+    if lowercase:
+        for letter in NOT_ONE_TO_ONE:
+            letters = letters.replace(letter, letter.lower()[0])
+        letters = letters.lower()
+    table = np.frombuffer(letters.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).copy()
+    table[~np.fromiter(map(str.isalnum, letters), dtype=bool, count=len(letters))] = 0
+    table[ord("_")] = ord("_")
+    if fold_digits:
+        table[np.fromiter(map(str.isdigit, characters), dtype=bool, count=len(characters))] |= DIGIT
+    table.flags.writeable = False
+    return table
+
+
+@kernel
+def _split(
+    codes: NDArray[np.uint32], offsets: NDArray[np.int64], table: NDArray[np.uint32], min_length: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Hash, start and end of each word, and where each text's words start.
+
+    codes uint32[n] < 0x110000, offsets int64[t + 1] ascending from 0 to n, table uint32[0x110000].
+    """
+    room = codes.size // 2 + offsets.size  # a word and what ends it take two code points; a text's last word, one
+    hashes = np.empty(room, np.uint64)
+    starts = np.empty(room, np.int64)
+    ends = np.empty(room, np.int64)
+    indptr = np.zeros(offsets.size, np.int64)
+    n = 0
+    for text in range(offsets.size - 1):
+        i = offsets[text]
+        last = offsets[text + 1]
+        while i < last:
+            if table[codes[i]] == 0:
+                i += 1
+                continue
+            start = i
+            h = SEED
+            digits = DIGIT
+            while i < last:
+                letter = table[codes[i]]
+                if letter == 0:
+                    break
+                h = (h ^ letter) * FACTOR
+                digits &= letter
+                i += 1
+            if digits == 0 and i - start < min_length:
+                continue
+            hashes[n] = mixed(h) if digits == 0 else NUMBER
+            starts[n] = start
+            ends[n] = i
+            n += 1
+        indptr[text + 1] = n
+    return hashes[:n], starts[:n], ends[:n], indptr
+
+
+@kernel
+def mixed(h: np.uint64) -> np.uint64:
+    """Spread a hash over all its bits, so that any of them can choose a slot."""
+    h ^= h >> np.uint64(32)
+    h *= FACTOR
+    h ^= h >> np.uint64(29)
+    return h

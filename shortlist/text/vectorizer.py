@@ -1,0 +1,307 @@
+"""TextVectorizer: texts -> sparse rows, learned as the texts arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist.door import Rows, as_choice, as_real, as_whole
+from shortlist.errors import InputError
+from shortlist.store import State
+from shortlist.text import weighting
+from shortlist.text.features import Features, features_of, spell
+from shortlist.text.tokens import Words, as_texts, letter_table, split
+from shortlist.text.vocabulary import Vocabulary
+from shortlist.text.weighting import IDF, NORM, TF, DocumentCounts
+
+BLOCK = 1 << 17  # letters that go through the kernels at a time: what fits in a processor's cache
+
+
+class TextVectorizer(TransformerMixin, BaseEstimator):
+    """Texts to rows of weighted features, with a vocabulary that grows as texts arrive.
+
+    With the defaults, the counts are those of scikit-learn's ``CountVectorizer``; columns are in order of first
+    appearance.
+
+    Parameters
+    ----------
+    lowercase : whether to lower-case words.
+    min_length : the fewest letters that a word has.
+    fold_digits : whether every word of digits, however short, counts as the one feature ``<digit>``.
+    stop_words : words to leave out: a list, ``"english"`` for scikit-learn's list, or None. They are lower-cased and
+        folded as the words of texts are. N-grams reach across a word left out.
+    ngrams : the longest run of words that is a feature; all lengths from 1 on are.
+    prefix : if a number, the first so many letters of each word that has as many are a feature too (``expor*``).
+    min_df : the fewest documents that a feature must have been seen in. Until then it has its column, with nothing
+        in it; ``fit`` leaves no such columns behind.
+    hashed : if a number, there are always that many columns, and a hash of the feature chooses its column: nothing
+        grows, whatever arrives. Different features may share a column.
+    tf : ``"count"`` d, ``"log"`` 1 + log d, or ``"boolean"`` 1, for a feature that a document has d times.
+    idf : ``"plain"`` log(m/u), ``"smooth"`` log((1+m)/(1+u)) + 1 (as scikit-learn), or None, for a feature that u of
+        the m documents learned from have. What weighs 0 is not stored.
+    norm : ``"l2"`` scales each row to Euclidean length 1; ``"pivoted"`` divides it by
+        tf(avg) · [(1 − slope) + slope · m_i/pivot], where avg is the mean count of its m_i features and pivot the mean
+        of m_i over the documents learned from.
+    slope : of the pivoted norm. ``tf="log", idf="plain", norm="pivoted"`` is the weighting of Singhal et al.
+
+    Learning online: ``partial_fit`` and ``learn_rows`` first take up all their texts (new features, m, u and pivot),
+    and ``learn_rows`` then weighs the rows with the counts as they are after the whole batch. Given one text at a time,
+    the rows are those that a learner on a stream can know: weighted by what came so far, the text itself included.
+    Rows given earlier stay as they were.
+    """
+
+    def __init__(
+        self,
+        *,
+        lowercase: bool = True,
+        min_length: int = 2,
+        fold_digits: bool = False,
+        stop_words: str | Sequence[str] | None = None,
+        ngrams: int = 1,
+        prefix: int | None = None,
+        min_df: int = 1,
+        hashed: int | None = None,
+        tf: str = "count",
+        idf: str | None = None,
+        norm: str | None = None,
+        slope: float = 0.3,
+    ) -> None:
+        self.lowercase = lowercase
+        self.min_length = min_length
+        self.fold_digits = fold_digits
+        self.stop_words = stop_words
+        self.ngrams = ngrams
+        self.prefix = prefix
+        self.min_df = min_df
+        self.hashed = hashed
+        self.tf = tf
+        self.idf = idf
+        self.norm = norm
+        self.slope = slope
+
+    def fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
+        """Learn from these texts alone."""
+        self._fit(as_texts(texts))
+        return self
+
+    def fit_transform(self, texts: Iterable[str], y: Any = None) -> scipy.sparse.csr_array:
+        """Learn from these texts alone, and give their rows; reads each text once."""
+        return _as_matrix(self._weighted(self._fit(as_texts(texts))))
+
+    def partial_fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
+        """Go on learning from more texts. Features that were there keep their columns."""
+        self._learn(as_texts(texts))
+        return self
+
+    def transform(self, texts: Iterable[str]) -> scipy.sparse.csr_array:
+        """The rows of these texts; features never seen in learning give nothing."""
+        return _as_matrix(self.rows(as_texts(texts)))
+
+    def learn_rows(self, texts: list[str]) -> Rows:
+        """Take up these texts, and give their rows, weighted by the counts after all of them."""
+        return self._weighted(self._learn(as_texts(texts)))
+
+    def rows(self, texts: list[str]) -> Rows:
+        """The rows of these texts, with nothing learned."""
+        if not hasattr(self, "vocabulary_"):
+            if self.hashed is None or self._needs_counts():
+                check_is_fitted(self, "vocabulary_")
+            self._reset()
+        blocks = [self._count(*self._features(block), learning=False) for block in _blocks(as_texts(texts))]
+        return self._weighted(_stack(blocks, self.n_features_))
+
+    @property
+    def n_features_(self) -> int:
+        """The number of columns so far."""
+        return len(self.vocabulary_) if self.hashed is None else self.hashed
+
+    def names(self, columns: Iterable[int], text: str | None = None) -> list[str]:
+        """The feature behind each column.
+
+        With ``hashed=...`` a column has no name of its own: given a ``text``, its features that fall into the column
+        are named, with " | " between them, otherwise the column's number, as "#7".
+        """
+        columns = [int(column) for column in columns]
+        for column in columns:
+            if not 0 <= column < self.n_features_:
+                raise InputError(f"there is no column {column}; the columns are 0 to {self.n_features_ - 1}")
+        if self.hashed is None:
+            return self.vocabulary_.names(columns)
+        behind: dict[int, list[str]] = {}
+        if text is not None:
+            words, features = self._features([text])
+            vocabulary = Vocabulary()
+            self._name_new(vocabulary, words, features, vocabulary.learn(features.hashes)[1])
+            for name, column in zip(vocabulary.names(), self._columns(vocabulary.hashes).tolist(), strict=True):
+                behind.setdefault(column, []).append(name)
+        return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The feature behind each column, in order."""
+        check_is_fitted(self, "vocabulary_")
+        names = self.vocabulary_.names() if self.hashed is None else self.names(range(self.n_features_))
+        return np.array(names, dtype=object)
+
+    def to_state(self) -> State:
+        """What a model file keeps."""
+        check_is_fitted(self, "vocabulary_")
+        settings = self.get_params()
+        if settings["stop_words"] is not None and not isinstance(settings["stop_words"], str):
+            settings["stop_words"] = list(settings["stop_words"])
+        arrays: dict[str, NDArray[Any]] = self.vocabulary_.arrays() if self.hashed is None else {}
+        if self.counts_ is not None:
+            arrays["document_counts"] = self.counts_.counts[: self.n_features_]
+            settings["documents"] = self.counts_.documents
+        return State("TextVectorizer", settings, arrays)
+
+    @classmethod
+    def from_state(cls, state: State) -> TextVectorizer:
+        """The inverse of ``to_state``."""
+        settings = dict(state.settings)
+        documents = settings.pop("documents", 0)
+        vectorizer = cls(**settings)
+        vectorizer._reset()
+        if vectorizer.hashed is None:
+            vectorizer.vocabulary_ = Vocabulary.from_state(state)
+        if vectorizer.counts_ is not None:
+            u = np.array(state.array("document_counts", np.int64))
+            state.require(u.size == vectorizer.n_features_, "every column has a count of documents")
+            state.require(isinstance(documents, int) and documents >= 0, "documents is a count")
+            state.require(u.size == 0 or (u.min() >= 0 and u.max() <= documents), "no count is above documents")
+            vectorizer.counts_.restore(u, documents)
+        return vectorizer
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = self.hashed is None or self._needs_counts()
+        return tags
+
+    # The stages, in the order in which texts go through them
+
+    def _reset(self) -> None:
+        """Check the parameters and forget everything."""
+        as_whole(self.min_length, "min_length", least=1)
+        as_whole(self.ngrams, "ngrams", least=1)
+        if self.prefix is not None:
+            as_whole(self.prefix, "prefix", least=1)
+        min_df = as_whole(self.min_df, "min_df", least=1)
+        if self.hashed is not None and as_whole(self.hashed, "hashed", least=1) >= 2**31:
+            raise InputError(f"hashed must be below 2**31, not {self.hashed}")
+        as_choice(self.tf, "tf", TF)
+        as_choice(self.idf, "idf", IDF)
+        as_choice(self.norm, "norm", NORM)
+        as_real(self.slope, "slope", least=0, most=1)
+        self._table = letter_table(bool(self.lowercase), bool(self.fold_digits))
+        self._stops = self._stop_table()
+        self.vocabulary_ = Vocabulary()
+        self.counts_ = DocumentCounts(min_df) if self._needs_counts() else None
+
+    def _needs_counts(self) -> bool:
+        return self.idf is not None or self.norm == "pivoted" or self.min_df > 1
+
+    def _stop_table(self) -> Vocabulary | None:
+        if self.stop_words is None:
+            return None
+        if isinstance(self.stop_words, str):
+            from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+            as_choice(self.stop_words, "stop_words", ("english",))
+            listed = sorted(ENGLISH_STOP_WORDS)
+        else:
+            listed = as_texts(self.stop_words)
+        stops = Vocabulary()
+        for text in listed:
+            words = split([text], self._table, 1, lowercase=bool(self.lowercase))
+            if words.ends.size == 1 and words.ends[0] - words.starts[0] == words.codes.size:
+                stops.learn(words.hashes)
+        return stops
+
+    def _features(self, texts: Sequence[str]) -> tuple[Words, Features]:
+        words = split(texts, self._table, self.min_length, lowercase=bool(self.lowercase))
+        if self._stops is not None:
+            words = words.keep(self._stops.find(words.hashes) < 0)
+        return words, features_of(words, self._table, self.ngrams, self.prefix or 0)
+
+    def _columns(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The hashed columns of features: the upper half of the hash, scaled down to the width."""
+        half = np.uint64(32)
+        return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
+
+    def _count(self, words: Words, features: Features, *, learning: bool) -> Rows:
+        if self.hashed is not None:
+            numbers = self._columns(features.hashes)
+        elif learning:
+            numbers, new = self.vocabulary_.learn(features.hashes)
+            self._name_new(self.vocabulary_, words, features, new)
+        else:
+            numbers = self.vocabulary_.find(features.hashes)
+        return weighting.count(numbers, features.indptr, self.n_features_)
+
+    def _name_new(self, vocabulary: Vocabulary, words: Words, features: Features, new: NDArray[np.int64]) -> None:
+        if new.size:
+            vocabulary.name(*spell(words, features, new, self._table, self.prefix or 0))
+
+    def _learn(self, texts: list[str]) -> Rows:
+        if not hasattr(self, "vocabulary_"):
+            self._reset()
+        blocks = [self._count(*self._features(block), learning=True) for block in _blocks(texts)]
+        rows = _stack(blocks, self.n_features_)
+        if self.counts_ is not None:
+            self.counts_.learn(rows)
+        return rows
+
+    def _fit(self, texts: list[str]) -> Rows:
+        self._reset()
+        rows = self._learn(texts)
+        if self.counts_ is None or self.hashed is not None or self.min_df == 1:
+            return rows
+        kept = self.counts_.counts[: self.n_features_] >= self.min_df
+        self.vocabulary_ = self.vocabulary_.keep(kept)
+        self.counts_.keep(kept)
+        rows = weighting.keep(rows, kept[rows.indices])
+        return rows._replace(indices=(np.cumsum(kept, dtype=np.int32) - 1)[rows.indices], n_features=self.n_features_)
+
+    def _weighted(self, rows: Rows) -> Rows:
+        return weighting.weigh(rows, self.counts_, self.tf, self.idf, self.norm, self.slope)
+
+
+def _blocks(texts: list[str]) -> Iterator[list[str]]:
+    """Runs of texts of about BLOCK letters together; a longer text is a block of its own."""
+    if len(texts) == 1:
+        yield texts
+        return
+    first = letters = 0
+    for position, text in enumerate(texts):
+        letters += len(text)
+        if letters >= BLOCK:
+            yield texts[first : position + 1]
+            first, letters = position + 1, 0
+    if first < len(texts):
+        yield texts[first:]
+
+
+def _stack(blocks: list[Rows], n_features: int) -> Rows:
+    if len(blocks) == 1:
+        return blocks[0]
+    starts = np.cumsum([0] + [block.indices.size for block in blocks])
+    indptr = [block.indptr[1:] + start for block, start in zip(blocks, starts, strict=False)]
+    return Rows(
+        np.concatenate([np.zeros(1, dtype=np.int64), *indptr]),
+        np.concatenate([np.empty(0, dtype=np.int32), *(block.indices for block in blocks)]),
+        np.concatenate([np.empty(0), *(block.data for block in blocks)]),
+        n_features,
+    )
+
+
+def _as_matrix(rows: Rows) -> scipy.sparse.csr_array:
+    matrix = scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))
+    matrix.has_canonical_format = True
+    return matrix

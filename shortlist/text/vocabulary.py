@@ -1,0 +1,190 @@
+"""A vocabulary that grows as features arrive, and can give every one of them back.
+
+Features are numbered in order of first appearance. An open-addressing table finds the number of a 64-bit hash; the
+letters of all names lie end to end in one array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import InputError
+from shortlist.kernels import kernel
+from shortlist.store import State
+
+EMPTY = np.int32(-1)
+MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
+
+
+class Vocabulary:
+    """Hash -> number, and number -> name."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._slots = np.full(1024, EMPTY, dtype=np.int32)
+        self._hashes = np.empty(512, dtype=np.uint64)
+        self._letters = np.empty(4096, dtype=np.uint32)
+        self._ends = np.zeros(513, dtype=np.int64)  # name i is _letters[_ends[i]:_ends[i+1]]
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        return self._hashes[: self.size]
+
+    def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The numbers of these features, −1 where one is unknown."""
+        return _find(hashes, self._slots, self._hashes)
+
+    def learn(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The numbers of these features, and where among them each new one first stood. New ones must then be named."""
+        numbers = np.empty(hashes.size, dtype=np.int32)
+        old_size, done = self.size, 0
+        first_seen = np.empty(hashes.size, dtype=np.int64)
+        while True:
+            done, self.size = _learn(
+                hashes, done, numbers, self._slots, self._hashes, self.size, first_seen, old_size
+            )
+            if done == hashes.size:
+                return numbers, first_seen[: self.size - old_size]
+            self._grow()
+
+    def name(self, letters: NDArray[np.uint32], ends: NDArray[np.int64]) -> None:
+        """Name the newest features: their letters end to end, and where each ends."""
+        first = self.size - ends.size
+        used = self._ends[first]
+        need = used + letters.size
+        if need > self._letters.size:
+            self._letters = np.concatenate([self._letters, np.empty(need, dtype=np.uint32)])
+        self._letters[used:need] = letters
+        self._ends[first + 1 : self.size + 1] = used + ends
+
+    def names(self, numbers: Sequence[int] | None = None) -> list[str]:
+        """The names of these features, or of all."""
+        if numbers is None:
+            text = _text(self._letters[: self._ends[self.size]])
+            ends = self._ends[: self.size + 1].tolist()
+            return [text[first:last] for first, last in pairwise(ends)]
+        return [_text(self._letters[self._ends[i] : self._ends[i + 1]]) for i in numbers]
+
+    def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
+        """A vocabulary of some of the features, in the same order."""
+        lengths = np.diff(self._ends[: self.size + 1])
+        letters = self._letters[: self._ends[self.size]][np.repeat(kept, lengths)]
+        return Vocabulary._of(self.hashes[kept], letters, np.cumsum(lengths[kept]))
+
+    @classmethod
+    def _of(cls, hashes: NDArray[np.uint64], letters: NDArray[np.uint32], ends: NDArray[np.int64]) -> Vocabulary:
+        vocabulary = cls()
+        vocabulary.learn(hashes)
+        vocabulary.name(letters, ends[: vocabulary.size])
+        return vocabulary
+
+    def _grow(self) -> None:
+        if 2 * self._hashes.size > MOST:
+            raise InputError(f"the vocabulary cannot hold more than {MOST:,} features; use hashed=...")
+        self._hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
+        self._ends = np.concatenate([self._ends, np.zeros(self._hashes.size + 1 - self._ends.size, dtype=np.int64)])
+        self._slots = np.full(2 * self._hashes.size, EMPTY, dtype=np.int32)
+        _rebuild(self._slots, self.hashes)
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """What a model file keeps: the letters as UTF-8."""
+        text = _text(self._letters[: self._ends[self.size]])
+        return {
+            "hashes": self.hashes,
+            "letters": np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8),
+            "name_ends": self._ends[1 : self.size + 1],
+        }
+
+    @classmethod
+    def from_state(cls, state: State) -> Vocabulary:
+        """The inverse of ``arrays``."""
+        hashes = np.array(state.array("hashes", np.uint64))
+        ends = np.array(state.array("name_ends", np.int64))
+        text = state.array("letters", np.uint8).tobytes().decode("utf-8", "surrogatepass")
+        letters = _codes(text)
+        state.require(hashes.size <= MOST and ends.size == hashes.size, "every feature has one name")
+        state.require(np.unique(hashes).size == hashes.size, "no two features have the same hash")
+        lengths = np.diff(ends, prepend=0)
+        state.require(
+            np.all(lengths >= 0) and (ends[-1] if ends.size else 0) == letters.size, "the names fill their letters"
+        )
+        return cls._of(hashes, letters, ends)
+
+
+def _text(letters: NDArray[np.uint32]) -> str:
+    return letters.tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+@kernel
+def _find(
+    wanted: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64]
+) -> NDArray[np.int32]:
+    """The number of each wanted hash, or EMPTY. slots int32[power of 2] hold numbers, hashes uint64[...] by number."""
+    mask = np.uint64(slots.size - 1)
+    numbers = np.empty(wanted.size, np.int32)
+    for j in range(wanted.size):
+        h = wanted[j]
+        slot = h & mask
+        number = slots[slot]
+        while number != EMPTY and hashes[number] != h:
+            slot = (slot + np.uint64(1)) & mask
+            number = slots[slot]
+        numbers[j] = number
+    return numbers
+
+
+@kernel
+def _learn(
+    wanted: NDArray[np.uint64],
+    done: int,
+    numbers: NDArray[np.int32],
+    slots: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    size: int,
+    first_seen: NDArray[np.int64],
+    old_size: int,
+) -> tuple[int, int]:
+    """Number the wanted hashes from ``done`` on, new ones from ``size`` on; stop early when there is no room.
+
+    Gives how many are done and the new size. first_seen[i] is where hash number old_size + i first stood.
+    """
+    mask = np.uint64(slots.size - 1)
+    for j in range(done, wanted.size):
+        h = wanted[j]
+        slot = h & mask
+        number = slots[slot]
+        while number != EMPTY and hashes[number] != h:
+            slot = (slot + np.uint64(1)) & mask
+            number = slots[slot]
+        if number == EMPTY:
+            if size == hashes.size:
+                return j, size
+            number = np.int32(size)
+            slots[slot] = number
+            hashes[number] = h
+            first_seen[size - old_size] = j
+            size += 1
+        numbers[j] = number
+    return wanted.size, size
+
+
+@kernel
+def _rebuild(slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
+    """Enter all hashes in an empty table."""
+    mask = np.uint64(slots.size - 1)
+    for number in range(hashes.size):
+        slot = hashes[number] & mask
+        while slots[slot] != EMPTY:
+            slot = (slot + np.uint64(1)) & mask
+        slots[slot] = number
