@@ -7,6 +7,7 @@ __version__ = "0.1.0.dev0"
 
 # Public name -> the module it stands in. Nothing is imported before it is used, so `import shortlist` is cheap.
 _WHERE = {
+    "Categorizer": "categorizer",
     "FeatureFocus": "categories.feature_focus",
     "FrequencyBaseline": "categories.frequency",
     "IndependentIndex": "categories.independent",
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from shortlist.categories.feature_focus import FeatureFocus as FeatureFocus
     from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
     from shortlist.categories.independent import IndependentIndex as IndependentIndex
+    from shortlist.categorizer import Categorizer as Categorizer
     from shortlist.errors import InputError as InputError
     from shortlist.errors import ModelFileError as ModelFileError
     from shortlist.errors import ShortlistError as ShortlistError

@@ -49,12 +49,9 @@ class LabelIndex:
         lists = label_lists(Y, n_rows)
         number = self.number
         unseen: dict[Any, int] = {}
-        for row, labels in enumerate(lists):
-            for label in labels:
-                if not _is_label(label):
-                    raise InputError(f"the label {label!r} of row {row} is neither text nor a number")
-                if label not in number and label not in unseen:
-                    unseen[label] = len(number) + len(unseen)
+        for label in chain.from_iterable(lists):
+            if label not in number and label not in unseen:
+                unseen[label] = len(number) + len(unseen)
         number |= unseen
         self.names += unseen
         return LabelSets.of([number[label] for label in labels] for labels in lists)
@@ -73,7 +70,10 @@ class LabelIndex:
 
 
 def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
-    """The labels of each example as a list, from a list of label lists, one label each, or an indicator matrix."""
+    """The labels of each example as a list, from a list of label lists, one label each, or an indicator matrix.
+
+    A label is text or a number: what can be stored and compared.
+    """
     if scipy.sparse.issparse(Y):
         matrix = scipy.sparse.csr_array(Y)
         lists = [part.tolist() for part in np.split(matrix.indices, matrix.indptr[1:-1])] if matrix.shape[0] else []
@@ -89,11 +89,15 @@ def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
         elif isinstance(Y, np.ndarray) and Y.dtype != object:
             lists = [[label] for label in Y.tolist()]
         elif isinstance(Y, (str, bytes)) or not hasattr(Y, "__len__"):
-            raise InputError("Y must hold the labels of each row: a list of label lists, or one label for each row")
+            raise InputError("the labels must come as a list of label lists, or as one label for each example")
         else:
             lists = [_one(labels) for labels in Y]
     if len(lists) != n_rows:
-        raise InputError(f"X has {n_rows} rows but Y has labels for {len(lists)}; each row needs its own")
+        raise InputError(f"there are {n_rows} examples but labels for {len(lists)}; each example needs its own")
+    for row, labels in enumerate(lists):
+        for label in labels:
+            if not isinstance(label, (str, int, float)) or label != label:
+                raise InputError(f"the label {label!r} of example {row} is neither text nor a number")
     return lists
 
 
@@ -106,7 +110,3 @@ def _one(labels: Any) -> list[Any]:
         return sorted(labels, key=lambda label: (str(type(label)), label))  # a set's own order changes from run to run
     return [labels.item() if isinstance(labels, np.generic) else labels]
 
-
-def _is_label(label: Any) -> bool:
-    """Text or a number: what can be stored and compared. NaN is neither."""
-    return isinstance(label, (str, int, float)) and label == label

@@ -183,12 +183,22 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The best label of each row; the most frequent label where none is retrieved."""
-        best = self.rank(X, k=1).ids[:, 0]
+        self._check_fitted()
+        return self.predict_rows(self._check(X))
+
+    def predict_rows(self, rows: Rows) -> NDArray[Any]:
+        """``predict`` on rows that have been checked."""
+        best = self.rank_rows(rows, k=1).ids[:, 0]
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """R1: the share of rows whose best label is one of theirs (accuracy, where each row has one label)."""
-        best = self.rank(X, k=1).ids[:, 0]
+        self._check_fitted()
+        return self.score_rows(self._check(X), Y, sample_weight)
+
+    def score_rows(self, rows: Rows, Y: Any, sample_weight: Any = None) -> float:
+        """``score`` on rows that have been checked."""
+        best = self.rank_rows(rows, k=1).ids[:, 0]
         return float(np.average(is_true(best, self._labels.look_up(Y, best.size)), weights=sample_weight))
 
     def explain(self, x: Any, label: Any) -> Explanation:

@@ -87,12 +87,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
         """Learn from these texts alone."""
-        self._fit(as_texts(texts))
+        self._fit([as_texts(texts)])
         return self
 
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> scipy.sparse.csr_array:
         """Learn from these texts alone, and give their rows; reads each text once."""
-        return _as_matrix(self._weighted(self._fit(as_texts(texts))))
+        return _as_matrix(self.fit_rows([as_texts(texts)]))
 
     def partial_fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
         """Go on learning from more texts. Features that were there keep their columns."""
@@ -102,6 +102,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def transform(self, texts: Iterable[str]) -> scipy.sparse.csr_array:
         """The rows of these texts; features never seen in learning give nothing."""
         return _as_matrix(self.rows(as_texts(texts)))
+
+    def fit_rows(self, batches: Iterable[list[str]]) -> Rows:
+        """Learn from these batches of texts alone, and give the rows of all of them; keeps the rows, not the texts."""
+        return self._weighted(self._fit(batches))
 
     def learn_rows(self, texts: list[str]) -> Rows:
         """Take up these texts, and give their rows, weighted by the counts after all of them."""
@@ -258,9 +262,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             self.counts_.learn(rows)
         return rows
 
-    def _fit(self, texts: list[str]) -> Rows:
+    def _fit(self, batches: Iterable[list[str]]) -> Rows:
         self._reset()
-        rows = self._learn(texts)
+        rows = _stack([self._learn(as_texts(texts)) for texts in batches], self.n_features_)
         if self.counts_ is None or self.hashed is not None or self.min_df == 1:
             return rows
         kept = self.counts_.counts[: self.n_features_] >= self.min_df

@@ -1,0 +1,160 @@
+"""Text, learner and label names in one object: what most users touch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
+
+from shortlist import store
+from shortlist.categories.feature_focus import FeatureFocus
+from shortlist.categories.learner import BIAS, CategoryLearner, Explanation
+from shortlist.errors import InputError
+from shortlist.labels import label_lists
+from shortlist.ranking import Ranking
+from shortlist.store import State
+from shortlist.text.vectorizer import TextVectorizer
+
+
+class Categorizer(ClassifierMixin, BaseEstimator):
+    """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
+
+    >>> c = Categorizer()
+    >>> c.learn("wheat exports rose", ["grain", "trade"])
+    >>> c.learn("the bank raised its rates", "money")
+    >>> c.rank("corn and wheat shipments fell", k=2)
+    >>> c.explain("corn and wheat shipments fell", "grain")
+
+    Parameters
+    ----------
+    learner : any learner of categories; FeatureFocus() if None.
+    text : how texts become features; TextVectorizer() if None.
+    """
+
+    def __init__(self, learner: CategoryLearner | None = None, text: TextVectorizer | None = None) -> None:
+        self.learner = learner
+        self.text = text
+
+    # Learning.
+
+    def learn(self, text: str, labels: Any) -> Categorizer:
+        """Learn one text with its label or list of labels. New words and labels just arrive."""
+        return self.learn_many([text], [labels])
+
+    def learn_many(self, texts: Sequence[str], Y: Any) -> Categorizer:
+        """Learn texts in the order given, going on from what is known."""
+        texts = as_list(texts)
+        Y = self._checked(texts, Y)
+        if not self.__sklearn_is_fitted__():
+            self._begin()
+        self.learner_.learn_rows(self.text_.learn_rows(texts), Y)
+        return self
+
+    def fit(self, texts: Sequence[str], Y: Any) -> Categorizer:
+        """Forget everything and learn these texts: shuffled, and as many passes as the learner is set to."""
+        texts = as_list(texts)
+        return self.fit_batches([(texts, self._checked(texts, Y))])
+
+    def fit_batches(self, batches: Iterable[tuple[list[str], list[list[Any]]]]) -> Categorizer:
+        """``fit`` from batches of texts and label lists, of which only the rows of features are kept."""
+        self._begin()
+        labels: list[list[Any]] = []
+
+        def texts() -> Iterator[list[str]]:
+            for some_texts, some_labels in batches:
+                labels.extend(self._checked(some_texts, some_labels))
+                yield some_texts
+
+        rows = self.text_.fit_rows(texts())
+        self.learner_.fit_rows(rows, labels)
+        return self
+
+    def _begin(self) -> None:
+        self.text_ = TextVectorizer() if self.text is None else clone(self.text)
+        self.learner_ = FeatureFocus() if self.learner is None else clone(self.learner)
+
+    def _checked(self, texts: list[str], Y: Any) -> list[list[Any]]:
+        """The label lists; what is bad is refused before anything is learned from any text."""
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise InputError(f"text {i} is {type(text).__name__}, not str")
+        return label_lists(Y, len(texts))
+
+    # Ranking.
+
+    def rank(self, text: str | Sequence[str], k: int = 5) -> Ranking:
+        """The k best labels of a text, or of each of many texts."""
+        self._check_fitted()
+        if isinstance(text, str):
+            one: Ranking = self.learner_.rank_rows(self.text_.rows([text]), k)[0]
+            return one
+        return self.learner_.rank_rows(self.text_.rows(as_list(text)), k)
+
+    def predict(self, texts: Sequence[str]) -> NDArray[Any]:
+        """The best label of each text."""
+        self._check_fitted()
+        return self.learner_.predict_rows(self.text_.rows(as_list(texts)))
+
+    def score(self, texts: Sequence[str], Y: Any, sample_weight: Any = None) -> float:
+        """R1: the share of texts whose best label is one of theirs."""
+        self._check_fitted()
+        return self.learner_.score_rows(self.text_.rows(as_list(texts)), Y, sample_weight)
+
+    def explain(self, text: str, label: Any) -> Explanation:
+        """The votes of the words of a text for a label. They sum to the label's score."""
+        self._check_fitted()
+        found = self.learner_.explain_row(self.text_.rows([text]), label)
+        columns = [column for column, _ in found.votes]
+        names = iter(self.text_.names([column for column in columns if column != BIAS], text))
+        words = ["(any text)" if column == BIAS else next(names) for column in columns]
+        votes = [(word, vote) for word, (_, vote) in zip(words, found.votes, strict=True)]
+        return Explanation(label, found.score, votes)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """All labels, in order of first appearance."""
+        self._check_fitted()
+        return self.learner_.classes_
+
+    # Model files.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file; ``shortlist.load`` opens it."""
+        self._check_fitted()
+        store.save(self, path)
+
+    def to_state(self) -> State:
+        return State("Categorizer", parts={"text": self.text_.to_state(), "learner": self.learner_.to_state()})
+
+    @classmethod
+    def from_state(cls, state: State) -> Categorizer:
+        text, learner = store.build(state.parts["text"]), store.build(state.parts["learner"])
+        state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
+        state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
+        categorizer = cls(learner=clone(learner), text=clone(text))
+        categorizer.text_, categorizer.learner_ = text, learner
+        return categorizer
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError("this Categorizer has learned nothing yet; call learn, learn_many or fit first")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "learner_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def as_list(texts: Any) -> list[str]:
+    """Many texts as a list; one text alone is a mistake that would otherwise be read letter by letter."""
+    if isinstance(texts, (str, bytes)):
+        raise InputError("a list of texts is needed here, not one text")
+    return list(texts)
