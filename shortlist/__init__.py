@@ -13,8 +13,10 @@ _WHERE = {
     "IndependentIndex": "categories.independent",
     "Evaluation": "measures",
     "InputError": "errors",
+    "MapSVM": "documents.average_precision",
     "ModelFileError": "errors",
     "Ranking": "ranking",
+    "RocSVM": "documents.roc",
     "ShortlistError": "errors",
     "check_learner": "categories.contract",
     "evaluate": "measures",
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
     from shortlist.categories.independent import IndependentIndex as IndependentIndex
     from shortlist.categorizer import Categorizer as Categorizer
+    from shortlist.documents.average_precision import MapSVM as MapSVM
+    from shortlist.documents.roc import RocSVM as RocSVM
     from shortlist.errors import InputError as InputError
     from shortlist.errors import ModelFileError as ModelFileError
     from shortlist.errors import ShortlistError as ShortlistError

@@ -1,0 +1,112 @@
+"""MapSVM: the SVM that optimises mean average precision.
+
+Yue, Finley, Radlinski, Joachims, *A support vector method for optimizing average precision* (2007), Algorithm 2.
+R relevant documents with scores s_1 ≥ s_2 ≥ …, N non-relevant ones with scores s̄_1 ≥ s̄_2 ≥ … . The j-th non-relevant
+document goes just before relevant document opt_j, the k that maximises
+
+    δ_j(k, R+1) = Σ_{i=k}^{R} [ (j/(j+i) − (j−1)/(j+i−1))/R − 2·(s_i − s̄_j)/(R·N) ],    k = R+1: it stays at the bottom.
+
+Deviation: the paper tries every k for every j, O(R·N). With harmonic numbers H and prefix sums S every δ is O(1),
+
+    δ_j(k, R+1) = [ H_{j+R} − H_{j+k−1} − (j−1)·(R−k+1)/((j+R)·(j+k−1)) ]/R − 2·[ S_R − S_{k−1} − (R−k+1)·s̄_j ]/(R·N),
+
+and since opt_1 ≤ opt_2 ≤ … (Theorem 2), the opt of a j between two known ones lies between theirs. Halving the
+distance between known ones, divide and conquer costs O((R+N)·log N) after the sort.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.documents.ranker import StructuralRanker
+from shortlist.kernels import kernel
+
+
+class MapSVM(StructuralRanker):
+    """Linear ranker of documents that minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds the mean of 1 − AP.
+
+    A relevance above 0 counts as relevant. ``score`` is mean average precision.
+    """
+
+    def _search(
+        self, scores: NDArray[np.float64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        longest = int(np.diff(starts).max())
+        harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, longest + 1))])
+        above = np.zeros(scores.size, dtype=np.int64)
+        most_violated(scores, starts, relevant, harmonic, above)
+        return above
+
+    def _loss(
+        self, above: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        return map_loss(above, starts, relevant)
+
+
+# Algorithm 2, for every query.
+
+
+@kernel
+def most_violated(
+    scores: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    relevant: NDArray[np.int64],
+    harmonic: NDArray[np.float64],
+    above: NDArray[np.int64],
+) -> None:
+    """Write for each relevant document how many non-relevant ones the most violated ranking puts before it.
+
+    scores float64[m]: each query's relevant documents by falling score, then its non-relevant ones likewise;
+    starts int64[n+1], relevant int64[n], harmonic float64[longest query + 1], above int64[m].
+    """
+    for q in range(relevant.size):
+        first, R = starts[q], relevant[q]
+        s = scores[first : first + R]
+        s_bar = scores[first + R : starts[q + 1]]
+        opt = place_each(s, s_bar, harmonic)
+        j = 0
+        for i in range(R):
+            while j < opt.size and opt[j] <= i + 1:
+                j += 1
+            above[first + i] = j
+
+
+@kernel
+def place_each(
+    s: NDArray[np.float64], s_bar: NDArray[np.float64], harmonic: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """opt_j in 1..R+1 of every non-relevant document, s float64[R], s_bar float64[N], both falling."""
+    R, N = s.size, s_bar.size
+    prefix = np.zeros(R + 1)
+    for i in range(R):
+        prefix[i + 1] = prefix[i] + s[i]
+    opt = np.empty(N + 1, dtype=np.int64)
+    opt[0] = 1
+    stride = 1
+    while stride <= N:
+        stride *= 2
+    while stride > 1:  # opt of every (2·stride)-th j is known; the j halfway between two of them lies between theirs
+        stride //= 2
+        for j in range(stride, N + 1, 2 * stride):
+            best_k, best = 0, -np.inf
+            for k in range(opt[j - stride], (opt[j + stride] if j + stride <= N else R + 1) + 1):
+                precision = harmonic[j + R] - harmonic[j + k - 1] - (j - 1) * (R - k + 1) / ((j + R) * (j + k - 1.0))
+                score = prefix[R] - prefix[k - 1] - (R - k + 1) * s_bar[j - 1]
+                delta = precision - 2.0 * score / N  # R times δ_j(k, R+1)
+                if delta > best:
+                    best_k, best = k, delta
+            opt[j] = best_k
+    return opt[1:]
+
+
+@kernel
+def map_loss(above: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]) -> NDArray[np.float64]:
+    """1 − AP of each query, AP = 1/R · Σ_i i/(i + a_i), with a_i non-relevant documents before relevant one i."""
+    losses = np.empty(relevant.size)
+    for q in range(relevant.size):
+        total = 0.0
+        for i in range(relevant[q]):
+            total += (i + 1) / (i + 1 + above[starts[q] + i])
+        losses[q] = 1.0 - total / relevant[q]
+    return losses

@@ -1,0 +1,152 @@
+"""Rows grouped by query: who belongs together, which pairs can stand in the wrong order, and the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import InputError
+
+
+class Queries(NamedTuple):
+    """The queries in order of appearance. Query q has rows starts[q]..starts[q+1]-1."""
+
+    names: NDArray[Any]
+    starts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return int(self.names.size)
+
+    @property
+    def of_rows(self) -> NDArray[np.int64]:
+        """The number of the query each row belongs to."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.starts))
+
+    def order(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The rows of query after query, best first; equal scores keep the order of the rows."""
+        return np.lexsort((-scores, self.of_rows))
+
+
+def as_queries(query: Any, n_rows: int) -> Queries:
+    """Check one query id for each row; the rows of a query must stand together."""
+    if query is None:
+        raise InputError("query is missing: give the query id of each row, as in fit(X, relevance, query=ids)")
+    ids = np.asarray(query)
+    if ids.ndim != 1:
+        raise InputError(f"query must have one dimension, not {ids.ndim}")
+    if ids.size != n_rows:
+        raise InputError(f"query has {ids.size} ids where {n_rows} are needed, one for each row of X")
+    missing = np.array([one is None for one in ids]) if ids.dtype == object else ids != ids
+    if missing.any():
+        raise InputError(f"query[{int(np.argmax(missing))}] is missing; each row needs the id of its query")
+    starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1, [n_rows]]).astype(np.int64)
+    if not n_rows:
+        starts = np.zeros(1, dtype=np.int64)
+    names = ids[starts[:-1]]
+    seen: dict[Any, int] = {}
+    for name, start in zip(names.tolist(), starts.tolist(), strict=False):
+        if name in seen:
+            raise InputError(
+                f"query {name!r} stands in two places: it begins at row {seen[name]} and again at row {start}; "
+                "put the rows of each query together, for instance by sorting on the query id"
+            )
+        seen[name] = start
+    return Queries(names, starts)
+
+
+class Pairs(NamedTuple):
+    """Groups of documents whose relevant members ought to stand before the others.
+
+    Group p has the rows rows[starts[p]:starts[p+1]], the relevant[p] relevant ones first. Its loss counts
+    weight[p] times in the mean over queries.
+    """
+
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    relevant: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, groups: Sequence[tuple[NDArray[np.int64], NDArray[np.bool_], float]]) -> Pairs:
+        """From (rows, which of them are relevant, weight) of each group."""
+        sizes = [rows.size for rows, _, _ in groups]
+        parts = [part for rows, good, _ in groups for part in (rows[good], rows[~good])]
+        return cls(
+            np.concatenate([np.zeros(0, dtype=np.int64), *parts]),
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            np.array([good.sum() for _, good, _ in groups], dtype=np.int64),
+            np.array([weight for _, _, weight in groups], dtype=np.float64),
+        )
+
+    @property
+    def is_relevant(self) -> NDArray[np.bool_]:
+        """Whether each entry of ``rows`` is a relevant one of its group."""
+        sizes = np.diff(self.starts)
+        return np.arange(self.rows.size) - np.repeat(self.starts[:-1], sizes) < np.repeat(self.relevant, sizes)
+
+    def above(self, order: NDArray[np.int64], queries: Queries) -> NDArray[np.int64]:
+        """For each relevant entry, best first, how many non-relevant rows a ranking of all rows puts before it."""
+        rank = np.empty(order.size, dtype=np.int64)
+        rank[order] = np.arange(order.size) - queries.starts[queries.of_rows]
+        above = np.zeros(self.rows.size, dtype=np.int64)
+        for first, count in zip(self.starts.tolist(), self.relevant.tolist(), strict=False):
+            above[first : first + count] = np.sort(rank[self.rows[first : first + count]]) - np.arange(count)
+        return above
+
+
+class QueryRanking:
+    """The rows of each query, best first.
+
+    Iterates as (query, rows, scores). ``ranks[i]`` is the place of row i within its query, from 1 on.
+    """
+
+    def __init__(self, queries: Queries, scores: NDArray[np.float64]) -> None:
+        self.queries = queries.names
+        self._starts = queries.starts
+        self.rows = queries.order(scores)
+        self.scores = scores[self.rows]
+
+    @property
+    def ranks(self) -> NDArray[np.int64]:
+        ranks = np.empty(self.rows.size, dtype=np.int64)
+        ranks[self.rows] = np.arange(self.rows.size) - np.repeat(self._starts[:-1], np.diff(self._starts)) + 1
+        return ranks
+
+    def __len__(self) -> int:
+        return int(self.queries.size)
+
+    def __getitem__(self, item: int) -> tuple[Any, NDArray[np.int64], NDArray[np.float64]]:
+        item = range(len(self))[item]
+        of_query = slice(self._starts[item], self._starts[item + 1])
+        return self.queries[item], self.rows[of_query], self.scores[of_query]
+
+    def __iter__(self) -> Iterator[tuple[Any, NDArray[np.int64], NDArray[np.float64]]]:
+        return (self[item] for item in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<QueryRanking of {self.rows.size} documents for {len(self)} queries>"
+
+    def write_run(self, path: str | Path, documents: Sequence[Any] | None = None, tag: str = "shortlist") -> None:
+        """Write the ranking as a TREC run, ``query Q0 document rank score tag``, which trec_eval and ir-measures read.
+
+        Documents go by the name given for each row, or by the row's number. Those tools sort by score and break ties in
+        their own way, so equal scores are lowered by the least step there is: the order on paper is the order they see.
+        """
+        if documents is not None and len(documents) != self.rows.size:
+            raise InputError(f"documents has {len(documents)} names where {self.rows.size} are needed")
+        names = [str(row) for row in range(self.rows.size)] if documents is None else [str(one) for one in documents]
+        for name in [*names, *map(str, self.queries.tolist()), tag]:
+            if not name or name.split() != [name]:
+                raise InputError(f"{name!r} cannot stand in a TREC run, whose fields are separated by blanks")
+        with open(path, "w", encoding="utf-8") as out:
+            for query, rows, scores in self:
+                strict = np.minimum.accumulate(scores)
+                for place in range(1, strict.size):
+                    if strict[place] >= strict[place - 1]:
+                        strict[place] = np.nextafter(strict[place - 1], -np.inf)
+                for place, (row, score) in enumerate(zip(rows.tolist(), strict.tolist(), strict=True), 1):
+                    out.write(f"{query} Q0 {names[row]} {place} {score!r} {tag}\n")

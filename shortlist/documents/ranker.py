@@ -1,0 +1,209 @@
+"""What document rankers share: a linear score, ranking and scoring by query, and training by the structural SVM."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist import store
+from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
+from shortlist.documents.structural_svm import RankingRisk, solve
+from shortlist.door import as_numbers, as_real, as_rows, as_whole
+from shortlist.errors import InputError
+from shortlist.store import State
+
+
+class QueriesSetAside(UserWarning):
+    """Some queries have no relevant or no non-relevant document and teach nothing."""
+
+
+class LinearRanker(BaseEstimator):
+    """A linear score for each document; the documents of a query are ranked by it. Subclasses set ``coef_``."""
+
+    # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
+    __metadata_request__fit = {"query": True}  # noqa: RUF012
+    # Pipeline.score also announces a sample_weight, usually None; without this entry it would refuse to.
+    __metadata_request__score = {"query": True, "sample_weight": None}  # noqa: RUF012
+
+    coef_: NDArray[np.float64]
+    n_features_in_: int
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score w·φ of each row."""
+        check_is_fitted(self, "coef_")
+        rows = as_rows(X)
+        if rows.n_features != self.n_features_in_:
+            raise InputError(
+                f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input, as many as it learned from"
+            )
+        shape = (rows.n_rows, rows.n_features)
+        return scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape) @ self.coef_
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The same scores, under the name that scikit-learn's tools look for."""
+        return self.decision_function(X)
+
+    def rank(self, X: Any, query: Any = None) -> QueryRanking:
+        """The rows of each query, best first; equal scores keep the order of the rows."""
+        scores = self.decision_function(X)
+        return QueryRanking(as_queries(query, scores.size), scores)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, which ``shortlist.load`` opens."""
+        store.save(self, path)
+
+
+class StructuralRanker(LinearRanker):
+    """A linear ranker that minimises P(w) = ½‖w‖² + (C/n)·Σ_i ξ_i, ξ_i the hinge bound on query i's loss.
+
+    A subclass is one measure: ``_search`` finds the most violated ranking of each group of documents, ``_loss`` the
+    loss of given rankings. Both see, for each relevant document, the number of non-relevant ones before it.
+
+    Parameters
+    ----------
+    C : how much the loss counts against ‖w‖².
+    tol : the duality gap, in units of P, at which to stop.
+    max_iter : passes over the data after which to stop in any case, with a warning that names the gap reached.
+    verbose : show the gap while fitting, where standard error is a terminal.
+
+    Attributes
+    ----------
+    coef_ : the weights w, one for each feature.
+    objective_ : P(coef_).
+    duality_gap_ : an upper bound on P(coef_) − min P.
+    n_iter_ : passes over the data; each finds one constraint more.
+    n_constraints_, n_active_constraints_ : constraints found, and those that hold the solution at the end.
+    queries_set_aside_ : ids of the queries without a relevant or without a non-relevant document, which teach nothing.
+    """
+
+    _search: Callable[..., NDArray[np.int64]]
+    _loss: Callable[..., NDArray[np.float64]]
+    _score_needs_both = False  # whether the measure is undefined for a query whose documents are all relevant
+
+    def __init__(self, C: float = 1.0, tol: float = 1e-3, max_iter: int = 10_000, verbose: bool = False) -> None:
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, query: Any = None) -> Any:
+        """Learn from rows X, their relevance y and the id of the query each row answers."""
+        C, tol = as_real(self.C, "C", least=0.0), as_real(self.tol, "tol", least=0.0)
+        max_iter = as_whole(self.max_iter, "max_iter", least=1)
+        rows = as_rows(X)
+        queries = as_queries(query, rows.n_rows)
+        relevance = as_numbers(y, "relevance", length=rows.n_rows)
+        pairs, taught = self._pairs(relevance, queries, both=True)
+        self.queries_set_aside_ = queries.names[~taught]
+        if self.queries_set_aside_.size:
+            warnings.warn(
+                f"{self.queries_set_aside_.size} of {len(queries)} queries have no relevant or no non-relevant "
+                "document and were set aside; queries_set_aside_ names them",
+                QueriesSetAside,
+                stacklevel=2,
+            )
+        if not taught.any():
+            raise InputError("no query has both a relevant and a non-relevant document, so there is nothing to learn")
+        risk = RankingRisk(rows, pairs, self._search, self._loss)
+        with gap_bar(tol, self.verbose) as report:
+            found = solve(risk, rows.n_features, C=C, tol=tol, max_iter=max_iter, report=report)
+        if found.gap > tol:
+            warnings.warn(
+                f"after {found.passes} passes the duality gap is {found.gap:.3g}, above tol={tol:g}; "
+                "raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.coef_, self.objective_, self.duality_gap_ = found.w, found.objective, found.gap
+        self.n_iter_, self.n_constraints_, self.n_active_constraints_ = found.passes, found.planes, found.active
+        self.n_features_in_ = rows.n_features
+        return self
+
+    def score(self, X: Any, y: Any, query: Any = None) -> float:
+        """The measure this ranker is for, averaged over the queries for which it is defined."""
+        scores = self.decision_function(X)
+        queries = as_queries(query, scores.size)
+        relevance = as_numbers(y, "relevance", length=scores.size)
+        pairs, counted = self._pairs(relevance, queries, both=self._score_needs_both)
+        if not counted.any():
+            raise InputError("no query has a relevant document, so there is nothing to average")
+        above = pairs.above(queries.order(scores), queries)
+        return float(1.0 - pairs.weight @ self._loss(above, pairs.starts, pairs.relevant))
+
+    def _pairs(
+        self, relevance: NDArray[np.float64], queries: Queries, *, both: bool
+    ) -> tuple[Pairs, NDArray[np.bool_]]:
+        """One group for each query with a relevant and, if ``both``, a non-relevant document; and which those are."""
+        good = relevance > 0
+        count = np.add.reduceat(good, queries.starts[:-1]) if len(queries) else np.zeros(0, dtype=np.int64)
+        taken = (count > 0) & ((count < np.diff(queries.starts)) | (not both))
+        groups = []
+        for q in np.flatnonzero(taken):
+            rows = np.arange(queries.starts[q], queries.starts[q + 1])
+            groups.append((rows, good[rows], 1.0 / np.count_nonzero(taken)))
+        return Pairs.of(groups), taken
+
+    def to_state(self) -> State:
+        check_is_fitted(self, "coef_")
+        learned = {
+            "objective_": self.objective_,
+            "duality_gap_": self.duality_gap_,
+            "n_iter_": self.n_iter_,
+            "n_constraints_": self.n_constraints_,
+            "n_active_constraints_": self.n_active_constraints_,
+            "queries_set_aside_": self.queries_set_aside_.tolist(),
+        }
+        return State(
+            type(self).__name__, {"parameters": self.get_params(), "learned": learned}, {"coef": self.coef_}
+        )
+
+    @classmethod
+    def from_state(cls, state: State) -> Any:
+        coef = state.array("coef", np.float64)
+        state.require(np.isfinite(coef).all(), "its weights must be finite")
+        ranker = cls(**state.settings["parameters"])
+        learned = dict(state.settings["learned"])
+        ranker.coef_ = coef
+        ranker.n_features_in_ = coef.size
+        ranker.queries_set_aside_ = np.array(learned.pop("queries_set_aside_"))
+        for name in ("objective_", "duality_gap_", "n_iter_", "n_constraints_", "n_active_constraints_"):
+            setattr(ranker, name, learned[name])
+        return ranker
+
+
+@contextmanager
+def gap_bar(tol: float, verbose: bool) -> Iterator[Callable[[float], None]]:
+    """A progress bar from the first gap down to tol, on a logarithmic scale; nothing unless asked for on a terminal."""
+    if not verbose or not sys.stderr.isatty():
+        yield lambda gap: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("fitting"), BarColumn(), TextColumn("duality gap {task.fields[gap]:.2e}"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("fit", total=None, gap=float("inf"))
+        first = 0.0
+
+        def report(gap: float) -> None:
+            nonlocal first
+            first = first or gap
+            if first > tol > 0:
+                bar.update(task, total=math.log(first / tol), completed=math.log(first / max(gap, tol)), gap=gap)
+            else:
+                bar.update(task, gap=gap)
+
+        yield report

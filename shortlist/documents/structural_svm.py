@@ -1,0 +1,196 @@
+"""The one solver behind every document ranker: a structural SVM by cutting planes, with a certificate.
+
+Yue, Finley, Radlinski, Joachims, *A support vector method for optimizing average precision* (2007), Optimization
+Problem 1 and Algorithm 1, in the one-slack form of Joachims, Finley, Yu (2009), which has the same optimum:
+
+    P(w) = ½‖w‖² + C·R(w),    R(w) = (1/n)·Σ_i max_y [Δ(y_i, y) − w·(Ψ(x_i, y_i) − Ψ(x_i, y))]
+
+R is convex and piecewise linear. Finding the worst ranking ŷ_i of every query at one w gives one plane that touches R
+there and lies below it elsewhere: R(v) ≥ b − v·a with a = (1/n)·Σ_i [Ψ(x_i, y_i) − Ψ(x_i, ŷ_i)] and
+b = (1/n)·Σ_i Δ(y_i, ŷ_i). With the planes found so far, of which the first is 0 (R is never negative), the dual is
+
+    D(α) = Σ_k α_k·b_k − ½‖w‖²,    w = Σ_k α_k·a_k,    α ≥ 0, Σ_k α_k = C.
+
+Every P(w) lies above the optimum and every D(α) below it, so gap = (least P seen) − D(α), in units of the objective P,
+bounds how far the returned w is from globally optimal, whatever happened on the way there.
+
+Deviations: one slack instead of n, so that a pass adds one constraint however many queries there are; the dual over
+the constraints found so far is solved by pairwise steps, and only to half of the present gap; a constraint unused for
+50 passes is dropped, as SVM-struct does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from shortlist.documents.queries import Pairs
+from shortlist.door import Rows
+from shortlist.kernels import kernel
+
+UNUSED_PASSES = 50
+STEPS_PER_PASS = 100_000
+
+Plane = tuple[NDArray[np.float64], float]
+Search = Callable[[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
+Loss = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+
+
+class Solution(NamedTuple):
+    """What the solver found: the best w, its objective P(w), the certificate, and the work it took."""
+
+    w: NDArray[np.float64]
+    objective: float
+    gap: float
+    passes: int
+    planes: int
+    active: int
+
+
+def solve(
+    worst_plane: Callable[[NDArray[np.float64]], Plane],
+    n_features: int,
+    *,
+    C: float,
+    tol: float,
+    max_iter: int,
+    report: Callable[[float], None] = lambda gap: None,
+) -> Solution:
+    """Minimise ½‖w‖² + C·R(w) until the gap is at most tol, given the plane (a, b) that touches R at any w.
+
+    ``worst_plane`` is a sum over queries, so it may be computed in parts that are added up. If ``max_iter`` passes do
+    not suffice the gap that was reached is returned all the same.
+    """
+    w = np.zeros(n_features)
+    normals, heights = [w], np.zeros(1)
+    gram = np.zeros((1, 1))
+    alpha = np.array([C])
+    unused = np.zeros(1, dtype=np.int64)
+    best, best_w, dual, planes = np.inf, w, 0.0, 0
+    for passes in range(1, max_iter + 1):
+        normal, height = worst_plane(w)
+        primal = 0.5 * inner(w, w) + C * max(0.0, height - inner(w, normal))
+        if primal < best:
+            best, best_w = primal, w
+        report(best - dual)
+        if best - dual <= tol or passes == max_iter:
+            break
+        # Line 9 of Algorithm 1: the new constraint joins the working set.
+        row = np.array([inner(normal, other) for other in normals])
+        gram = np.block([[gram, row[:, None]], [row[None, :], np.array([[inner(normal, normal)]])]])
+        normals.append(normal)
+        heights, alpha, unused = np.append(heights, height), np.append(alpha, 0.0), np.append(unused, 0)
+        planes += 1
+        # Line 10: optimise over the working set.
+        solve_dual(gram, heights, alpha, 0.5 * (best - dual), STEPS_PER_PASS)
+        alpha *= C / alpha.sum()  # rounding must not lend the certificate anything
+        w = np.zeros(n_features)
+        for k in np.flatnonzero(alpha):
+            w += alpha[k] * normals[k]
+        dual = max(dual, inner(heights, alpha) - 0.5 * inner(w, w))
+        unused = np.where(alpha > 0, 0, unused + 1)
+        keep = unused < UNUSED_PASSES
+        keep[0] = True
+        if not keep.all():
+            normals = [normals[k] for k in np.flatnonzero(keep)]
+            gram = gram[np.ix_(keep, keep)]
+            heights, alpha, unused = heights[keep], alpha[keep], unused[keep]
+    return Solution(best_w, best, max(0.0, best - dual), passes, planes, int(np.count_nonzero(alpha[1:])))
+
+
+def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """a·b, summed by NumPy: BLAS would give other last digits with another number of threads."""
+    return float((a * b).sum())
+
+
+class RankingRisk:
+    """R(w) over grouped documents: calling it with w gives the plane that touches R there.
+
+    With Ψ of the paper, and c counting for a relevant document the non-relevant ones that ŷ puts before it, for a
+    non-relevant one the relevant ones that ŷ puts after it:
+        Ψ(x, y) − Ψ(x, ŷ) = 2/(|C^x|·|C^x̄|) · (Σ_{i∈C^x} c_i·φ_i − Σ_{j∈C^x̄} c_j·φ_j).
+    """
+
+    def __init__(self, rows: Rows, pairs: Pairs, search: Search, loss: Loss) -> None:
+        shape = (rows.n_rows, rows.n_features)
+        self._X = scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)
+        self._pairs, self._search, self._loss = pairs, search, loss
+        sizes = np.diff(pairs.starts)
+        relevant = pairs.is_relevant
+        self._block = 2 * np.repeat(np.arange(sizes.size), sizes) + ~relevant
+        products = pairs.relevant * (sizes - pairs.relevant)
+        self._scale = np.repeat(2.0 * pairs.weight / products, sizes) * np.where(relevant, 1.0, -1.0)
+
+    def __call__(self, w: NDArray[np.float64]) -> Plane:
+        rows, starts, relevant, weight = self._pairs
+        scores = (self._X @ w)[rows]
+        order = np.lexsort((-scores, self._block))  # within each group: relevant by score, then non-relevant by score
+        counts = self._search(scores[order], starts, relevant)
+        losses = self._loss(counts, starts, relevant)
+        count_below(counts, starts, relevant)
+        coefficients = np.bincount(rows[order], weights=self._scale * counts, minlength=self._X.shape[0])
+        return self._X.T @ coefficients, inner(weight, losses)
+
+
+# The dual over the working set: the plane that would gain most takes weight from the plane that loses least by it.
+
+
+@kernel
+def solve_dual(
+    gram: NDArray[np.float64], heights: NDArray[np.float64], alpha: NDArray[np.float64], tol: float, max_steps: int
+) -> None:
+    """Maximise heights·α − ½·α·gram·α over α ≥ 0 with Σα as it is, in place, until within tol of the maximum.
+
+    gram float64[m, m], heights float64[m], alpha float64[m].
+    """
+    m = alpha.size
+    gradient = heights.copy()
+    for k in range(m):
+        if alpha[k] > 0:
+            for j in range(m):
+                gradient[j] -= alpha[k] * gram[k, j]
+    for _ in range(max_steps):
+        up = 0
+        for k in range(m):
+            if gradient[k] > gradient[up]:
+                up = k
+        gap = 0.0
+        for k in range(m):
+            gap += alpha[k] * (gradient[up] - gradient[k])
+        if gap <= tol:
+            break
+        down, step, best = -1, 0.0, 0.0
+        for k in range(m):
+            slope = gradient[up] - gradient[k]
+            if alpha[k] > 0 and slope > 0:
+                curvature = gram[up, up] + gram[k, k] - 2 * gram[up, k]
+                length = alpha[k] if slope >= curvature * alpha[k] else slope / curvature
+                gain = length * (slope - 0.5 * length * curvature)
+                if gain > best:
+                    down, step, best = k, length, gain
+        if down < 0:
+            break  # nothing left but rounding
+        alpha[up] += step
+        alpha[down] = alpha[down] - step if step < alpha[down] else 0.0
+        for k in range(m):
+            gradient[k] -= step * (gram[k, up] - gram[k, down])
+
+
+@kernel
+def count_below(counts: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]) -> None:
+    """Fill in, for each non-relevant document, how many relevant ones stand after it, in place.
+
+    counts int64[m] holds for each relevant document, best first within its group, the non-relevant ones before it;
+    starts int64[p+1], relevant int64[p].
+    """
+    for p in range(relevant.size):
+        first, R = starts[p], relevant[p]
+        i = 0
+        for j in range(starts[p + 1] - first - R):
+            while i < R and counts[first + i] <= j:
+                i += 1
+            counts[first + R + j] = R - i

@@ -1,0 +1,96 @@
+"""Each measure's most violated ranking against brute force over all rankings, and its loss against the definition."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist import MapSVM, RocSVM
+from shortlist.documents.average_precision import place_each
+from tests.reference.documents import average_precision, paper_search, roc_area, worst_value
+
+MEASURES = [
+    (MapSVM(), average_precision),
+    (RocSVM(), roc_area),
+]
+IDS = [type(ranker).__name__ for ranker, _ in MEASURES]
+# Few distinct values, so that ties and exact margins come up often.
+SCORE = st.sampled_from([-1.0, -0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 3.0]) | st.floats(-2, 2)
+
+
+def sorted_scores(s, s_bar):
+    return np.array(sorted(s, reverse=True) + sorted(s_bar, reverse=True))
+
+
+def value_found(ranker, s, s_bar):
+    """Δ + w·Ψ(ŷ) − w·Ψ(y) of the ranking that the search gives."""
+    R, N = len(s), len(s_bar)
+    scores = sorted_scores(s, s_bar)
+    starts, relevant = np.array([0, R + N]), np.array([R])
+    above = ranker._search(scores, starts, relevant)
+    assert (np.diff(above[:R]) >= 0).all()
+    assert 0 <= above[0] <= above[R - 1] <= N
+    swapped = sum(scores[R : R + above[i]].sum() - above[i] * scores[i] for i in range(R))
+    return ranker._loss(above, starts, relevant)[0] + 2 * swapped / (R * N)
+
+
+@pytest.mark.parametrize(("ranker", "measure"), MEASURES, ids=IDS)
+@given(s=st.lists(SCORE, min_size=1, max_size=3), s_bar=st.lists(SCORE, min_size=1, max_size=3))
+def test_no_ranking_is_more_violated(ranker, measure, s, s_bar):
+    relevant = [True] * len(s) + [False] * len(s_bar)
+    worst = worst_value(np.array(s + s_bar), relevant, lambda ranking: 1 - measure(ranking))
+    assert value_found(ranker, s, s_bar) == pytest.approx(worst, abs=1e-12)
+
+
+@pytest.mark.parametrize(("ranker", "measure"), MEASURES, ids=IDS)
+@given(ranking=st.lists(st.booleans(), min_size=2, max_size=12).filter(lambda r: any(r) and not all(r)))
+def test_the_loss_is_one_minus_the_measure(ranker, measure, ranking):
+    before = [ranking[:place].count(False) for place, good in enumerate(ranking) if good]
+    above = np.array(before + [0] * ranking.count(False))
+    loss = ranker._loss(above, np.array([0, len(ranking)]), np.array([sum(ranking)]))[0]
+    assert loss == pytest.approx(1 - measure(ranking), abs=1e-12)
+
+
+@given(s=st.lists(SCORE, min_size=1, max_size=40), s_bar=st.lists(SCORE, min_size=1, max_size=60))
+def test_map_search_is_as_good_as_the_paper_s(s, s_bar):
+    s, s_bar = np.sort(s)[::-1].copy(), np.sort(s_bar)[::-1].copy()
+    R, N = s.size, s_bar.size
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, R + N + 1))])
+
+    def value(opt):
+        above = np.array([sum(o <= i for o in opt) for i in range(1, R + 1)])
+        ap = np.mean(np.arange(1, R + 1) / (np.arange(1, R + 1) + above))
+        return 1 - ap + 2 / (R * N) * sum(s_bar[: above[i]].sum() - above[i] * s[i] for i in range(R))
+
+    fast, slow = place_each(s, s_bar, harmonic), paper_search(s.tolist(), s_bar.tolist())
+    assert (np.diff(fast) >= 0).all()
+    assert (np.diff(slow) >= 0).all()  # Theorem 2
+    assert value(fast) == pytest.approx(value(slow), abs=1e-12)
+
+
+def test_map_search_gives_the_paper_s_places_when_nothing_ties():
+    random = np.random.default_rng(0)
+    for R, N in [(1, 1), (1, 100), (100, 1), (7, 64), (50, 63), (80, 200)]:
+        s, s_bar = np.sort(random.normal(0.1, 1, R))[::-1].copy(), np.sort(random.normal(0, 1, N))[::-1].copy()
+        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, R + N + 1))])
+        assert place_each(s, s_bar, harmonic).tolist() == paper_search(s.tolist(), s_bar.tolist())
+
+
+@pytest.mark.speed
+def test_map_search_grows_as_r_plus_n_not_as_their_product():
+    """Eight times the documents: the quadratic search would need 64 times as long, n·log n about 9 times."""
+    random = np.random.default_rng(1)
+
+    def seconds(R, N):
+        s, s_bar = np.sort(random.normal(0.1, 1, R))[::-1].copy(), np.sort(random.normal(0, 1, N))[::-1].copy()
+        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, R + N + 1))])
+        times = []
+        for _ in range(5):
+            start = time.process_time()
+            place_each(s, s_bar, harmonic)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert seconds(16_000, 160_000) < 30 * seconds(2_000, 20_000)

@@ -1,0 +1,105 @@
+"""Slow, obvious twins of the document rankers, written from the formulas of paper 003 and sharing no code with them."""
+
+import itertools
+import math
+
+import clarabel
+import numpy as np
+import scipy.sparse
+
+
+def average_precision(ranking):
+    """Of a list of relevances, best first: the mean precision at the relevant places."""
+    found = [place for place, relevant in enumerate(ranking, 1) if relevant > 0]
+    return sum(hits / place for hits, place in enumerate(found, 1)) / len(found)
+
+
+def roc_area(ranking):
+    """The share of relevant/non-relevant pairs in the right order."""
+    pairs = [(i, j) for i, a in enumerate(ranking) for j, b in enumerate(ranking) if a > 0 and not b > 0]
+    return sum(i < j for i, j in pairs) / len(pairs)
+
+
+def reciprocal_rank(ranking):
+    return 1 / next(place for place, relevant in enumerate(ranking, 1) if relevant > 0)
+
+
+def ndcg(ranking, k):
+    """Σ (2^g − 1)/log2(1 + place) over the first k places, over the greatest value it can have."""
+
+    def dcg(grades):
+        return sum((2**grade - 1) / math.log2(1 + place) for place, grade in enumerate(grades[:k], 1))
+
+    return dcg(ranking) / dcg(sorted(ranking, reverse=True))
+
+
+def rankings(relevant):
+    """Every order of the documents, as permutations of their numbers."""
+    return itertools.permutations(range(len(relevant)))
+
+
+def psi(order, relevant, phi):
+    """Ψ(x, y) = 1/(R·N) Σ_{i relevant} Σ_{j not} y_ij (φ_i − φ_j), y_ij = +1 if i stands before j, else −1."""
+    place = {document: at for at, document in enumerate(order)}
+    good = [d for d in place if relevant[d]]
+    bad = [d for d in place if not relevant[d]]
+    total = sum((1 if place[i] < place[j] else -1) * (phi[i] - phi[j]) for i in good for j in bad)
+    return total / (len(good) * len(bad))
+
+
+def worst_value(scores, relevant, loss):
+    """max over all rankings y of Δ(y) + w·Ψ(x, y) − w·Ψ(x, y_true), by trying them all."""
+    true = sorted(range(len(relevant)), key=lambda d: not relevant[d])
+    best = -math.inf
+    for order in rankings(relevant):
+        value = loss([relevant[d] for d in order]) + psi(order, relevant, scores) - psi(true, relevant, scores)
+        best = max(best, value)
+    return best
+
+
+def paper_search(s, s_bar):
+    """Algorithm 2 of paper 003 as printed: opt_j by trying every place for every non-relevant document, O(R²·N)."""
+    R, N = len(s), len(s_bar)
+    opt = []
+    for j in range(1, N + 1):
+        deltas = {R + 1: 0.0}
+        for i in range(R, 0, -1):
+            step = (j / (j + i) - (j - 1) / (j + i - 1)) / R - 2 * (s[i - 1] - s_bar[j - 1]) / (R * N)
+            deltas[i] = deltas[i + 1] + step
+        opt.append(max(sorted(deltas), key=deltas.get))
+    return opt
+
+
+def solve_enumerated(queries, C, loss):
+    """Optimization Problem 1 with every constraint written down, given to a general QP solver.
+
+    queries: list of (φ float[m, d], relevant bool[m]). Gives the least ½‖w‖² + (C/n)·Σξ and its w.
+    """
+    n, d = len(queries), queries[0][0].shape[1]
+    rows, bounds = [], []
+    for q, (phi, relevant) in enumerate(queries):
+        true = psi(sorted(range(len(relevant)), key=lambda k: not relevant[k]), relevant, phi)
+        seen = {}
+        for order in rankings(relevant):
+            ranked = tuple(bool(relevant[k]) for k in order)
+            difference = true - psi(order, relevant, phi)
+            seen[tuple(np.round(difference, 12)), ranked] = (difference, loss(list(ranked)))
+        for difference, lost in seen.values():
+            row = np.zeros(d + n)
+            row[:d], row[d + q] = difference, 1
+            rows.append(row)
+            bounds.append(lost)
+    A, b = np.vstack([*rows, np.eye(d + n)[d:]]), np.array([*bounds, *[0.0] * n])  # the last: ξ ≥ 0
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+    found = clarabel.DefaultSolver(
+        scipy.sparse.csc_matrix(np.diag([1.0] * d + [0.0] * n)),
+        np.array([0.0] * d + [C / n] * n),
+        scipy.sparse.csc_matrix(-A),
+        -b,
+        [clarabel.NonnegativeConeT(b.size)],
+        settings,
+    ).solve()
+    assert str(found.status) in ("Solved", "AlmostSolved"), found.status
+    return found.obj_val, np.array(found.x[:d])
