@@ -1,0 +1,7 @@
+"""A file or stream -> examples: one file per format, sniffing, and errors that name file, line and column."""
+
+from shortlist.inputs.examples import Examples, Skipped
+from shortlist.inputs.reading import Stream, read, sniff
+from shortlist.inputs.registry import FORMATS
+
+__all__ = ["FORMATS", "Examples", "Skipped", "Stream", "read", "sniff"]

@@ -1,0 +1,58 @@
+"""What a file is read into: batches of examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from shortlist.door import Rows
+
+
+@dataclass
+class Examples:
+    """A batch of examples. Each field has one entry for each example, or is None where the format has no such thing."""
+
+    texts: list[str] | None = None
+    rows: Rows | None = None
+    labels: list[list[str]] | None = None
+    ratings: NDArray[np.float64] | None = None
+    relevance: NDArray[np.float64] | None = None
+    scores: NDArray[np.float64] | None = None
+    query: list[str] | None = None
+    ids: list[str] | None = None
+    split: list[str] | None = None
+
+    def __len__(self) -> int:
+        for name, values in self.columns():
+            return self.rows.n_rows if name == "rows" and self.rows is not None else len(values)  # type: ignore[arg-type]
+        return 0
+
+    def columns(self) -> Iterator[tuple[str, object]]:
+        """The fields that this batch has, by name."""
+        for one in fields(self):
+            values = getattr(self, one.name)
+            if values is not None:
+                yield one.name, values
+
+
+@dataclass
+class Skipped:
+    """What was left out because it was bad: how many records, and a sentence for each of the first few."""
+
+    KEPT = 10
+
+    count: int = 0
+    sentences: list[str] = field(default_factory=list)
+
+    def add(self, sentence: str) -> None:
+        self.count += 1
+        if len(self.sentences) < self.KEPT:
+            self.sentences.append(sentence)
+
+    def __bool__(self) -> bool:
+        return self.count > 0

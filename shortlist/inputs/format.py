@@ -1,0 +1,68 @@
+"""What every format is: a name, a description, what it carries, how it is recognised, and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples
+from shortlist.inputs.source import Progress, Source
+
+
+@dataclass
+class Format:
+    """A format; its fields are its options."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    carries: ClassVar[tuple[str, ...]]  # the fields of Examples that it fills
+    endings: ClassVar[tuple[str, ...]] = ()  # of the names of such files
+    encoding: ClassVar[str] = "utf-8"
+    obtained: ClassVar[str] = ""  # where the data set can be had, for the formats that are one data set's own
+
+    @classmethod
+    def with_options(cls, options: dict[str, Any]) -> Format:
+        """The format with these options, refused if it does not have them."""
+        known = [option.name for option in fields(cls)]
+        for option in options:
+            if option not in known:
+                takes = f"its options are {', '.join(known)}" if known else "it has none"
+                raise InputError(f"the format {cls.name} has no option {option!r}; {takes}")
+        return cls(**options)
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        """Whether a file of this name (lower case, without .gz and the like) that begins so is of this format."""
+        return False
+
+    @classmethod
+    def recognises_folder(cls, folder: Path) -> bool:
+        """Whether this folder is of this format."""
+        return False
+
+    def files(self, folder: Path) -> list[Path]:
+        """The files of a folder of this format, in order."""
+        raise InputError(f"{folder} is a folder, and the format {self.name} is read from a file")
+
+    def examples(self, source: Source) -> Iterator[Examples]:
+        """Read an open file, a batch at a time."""
+        raise NotImplementedError
+
+    def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
+        """Read a folder, a batch at a time: its files one after another."""
+        files = self.files(folder)
+        progress.bytes_total = sum(path.stat().st_size for path in files)
+        for path in files:
+            yield from self.file_examples(path, progress)
+
+    def file_examples(self, path: Path, progress: Progress) -> Iterator[Examples]:
+        """Open one file, read it, and close it."""
+        source = Source(path, progress)
+        try:
+            source.decode_as(self.encoding)
+            yield from self.examples(source)
+        finally:
+            source.close()

@@ -1,0 +1,88 @@
+"""JSON lines: one object on each line, ``{"text": "wheat exports rose", "labels": ["grain", "trade"]}``.
+
+Labels may be a list, or one label; text or whole numbers; or absent. Other fields are skipped over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples
+from shortlist.inputs.source import Source
+from shortlist.inputs.table import BadValue, Table
+
+
+@dataclass
+class JsonLines(Table):
+    name = "json-lines"
+    description = "JSON lines: one object on each line, with fields for the text and the labels"
+    endings = (".jsonl", ".ndjson", ".jsonlines")
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        return head.lstrip().startswith("{") and not head.lstrip().startswith("{{")
+
+    def examples(self, source: Source) -> Iterator[Examples]:
+        usual = self._decoder(list[str]).decode  # nearly every file: read without looking at each label
+        any_kind = self._decoder(Any).decode
+        plain = self.label_separator is None and self.id is None and self.rating is None
+        for first, block in source.blocks():
+            if plain:
+                try:
+                    records = [usual(line) for line in block.split(b"\n")[:-1]]
+                    yield Examples(texts=[one.text for one in records], labels=[one.labels for one in records])
+                    continue
+                except (ValueError, RecursionError):
+                    pass  # some line is bad, empty, or has labels of another kind: look at each
+            rows = []
+            for number, line in enumerate(block.split(b"\n")[:-1], first):
+                if line.strip() and source.decoded_line(number, line) is not None:
+                    try:
+                        rows.append(self._row(any_kind(line)))
+                    except (BadValue, ValueError, RecursionError) as problem:
+                        source.bad(number, *_explained(line, problem))
+            yield self.batch(rows)
+
+    def _decoder(self, labels: Any) -> msgspec.json.Decoder[Any]:
+        """A decoder of objects that have the fields asked for; labels must be there only if they are lists."""
+        wanted = self.wanted()
+        names = {what: field for what, field in wanted.items() if isinstance(field, str)}
+        for what in wanted.keys() - names.keys():
+            raise InputError(f"{what} must be the name of a field, not {wanted[what]!r}")
+        if len(set(names.values())) < len(names):
+            raise InputError(f"a field can be used for one thing only, not as in {names}")
+        kinds = {"text": (str,), "labels": (labels,) if labels is not Any else (Any, None), "id": (str | int,)}
+        fields = [(what, *kinds.get(what, (Any,))) for what in wanted]
+        fields.sort(key=len)
+        return msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=names, gc=False))
+
+    def _row(self, record: Any) -> tuple[str, list[str] | None, str | None, float | None]:
+        return (
+            record.text,
+            None if record.labels is None else self.to_labels(record.labels),
+            None if self.id is None else str(record.id),
+            None if self.rating is None else self.to_rating(record.rating),
+        )
+
+
+def _explained(line: bytes, problem: Exception) -> tuple[int | None, str]:
+    """The column and the sentence for a bad line."""
+    if isinstance(problem, BadValue):
+        return None, str(problem)
+    if isinstance(problem, RecursionError):
+        return None, "expected a JSON object of text and labels, found one nested too deeply"
+    text = line.decode()
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as syntax:
+        return syntax.pos + 1, f"expected a JSON object, found a mistake in it: {syntax.msg}"
+    except (ValueError, RecursionError):
+        pass
+    said = str(problem)
+    return None, said[0].lower() + said[1:].replace("`", "'")

@@ -1,0 +1,139 @@
+"""A file, a folder, standard input or a frame -> a stream of batches of examples."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from shortlist.door import as_choice, as_whole
+from shortlist.errors import InputError
+from shortlist.inputs.compression import ENDINGS
+from shortlist.inputs.examples import Examples, Skipped
+from shortlist.inputs.registry import FORMATS
+from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source
+
+Where = str | os.PathLike[str] | BinaryIO
+
+
+class Stream:
+    """The batches of an input, read as they are asked for, once.
+
+    ``format`` is the name of the format; ``bytes_read`` of ``bytes_total`` (None where it cannot be known) says how
+    far the reading has come; ``skipped`` counts the bad records that were left out; ``notes`` says what was assumed.
+    """
+
+    def __init__(self, format: str, batches: Iterator[Examples], progress: Progress) -> None:
+        self.format = format
+        self._batches = batches
+        self._progress = progress
+
+    def __iter__(self) -> Iterator[Examples]:
+        return (batch for batch in self._batches if len(batch))
+
+    @property
+    def bytes_read(self) -> int:
+        return self._progress.bytes_read
+
+    @property
+    def bytes_total(self) -> int | None:
+        return self._progress.bytes_total
+
+    @property
+    def skipped(self) -> Skipped:
+        return self._progress.skipped
+
+    @property
+    def notes(self) -> list[str]:
+        return self._progress.notes
+
+
+def read(
+    source: Where | Any,
+    format: str | None = None,
+    *,
+    text: str | int = "text",
+    labels: str | int = "labels",
+    label_separator: str | None = None,
+    skip_bad: bool = False,
+    encoding: str | None = None,
+    batch: int = BATCH,
+    max_record: int = MAX_RECORD,
+    **options: Any,
+) -> Stream:
+    """Read examples from a path, a folder, ``"-"`` (standard input), an open binary file, or a pandas or polars frame.
+
+    Files compressed with gzip, xz, zstd or bzip2 are recognised by their content. The format is recognised by name
+    and content unless given. A bad record raises InputError with its file, line and column; with ``skip_bad`` it is
+    left out and counted in ``stream.skipped``. Batches hold about ``batch`` bytes of the file, and no line or record
+    may be longer than ``max_record`` bytes. The formats and their options are in docs/formats.md.
+    """
+    progress = Progress(
+        skip_bad=bool(skip_bad),
+        batch=as_whole(batch, "batch", least=1),
+        max_record=as_whole(max_record, "max_record", least=1),
+        encoding=encoding,
+    )
+    columns = {"text": (text, "text"), "labels": (labels, "labels"), "label_separator": (label_separator, None)}
+    options |= {name: value for name, (value, usual) in columns.items() if value != usual}
+    if format is not None:
+        as_choice(format, "format", list(FORMATS))
+    path = None if hasattr(source, "read") or source == "-" else _path(source)
+    if path and path.is_dir():
+        reader = FORMATS[format or _sniff_folder(path)].with_options(options)
+        return Stream(reader.name, reader.folder_examples(path, progress), progress)
+    if path:
+        progress.bytes_total = path.stat().st_size
+        reader = FORMATS[format or sniff(path, encoding=encoding)].with_options(options)
+        return Stream(reader.name, reader.file_examples(path, progress), progress)
+    opened = Source(source, progress)
+    reader = FORMATS[format or _sniff_source(opened)].with_options(options)
+    opened.decode_as(reader.encoding)
+    return Stream(reader.name, reader.examples(opened), progress)
+
+
+def sniff(source: Where, *, encoding: str | None = None) -> str:
+    """The name of the format of a path, a folder, or an open binary file that can seek (it is put back)."""
+    path = None if hasattr(source, "read") else _path(source)
+    if path and path.is_dir():
+        return _sniff_folder(path)
+    place = None if path else source.tell()  # type: ignore[union-attr]
+    opened = Source(source, Progress(encoding=encoding))
+    try:
+        return _sniff_source(opened)
+    finally:
+        opened.close()
+        if place is not None:
+            source.seek(place)  # type: ignore[union-attr]
+
+
+def _path(source: Any) -> Path:
+    try:
+        path = Path(source)
+        exists = path.exists()
+    except (TypeError, ValueError):
+        raise InputError(f"expected a path, '-', an open binary file or a frame, not {source!r}") from None
+    if not exists:
+        raise InputError(f"there is no file or folder {path}")
+    return path
+
+
+def _sniff_source(source: Source) -> str:
+    head = source.head()
+    if not head:
+        raise InputError(f"{source.name} is empty")
+    name = source.name.lower()
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    for kind in FORMATS.values():
+        if kind.recognises(os.path.basename(name), head):
+            return kind.name
+    raise InputError(f"{source.name} is of no format that is recognised; name one of {', '.join(FORMATS)}")
+
+
+def _sniff_folder(folder: Path) -> str:
+    for kind in FORMATS.values():
+        if kind.recognises_folder(folder):
+            return kind.name
+    raise InputError(f"the folder {folder} is of no format that is recognised; name one of {', '.join(FORMATS)}")

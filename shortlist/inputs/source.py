@@ -1,0 +1,266 @@
+"""One file of an input: opened, decompressed, in UTF-8, a block of whole lines at a time.
+
+Memory is bounded by two numbers: ``batch``, the bytes of a block, and ``max_record``, the longest line or record.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from shortlist.errors import InputError
+from shortlist.inputs.compression import Peekable, Readable, decompressed, problems
+from shortlist.inputs.examples import Skipped
+
+BATCH = 1 << 18  # what a processor's cache holds; larger blocks are read more slowly
+MAX_RECORD = 1 << 26
+HEAD = 1 << 16  # what sniffing looks at
+BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+@dataclass
+class Progress:
+    """How far the reading of an input has come, and what it met; the files of a folder share one."""
+
+    skip_bad: bool = False
+    batch: int = BATCH
+    max_record: int = MAX_RECORD
+    encoding: str | None = None
+    bytes_read: int = 0
+    bytes_total: int | None = None
+    skipped: Skipped = field(default_factory=Skipped)
+    notes: list[str] = field(default_factory=list)
+
+    def bad(self, sentence: str) -> None:
+        """Refuse a bad record, or leave it out and count it."""
+        if not self.skip_bad:
+            raise InputError(sentence)
+        self.skipped.add(sentence)
+
+
+class Lines(NamedTuple):
+    """Lines of text without their ends, and the number of each in its file."""
+
+    numbers: range | list[int]
+    lines: list[str]
+
+
+class Source:
+    """The bytes of one file, path or open binary file, decompressed and turned into UTF-8."""
+
+    def __init__(self, where: str | os.PathLike[str] | BinaryIO, progress: Progress) -> None:
+        self.progress = progress
+        self.path = None if isinstance(where, io.IOBase) or hasattr(where, "read") or where == "-" else Path(where)
+        self.name = str(self.path) if self.path else _name_of(where)
+        self._problems = problems()
+        self._opened: BinaryIO | None = None
+        with self._explained():
+            if self.path:
+                self._opened = open(self.path, "rb")  # noqa: SIM115 - closed by close()
+            stream: Any = self._opened or (sys.stdin.buffer if where == "-" else where)
+            self._plain = Peekable(decompressed(Peekable(_Counted(stream, progress))))
+            self._text: Readable = self._plain
+        self._ended = False
+        self._last = b""
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+
+    def head(self) -> str:
+        """The beginning of the file, which reading will give again."""
+        with self._explained():
+            head = self._plain.peek(HEAD)
+            return head.decode(_marked(head) or _checked(self.progress.encoding or "utf-8"), "replace")
+
+    def decode_as(self, encoding: str) -> None:
+        """Read the text in this encoding, unless the caller or a byte order mark named another."""
+        with self._explained():
+            self._text = _in_utf8(self._plain, self.progress.encoding or encoding)
+
+    def read(self, size: int) -> bytes:
+        """At most about ``size`` bytes of UTF-8, none at the end."""
+        with self._explained():
+            return self._text.read(size)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say of which file it is that something was wrong."""
+        try:
+            yield
+        except EOFError:
+            raise InputError(f"cannot read {self.name}: its compressed data end too early") from None
+        except self._problems as problem:
+            reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+            raise InputError(f"cannot read {self.name}: {reason}") from None
+
+    def bad(self, line: int, column: int | None, problem: str) -> None:
+        """Report a bad record at a line and column, both counted from 1."""
+        where = f"line {line}" if column is None else f"line {line}, column {column}"
+        self.progress.bad(f"{self.name}, {where}: {problem}")
+
+    def blocks(self) -> Iterator[tuple[int, bytes]]:
+        """Blocks of whole lines, each with the number of its first line; every line ends in a line feed alone."""
+        longest = self.progress.max_record
+        number, rest, skipping = 1, bytearray(), False
+        while data := self._fill(min(self.progress.batch, longest)):
+            first = data.find(b"\n") + 1
+            if skipping or len(rest) + (first or len(data)) > longest:
+                if not skipping:
+                    self.bad(number, None, f"expected a record of at most {longest} bytes, found a longer one")
+                rest, skipping = bytearray(), not first
+                if skipping:
+                    continue
+                number, data = number + 1, data[first:]
+            end = data.rfind(b"\n") + 1
+            if end:
+                block = b"".join((rest, data[:end]))
+                if b"\r" in block:
+                    block = block.replace(b"\r\n", b"\n")
+                yield number, block
+                number += block.count(b"\n")
+                rest = bytearray(data[end:])
+            else:
+                rest += data
+
+    def _fill(self, size: int) -> bytes:
+        """As many bytes as asked for; fewer only at the end, where a last line without its end is given one."""
+        if self._ended:
+            return b""
+        pieces, held = [], 0
+        while held < size:
+            piece = self.read(size - held)
+            if not piece:
+                self._ended = True
+                if self._last not in (b"", b"\n"):
+                    pieces.append(b"\n")
+                break
+            pieces.append(piece)
+            held += len(piece)
+            self._last = piece[-1:]
+        return b"".join(pieces)
+
+    def line_blocks(self) -> Iterator[Lines]:
+        """Blocks of lines as text. A line that is not UTF-8 is bad."""
+        for first, block in self.blocks():
+            yield self.decoded(first, block)
+
+    def decoded(self, first: int, block: bytes) -> Lines:
+        """The lines of a block as text."""
+        try:
+            lines = block.decode().split("\n")
+            lines.pop()
+            return Lines(range(first, first + len(lines)), lines)
+        except UnicodeDecodeError:
+            numbers, lines = [], []
+            for number, line in enumerate(block.split(b"\n")[:-1], first):
+                text = self.decoded_line(number, line)
+                if text is not None:
+                    numbers.append(number)
+                    lines.append(text)
+            return Lines(numbers, lines)
+
+    def decoded_line(self, number: int, line: bytes) -> str | None:
+        """One line, or one record that begins there, as text; None where it is bad and skipped."""
+        try:
+            return line.decode()
+        except UnicodeDecodeError as problem:
+            before = line[: problem.start]
+            column = len(before[before.rfind(b"\n") + 1 :].decode()) + 1
+            self.bad(
+                number + before.count(b"\n"),
+                column,
+                f"expected text in {self.progress.encoding or 'UTF-8'}, found the byte 0x{line[problem.start]:02x}; "
+                "if the file has another encoding, name it, for example encoding='latin-1'",
+            )
+            return None
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Each line as text, with its number."""
+        for block in self.line_blocks():
+            yield from zip(*block, strict=True)
+
+    def whole(self) -> str | None:
+        """All of a file that is one record, as text; None where it is bad and skipped."""
+        pieces, held = [], 0
+        while data := self.read(1 << 20):
+            pieces.append(data)
+            held += len(data)
+            if held > self.progress.max_record:
+                longest = self.progress.max_record
+                self.progress.bad(f"{self.name}: expected a text of at most {longest} bytes, found a longer one")
+                return None
+        return self.decoded_line(1, b"".join(pieces).replace(b"\r\n", b"\n"))
+
+
+class _Counted:
+    """Counts the bytes that were read, and refuses a file that was opened as text."""
+
+    def __init__(self, stream: Readable, progress: Progress) -> None:
+        self._stream = stream
+        self._progress = progress
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        if not isinstance(data, bytes):
+            raise InputError("it must be opened in binary mode: open(path, 'rb')")
+        self._progress.bytes_read += len(data)
+        return data
+
+
+class _Transcoded:
+    """Any encoding -> UTF-8. A byte that the encoding does not have stays as it is, to be reported with its line."""
+
+    def __init__(self, stream: Readable, encoding: str) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder(encoding)("surrogateescape")
+        self._encoding = encoding
+
+    def read(self, size: int) -> bytes:
+        while True:
+            data = self._stream.read(size)
+            try:
+                text = self._decoder.decode(data, final=not data)
+                if text or not data:
+                    return text.encode("utf-8", "surrogateescape")
+            except UnicodeError as problem:
+                raise InputError(f"expected text in {self._encoding}: {problem}") from None
+
+
+def _in_utf8(stream: Peekable, encoding: str) -> Readable:
+    """The stream without its byte order mark, and in UTF-8 if that mark or ``encoding`` says it is not."""
+    mark = _marked(stream.peek(3))
+    if mark == "utf-8-sig":
+        stream.read(3)
+        return stream
+    if mark is None and codecs.lookup(_checked(encoding)).name == "utf-8":
+        return stream
+    return _Transcoded(stream, mark or encoding)
+
+
+def _checked(encoding: str) -> str:
+    try:
+        "".encode(encoding)  # refuses rot13 and the like, which codecs.lookup finds
+        codecs.getincrementaldecoder(encoding)
+    except (LookupError, ValueError, TypeError):
+        raise InputError(f"there is no text encoding {encoding!r}") from None
+    return encoding
+
+
+def _marked(head: bytes) -> str | None:
+    """The encoding that a byte order mark names."""
+    return next((name for mark, name in BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
+
+
+def _name_of(where: Any) -> str:
+    if where == "-":
+        return "standard input"
+    name = getattr(where, "name", None)
+    return name if isinstance(name, str) else f"<{type(where).__name__}>"

@@ -1,0 +1,99 @@
+"""What the formats with named columns share: which column is the text, which holds the labels, how they are split."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples
+from shortlist.inputs.format import Format
+
+Name = str | int
+
+
+@dataclass
+class Table(Format):
+    """A format with named columns.
+
+    ``text`` names the column of the text, ``labels`` that of the labels, ``id`` and ``rating`` those of a name and of
+    a number for each example. A cell of labels is one label, or as many as ``label_separator`` splits it into.
+    """
+
+    text: Name = "text"
+    labels: Name = "labels"
+    label_separator: str | None = None
+    id: Name | None = None
+    rating: Name | None = None
+
+    carries = ("texts", "labels", "ids", "ratings")
+
+    def wanted(self) -> dict[str, Name]:
+        """What is asked for -> the column that has it; the options are checked here."""
+        given: dict[str, Name] = {"text": self.text, "labels": self.labels}
+        if self.id is not None:
+            given["id"] = self.id
+        if self.rating is not None:
+            given["rating"] = self.rating
+        for what, column in given.items():
+            if not isinstance(column, (str, int)) or isinstance(column, bool):
+                raise InputError(f"{what} must name a column, not {column!r}")
+        if self.label_separator is not None and not (isinstance(self.label_separator, str) and self.label_separator):
+            raise InputError(f"label_separator must be text such as ';', not {self.label_separator!r}")
+        return given
+
+    def split_labels(self, cell: str) -> list[str]:
+        """The labels in one cell of text."""
+        separator = self.label_separator
+        if separator is None:
+            cell = cell.strip()
+            return [cell] if cell else []
+        if separator == " ":
+            return cell.split()
+        return [label for part in cell.split(separator) if (label := part.strip())]
+
+    def to_labels(self, value: Any) -> list[str]:
+        """The labels in one value of a column: None, text, a whole number, or a list of these."""
+        if value is None:
+            return []
+        if isinstance(value, str):
+            return self.split_labels(value)
+        if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+            return [str(value)]
+        if isinstance(value, (list, tuple, np.ndarray)):
+            for label in value:
+                if not isinstance(label, (str, int, np.integer)):
+                    raise BadValue(f"expected labels that are text or whole numbers, found {label!r}")
+            return [str(label) for label in value]
+        if isinstance(value, float) and math.isnan(value):
+            return []  # pandas' way of saying None
+        raise BadValue(f"expected a label or a list of labels in {self.labels!r}, found {value!r}")
+
+    def to_rating(self, value: Any) -> float:
+        """The number in one value of the column of ratings."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise BadValue(f"expected a number in {self.rating!r}, found {value!r}") from None
+        if not math.isfinite(number):
+            raise BadValue(f"expected a finite number in {self.rating!r}, found {value!r}")
+        return number
+
+    def batch(self, rows: list[tuple[str, list[str] | None, str | None, float | None]]) -> Examples:
+        """Examples from (text, labels, id, rating) of each; labels are None where no row has any."""
+        if not rows:
+            return Examples(texts=[])
+        texts, labels, ids, ratings = zip(*rows, strict=True)
+        return Examples(
+            texts=list(texts),
+            labels=[one or [] for one in labels] if any(one is not None for one in labels) else None,
+            ids=list(ids) if self.id is not None else None,
+            ratings=np.array(ratings, dtype=np.float64) if self.rating is not None else None,
+        )
+
+
+class BadValue(Exception):
+    """A value that is not what its column should hold; the reader adds the place."""

@@ -1,0 +1,182 @@
+"""What holds whatever the format: compression, encodings, sniffing, progress, limits, options."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+
+import pytest
+
+from shortlist import InputError
+from shortlist.inputs import FORMATS, read, sniff
+from shortlist.inputs.compression import _zstd
+
+LINES = "first line\nsecond lïne\n\nfourth"
+TEXTS = ["first line", "second lïne", "", "fourth"]
+
+
+def texts_of(stream):
+    return [text for batch in stream for text in batch.texts]
+
+
+def zst(data):
+    zstd = _zstd()
+    return zstd.compress(data) if zstd else pytest.skip("there is no zstd module")
+
+
+COMPRESSIONS = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress, "zst": zst}
+
+
+@pytest.mark.parametrize("compress", [bytes, *COMPRESSIONS.values()], ids=["plain", *COMPRESSIONS])
+def test_compression_is_recognised_by_content(compress, tmp_path, monkeypatch):
+    data = compress(LINES.encode())
+    path = tmp_path / "data.txt"  # whatever it is called
+    path.write_bytes(data)
+    assert texts_of(read(path)) == TEXTS
+    assert texts_of(read(str(path))) == TEXTS
+    assert texts_of(read(io.BytesIO(data))) == TEXTS
+    with open(path, "rb") as opened:
+        assert sniff(opened) == "lines"
+        assert texts_of(read(opened)) == TEXTS
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert texts_of(read("-")) == TEXTS
+
+
+@pytest.mark.parametrize("compress", COMPRESSIONS.values(), ids=COMPRESSIONS)
+def test_parts_compressed_one_by_one_are_read_one_after_another(compress):
+    assert texts_of(read(io.BytesIO(compress(b"a\nb\n") + compress(b"c\n")))) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("compress", COMPRESSIONS.values(), ids=COMPRESSIONS)
+def test_compressed_data_that_stop_or_are_damaged(compress, tmp_path):
+    data = compress(b"".join(b"%d\n" % (i * i) for i in range(20_000)))
+    path = tmp_path / "half"
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match=r"cannot read .*half: its compressed data end too early"):
+        texts_of(read(path, "lines", skip_bad=True))
+    middle = len(data) // 2
+    path.write_bytes(data[:middle] + bytes(200) + data[middle + 200 :])
+    with pytest.raises(InputError, match=r"cannot read .*half: "):
+        texts_of(read(path, "lines"))
+
+
+def test_byte_order_marks_and_line_ends():
+    assert texts_of(read(io.BytesIO(b"\xef\xbb\xbfone\r\ntwo\r\n"))) == ["one", "two"]
+    assert texts_of(read(io.BytesIO("one\r\ntwo é".encode("utf-16")))) == ["one", "two é"]
+    assert texts_of(read(io.BytesIO(b"one\r\ntwo\r"))) == ["one", "two"]
+
+
+def test_wrong_encoding_names_line_and_column(tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes("plain\nse\u00f1or café\nlast".encode("latin-1"))
+    with pytest.raises(InputError, match=r"latin.txt, line 2, column 3: expected text in UTF-8, found the byte 0xf1"):
+        texts_of(read(path))
+    assert texts_of(read(path, encoding="latin-1")) == ["plain", "señor café", "last"]
+    stream = read(path, skip_bad=True)
+    assert texts_of(stream) == ["plain", "last"]
+    assert stream.skipped.count == 1
+    assert "line 2" in stream.skipped.sentences[0]
+    with pytest.raises(InputError, match=r"line 1, column 2: expected text in cp1252, found the byte 0x81"):
+        texts_of(read(io.BytesIO(b"a\x81"), "lines", encoding="cp1252"))
+    for wrong in ("no such", "rot13", "a\0b"):
+        with pytest.raises(InputError, match="there is no text encoding"):
+            texts_of(read(path, encoding=wrong))
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 7, 64])
+def test_batches_do_not_change_what_is_read(batch):
+    data = "".join(f"{'é' * (i % 5)} {i}\r\n" for i in range(50))
+    assert texts_of(read(io.BytesIO(data.encode()), batch=batch)) == data.split("\r\n")[:-1]
+
+
+def test_a_line_of_100_megabytes_is_refused_and_skipped_in_bounded_memory(tmp_path):
+    import tracemalloc
+
+    bomb = tmp_path / "bomb.txt.gz"
+    with gzip.open(bomb, "wb", compresslevel=1) as file:
+        file.write(b"before\n")
+        for _ in range(100):
+            file.write(bytes(1 << 20))
+        file.write(b"\nafter\n")
+    assert bomb.stat().st_size < 1 << 20
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"bomb.txt.gz, line 2: expected a record of at most 67108864 bytes"):
+            texts_of(read(bomb, "lines"))
+        stream = read(bomb, "lines", skip_bad=True, max_record=1 << 22)
+        tracemalloc.reset_peak()
+        assert texts_of(stream) == ["before", "after"]
+        assert stream.skipped.count == 1
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_max_record_is_exact():
+    for extra, batch in ((0, 1), (0, 100), (1, 1), (1, 4), (1, 100)):
+        stream = read(io.BytesIO(b"ab\n" + b"x" * (9 + extra) + b"\ncd"), batch=batch, max_record=10, skip_bad=True)
+        assert texts_of(stream) == (["ab", "cd"] if extra else ["ab", "x" * 9, "cd"])
+        assert stream.skipped.count == extra
+
+
+def test_progress(tmp_path):
+    path = tmp_path / "many.txt"
+    path.write_text("line\n" * 100_000)
+    stream = read(path, batch=1000)
+    assert stream.bytes_total == 500_000
+    seen = [stream.bytes_read for _ in stream]
+    assert seen == sorted(seen)
+    assert seen[0] < 10_000 + (1 << 16)
+    assert seen[-1] == 500_000
+    assert read(io.BytesIO(b"a"), "lines").bytes_total is None
+
+
+def test_no_file_and_no_format(tmp_path):
+    with pytest.raises(InputError, match="there is no file or folder nowhere"):
+        read("nowhere")
+    for wrong in (3, None, "a\0b"):
+        with pytest.raises(InputError):
+            read(wrong)
+    (tmp_path / "empty").touch()
+    with pytest.raises(InputError, match="empty is empty"):
+        read(tmp_path / "empty")
+    (tmp_path / "binary").write_bytes(bytes(range(256)))
+    with pytest.raises(InputError, match="binary is of no format that is recognised; name one of"):
+        read(tmp_path / "binary")
+    with pytest.raises(InputError, match="must be opened in binary mode"):
+        texts_of(read(io.StringIO("a"), "lines"))
+    with pytest.raises(InputError, match="format must be one of"):
+        read(tmp_path / "empty", "word")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match=r"the folder .*folder is of no format"):
+        read(tmp_path / "folder")
+    with pytest.raises(InputError, match="is a folder, and the format lines is read from a file"):
+        texts_of(read(tmp_path / "folder", "lines"))
+
+
+def test_options_that_a_format_does_not_have():
+    with pytest.raises(InputError, match="the format lines has no option 'text'; it has none"):
+        read(io.BytesIO(b"a"), "lines", text="body")
+    with pytest.raises(InputError, match="the format fasttext has no option 'colour'; its options are label_prefix"):
+        read(io.BytesIO(b"a"), "fasttext", colour="red")
+    assert texts_of(read(io.BytesIO(b"a"), "lines", text="text", labels="labels", label_separator=None)) == ["a"]
+
+
+def test_empty_inputs_give_no_batches():
+    for name in FORMATS:
+        if name not in ("folders",):
+            assert list(read(io.BytesIO(b""), name)) == []
+
+
+def test_registry_is_complete():
+    from dataclasses import fields
+
+    from shortlist.inputs import Examples
+
+    known = {field.name for field in fields(Examples)}
+    for name, kind in FORMATS.items():
+        assert kind.name == name
+        assert kind.description
+        assert kind.carries
+        assert set(kind.carries) <= known

@@ -1,0 +1,212 @@
+"""JSON lines, CSV and TSV, fastText, class folders, plain lines."""
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist import InputError
+from shortlist.inputs import read, sniff
+
+
+def examples(data, format=None, **options):
+    """All texts and labels of some bytes, and the stream."""
+    stream = read(io.BytesIO(data if isinstance(data, bytes) else data.encode()), format, **options)
+    texts, labels = [], []
+    for batch in stream:
+        texts += batch.texts
+        labels += batch.labels if batch.labels is not None else [None] * len(batch)
+    return texts, labels, stream
+
+
+def fails(data, format, match, **options):
+    with pytest.raises(InputError, match=match):
+        examples(data, format, **options)
+
+
+# JSON lines
+
+
+def test_json_lines():
+    data = '{"text": "wheat rose", "labels": ["grain", "trade"], "other": {"a": [1]}}\n\n{"text":"é \\u00e9"}\n'
+    assert examples(data)[:2] == (["wheat rose", "é é"], [["grain", "trade"], []])
+    data = '{"body": "a", "tags": "x y; z", "n": 3, "r": 4.5}\n{"body": "b", "tags": [1, "two"], "n": "four", "r": 1}'
+    texts, labels, _ = examples(data, text="body", labels="tags", label_separator=";")
+    assert (texts, labels) == (["a", "b"], [["x y", "z"], ["1", "two"]])
+    (batch,) = read(io.BytesIO(data.encode()), text="body", labels="tags", id="n", rating="r")
+    assert batch.ids == ["3", "four"]
+    assert batch.ratings.tolist() == [4.5, 1.0]
+    assert batch.labels == [["x y; z"], ["1", "two"]]
+    assert examples('{"text": "only a text"}')[:2] == (["only a text"], [None])
+
+
+@pytest.mark.parametrize(
+    ("line", "match"),
+    [
+        ('{"text": "a" "labels": []}', "line 2, column 14: expected a JSON object, found a mistake in it"),
+        ('{"text": "a"', "line 2, column 13: expected a JSON object"),
+        ('{"text": "a"} {"text": "b"}', "line 2, column 15: expected a JSON object"),
+        ('{"txt": "a"}', "line 2: object missing required field 'text'"),
+        ('{"text": 3}', "line 2: expected 'str', got 'int' - at '[$].text'"),
+        ('["a"]', "line 2: expected 'object', got 'array'"),
+        ('{"text": "a", "labels": [1.5]}', "line 2: expected labels that are text or whole numbers, found 1.5"),
+        ('{"text": "a", "labels": true}', "line 2: expected a label or a list of labels"),
+        ('{"text": "a", "labels": {"b": 1}}', "line 2: expected a label or a list of labels"),
+        ('{"text": "a", "x": ' + "[" * 100_000 + "]" * 100_000 + "}", "line 2: expected a JSON object .* too deeply"),
+        ('{"text": "lone \\ud800 surrogate"}', "line 2"),
+        ('{"text": "a", "x": NaN}', "line 2"),
+    ],
+)
+def test_bad_json_lines(line, match):
+    data = f'{{"text": "good", "labels": ["x"]}}\n{line}\n{{"text": "last"}}\n'
+    fails(data, "json-lines", match)
+    texts, _, stream = examples(data, "json-lines", skip_bad=True)
+    assert texts == ["good", "last"]
+    assert stream.skipped.count == 1
+
+
+def test_bad_json_options():
+    fails("{}", "json-lines", "text must be the name of a field", text=1)
+    fails("{}", "json-lines", "a field can be used for one thing only", text="labels")
+    fails("{}", "json-lines", "label_separator must be text", label_separator="")
+
+
+@given(st.lists(st.tuples(st.text(), st.lists(st.text()))), st.booleans(), st.integers(1, 200))
+def test_whatever_json_writes_is_read_back(pairs, ascii_only, batch):
+    def whole(text):
+        return text.encode("utf-8", "replace").decode()
+
+    pairs = [(whole(text), [whole(label) for label in labels]) for text, labels in pairs]
+    lines = [json.dumps({"text": text, "labels": labels}, ensure_ascii=ascii_only) for text, labels in pairs]
+    texts, labels, _ = examples("\n".join(lines), "json-lines", batch=batch)
+    assert list(zip(texts, labels, strict=True)) == pairs
+
+
+# CSV and TSV
+
+
+def test_csv():
+    data = 'id,text,labels\r\n1,"wheat, ""corn""\r\nand rice",grain;trade\r\n\r\n2,plain,\r\n3,5" disk,new york'
+    texts, labels, _ = examples(data, "csv", label_separator=";")
+    assert texts == ['wheat, "corn"\nand rice', "plain", '5" disk']
+    assert labels == [["grain", "trade"], [], ["new york"]]
+    assert examples(data, "csv")[1] == [["grain;trade"], [], ["new york"]]
+    assert examples("title,other\na,b", "csv", text="title")[:2] == (["a"], [None])
+    (batch,) = read(io.BytesIO(b"id,text,stars\nx,good,4.5\n"), "csv", id="id", rating="stars")
+    assert (batch.ids, batch.ratings.tolist()) == (["x"], [4.5])
+
+
+def test_tsv_without_names():
+    data = 'p1 p2\tThe "ecology of Kalimantan\np3\tKnitting\n'
+    texts, labels, stream = examples(data, "tsv")
+    assert texts == ['The "ecology of Kalimantan', "Knitting"]
+    assert labels == [["p1", "p2"], ["p3"]]
+    assert "taken to be labels and text" in stream.notes[0]
+    texts, labels, stream = examples(data, "tsv", text=1, labels=0)
+    assert labels == [["p1 p2"], ["p3"]]
+    assert not stream.notes
+    assert examples(data, "tsv", text=0)[:2] == (["p1 p2", "p3"], [None, None])
+    assert examples('text\tlabels\n"a\tb"\tc\n', "tsv", quote='"')[:2] == (["a\tb"], [["c"]])
+
+
+@pytest.mark.parametrize(
+    ("line", "match"),
+    [
+        ("a,b,c", "line 2, column 4: expected 2 columns, found 3"),
+        ("a", "line 2, column 2: expected 2 columns, found 1"),
+        ('"a"b,c', "line 2, column 4: expected ',' after the closing quote, found 'b'"),
+        ('x,"a', "line 2, column 3: expected a closing quote for the one that opens here"),
+        ('"a\nb"c,d', "line 3, column 3: expected ',' after the closing quote, found 'c'"),
+    ],
+)
+def test_bad_csv(line, match):
+    data = f"text,labels\n{line}\ngood,x\n"
+    fails(data, "csv", match)
+    for batch in (1, 5, 1000):
+        texts, _, stream = examples(data, "csv", skip_bad=True, batch=batch)
+        assert texts == ["good"]
+        assert stream.skipped.count == 1
+
+
+def test_columns_that_are_not_there():
+    fails("a,b,c\n1,2,3", "csv", "line 1: expected a column 'text' for text, found 'a', 'b', 'c'")
+    fails("text,b\n1,2", "csv", "line 1: expected a column 'tags' for labels, found 'text', 'b'", labels="tags")
+    fails("a,b\n1,2", "csv", "there is no column 2 for text; there are 2", text=2)
+    fails("text,stars\na,many", "csv", "line 2: expected a number in 'stars', found 'many'", rating="stars")
+    fails("text,stars\na,inf", "csv", "line 2: expected a finite number in 'stars'", rating="stars")
+    fails("text\na", "csv", "must each be one character", separator=";;")
+    fails("text\na", "csv", "must differ", separator='"')
+    fails("text\na", "csv", "text must name a column", text=None)
+
+
+@given(
+    st.lists(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r")), min_size=2, max_size=2)),
+    st.integers(1, 100),
+)
+def test_whatever_the_csv_module_writes_is_read_back(rows, batch):
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writerows([["text", "labels"], *rows])
+    texts, labels, _ = examples(file.getvalue(), "csv", batch=batch)
+    assert texts == [text for text, _ in rows]
+    assert labels == [[label.strip()] if label.strip() else [] for _, label in rows]
+
+
+# fastText, plain lines, class folders
+
+
+def test_fasttext():
+    data = "__label__grain __label__ny  wheat rose\n\nno labels here\nwords __label__late in\tthe line\n__label__x"
+    texts, labels, stream = examples(data)
+    assert stream.format == "fasttext"
+    assert texts == ["wheat rose", "no labels here", "words in the line", ""]
+    assert labels == [["grain", "ny"], [], ["late"], ["x"]]
+    assert examples("#a b", "fasttext", label_prefix="#")[:2] == (["b"], [["a"]])
+
+
+def test_bad_fasttext():
+    fails("good\n__label__a __label__ text", "fasttext", "line 2, column 21: expected a label after __label__, found")
+    fails("text __label__", "fasttext", "line 1, column 15: expected a label after __label__")
+    fails("text", "fasttext", "label_prefix must be text", label_prefix=" ")
+
+
+def test_class_folders(tmp_path):
+    files = {"a/1": "head: x\n\nbody\n\nmore", "b/inner/2": "no head", "a/.hidden": "x", "loose": "x"}
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert sniff(tmp_path) == "folders"
+    (batch,) = read(tmp_path)
+    assert batch.texts == ["head: x\n\nbody\n\nmore", "no head"]
+    assert batch.labels == [["a"], ["b"]]
+    assert batch.ids == ["a/1", "b/inner/2"]
+    (batch,) = read(tmp_path, headers=False)
+    assert batch.texts == ["body\n\nmore", ""]
+    (tmp_path / "a" / "3").write_bytes(b"caf\xe9")
+    with pytest.raises(InputError, match="3, line 1, column 4: expected text in UTF-8, found the byte 0xe9"):
+        list(read(tmp_path))
+    stream = read(tmp_path, skip_bad=True, batch=1)
+    assert [batch.ids for batch in stream] == [["a/1"], ["b/inner/2"]]
+    assert stream.skipped.count == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "format"),
+    [
+        ("x.jsonl", '{"text": "a"}', "json-lines"),
+        ("x", '\n {"text": "a"}', "json-lines"),
+        ("x.csv", "text\na", "csv"),
+        ("x.TSV", "text\ta", "tsv"),
+        ("x.txt", "__label__a b", "fasttext"),
+        ("x.txt", "just some text", "lines"),
+        ("x", "just some text", "lines"),
+    ],
+)
+def test_formats_are_recognised(name, data, format, tmp_path):
+    path = tmp_path / name
+    path.write_text(data)
+    assert sniff(path) == format
