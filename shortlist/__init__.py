@@ -24,6 +24,7 @@ _WHERE = {
     "TextVectorizer": "text.vectorizer",
     "load": "store",
     "measure": "measures",
+    "read": "inputs",
 }
 
 __all__ = ["__version__", *_WHERE]
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from shortlist.errors import InputError as InputError
     from shortlist.errors import ModelFileError as ModelFileError
     from shortlist.errors import ShortlistError as ShortlistError
+    from shortlist.inputs import read as read
     from shortlist.measures import Evaluation as Evaluation
     from shortlist.measures import evaluate as evaluate
     from shortlist.measures import evaluate_documents as evaluate_documents
