@@ -25,6 +25,7 @@ _WHERE = {
     "load": "store",
     "measure": "measures",
     "read": "inputs",
+    "word_contexts": "text.context",
 }
 
 __all__ = ["__version__", *_WHERE]
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from shortlist.measures import measure as measure
     from shortlist.ranking import Ranking as Ranking
     from shortlist.store import load as load
+    from shortlist.text.context import word_contexts as word_contexts
     from shortlist.text.vectorizer import TextVectorizer as TextVectorizer
 
 

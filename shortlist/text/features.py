@@ -117,8 +117,9 @@ def _spell(
                 letters[n] = SPACE
                 n += 1
             if hashes[word] == NUMBER:
-                letters[n : n + number.size] = number
-                n += number.size
+                for letter in number:
+                    letters[n] = letter
+                    n += 1
             else:
                 for i in range(starts[word], ends[word] if size > 0 else starts[word] + prefix):
                     letters[n] = table[codes[i]] & ~DIGIT

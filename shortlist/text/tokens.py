@@ -3,8 +3,8 @@
 A word is a longest run of characters that ``str.isalnum`` accepts, or ``_``: Python's ``\\w+``, and with
 ``min_length=2`` scikit-learn's default rule ``(?u)\\b\\w\\w+\\b``. All texts are laid end to end as one array of code
 points, with offsets rather than separators between them, so that any character may occur in a text. One table tells,
-for each of Unicode's code points, which letter it counts as: itself, its lower case, or none. The table is made with
-Python's own ``str`` methods.
+for each of Unicode's code points, which letter it counts as: itself, its lower case, or none. The table is made by
+Python's own ``\\w`` and ``str.lower``.
 
 A word is known by a 64-bit hash of its letters. Two words with the same hash would be taken for one: among a
 million words, that has about one chance in 37 million (n²/2⁶⁵).
@@ -13,7 +13,9 @@ million words, that has about one chance in 37 million (n²/2⁶⁵).
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,9 +72,8 @@ def split(texts: Sequence[str], table: NDArray[np.uint32], min_length: int, *, l
     if lowercase and any(letter in joined for letter in NOT_ONE_TO_ONE):
         texts = [text.lower() if any(letter in text for letter in NOT_ONE_TO_ONE) else text for text in texts]
         joined = "".join(texts)
-    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    codes = to_codes(joined)
+    offsets = np.fromiter(accumulate(map(len, texts), initial=0), dtype=np.int64, count=len(texts) + 1)
     with np.errstate(over="ignore"):  # only matters where the kernel runs uncompiled
         hashes, starts, ends, indptr = _split(codes, offsets, table, min_length)
     return Words(hashes, starts, ends, indptr, codes)
@@ -81,19 +82,30 @@ def split(texts: Sequence[str], table: NDArray[np.uint32], min_length: int, *, l
 @functools.cache
 def letter_table(lowercase: bool, fold_digits: bool = False) -> NDArray[np.uint32]:
     """For each code point the letter it counts as in a word, 0 where it is no part of one."""
-    characters = "".join(map(chr, range(0x110000)))
-    letters = characters
+    letters = to_text(np.arange(0x110000, dtype=np.uint32))
     if lowercase:
         for letter in NOT_ONE_TO_ONE:
             letters = letters.replace(letter, letter.lower()[0])
         letters = letters.lower()
-    table = np.frombuffer(letters.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).copy()
-    table[~np.fromiter(map(str.isalnum, letters), dtype=bool, count=len(letters))] = 0
-    table[ord("_")] = ord("_")
+    codes = to_codes(letters)
+    table = np.zeros_like(codes)
+    for run in re.finditer(r"\w+", letters):
+        table[slice(*run.span())] = codes[slice(*run.span())]
     if fold_digits:
-        table[np.fromiter(map(str.isdigit, characters), dtype=bool, count=len(characters))] |= DIGIT
+        for run in re.finditer(r"\d+", letters):
+            table[slice(*run.span())] |= DIGIT
     table.flags.writeable = False
     return table
+
+
+def to_codes(text: str) -> NDArray[np.uint32]:
+    """The code points of a text, lone surrogates too."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def to_text(codes: NDArray[np.uint32]) -> str:
+    """The inverse of ``to_codes``."""
+    return codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
 @kernel

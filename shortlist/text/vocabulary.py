@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shortlist.errors import InputError
 from shortlist.kernels import kernel
 from shortlist.store import State
+from shortlist.text.tokens import to_codes, to_text
 
 EMPTY = np.int32(-1)
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
@@ -67,10 +68,10 @@ class Vocabulary:
     def names(self, numbers: Sequence[int] | None = None) -> list[str]:
         """The names of these features, or of all."""
         if numbers is None:
-            text = _text(self._letters[: self._ends[self.size]])
+            text = to_text(self._letters[: self._ends[self.size]])
             ends = self._ends[: self.size + 1].tolist()
             return [text[first:last] for first, last in pairwise(ends)]
-        return [_text(self._letters[self._ends[i] : self._ends[i + 1]]) for i in numbers]
+        return [to_text(self._letters[self._ends[i] : self._ends[i + 1]]) for i in numbers]
 
     def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
         """A vocabulary of some of the features, in the same order."""
@@ -95,7 +96,7 @@ class Vocabulary:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """What a model file keeps: the letters as UTF-8."""
-        text = _text(self._letters[: self._ends[self.size]])
+        text = to_text(self._letters[: self._ends[self.size]])
         return {
             "hashes": self.hashes,
             "letters": np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8),
@@ -108,7 +109,7 @@ class Vocabulary:
         hashes = np.array(state.array("hashes", np.uint64))
         ends = np.array(state.array("name_ends", np.int64))
         text = state.array("letters", np.uint8).tobytes().decode("utf-8", "surrogatepass")
-        letters = _codes(text)
+        letters = to_codes(text)
         state.require(hashes.size <= MOST and ends.size == hashes.size, "every feature has one name")
         state.require(np.unique(hashes).size == hashes.size, "no two features have the same hash")
         lengths = np.diff(ends, prepend=0)
@@ -116,14 +117,6 @@ class Vocabulary:
             np.all(lengths >= 0) and (ends[-1] if ends.size else 0) == letters.size, "the names fill their letters"
         )
         return cls._of(hashes, letters, ends)
-
-
-def _text(letters: NDArray[np.uint32]) -> str:
-    return letters.tobytes().decode("utf-32-le", "surrogatepass")
-
-
-def _codes(text: str) -> NDArray[np.uint32]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
 @kernel

@@ -9,7 +9,7 @@ def features(text, lowercase=True, min_length=2, fold_digits=False, stop_words=N
     """All features of one text, each as often as it occurs."""
     words = re.findall(r"\w+", text.lower() if lowercase else text)
     if fold_digits:
-        words = ["<digit>" if word.isdigit() else word for word in words]
+        words = ["<digit>" if word.isdecimal() else word for word in words]
     words = [word for word in words if len(word) >= min_length or word == "<digit>"]
     words = [word for word in words if word not in (stop_words or ())]
     found = [" ".join(words[i : i + n]) for n in range(1, ngrams + 1) for i in range(len(words) - n + 1)]
