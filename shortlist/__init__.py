@@ -15,6 +15,7 @@ _WHERE = {
     "InputError": "errors",
     "MapSVM": "documents.average_precision",
     "ModelFileError": "errors",
+    "PRank": "ratings.prank",
     "Ranking": "ranking",
     "RocSVM": "documents.roc",
     "ShortlistError": "errors",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from shortlist.measures import evaluate_documents as evaluate_documents
     from shortlist.measures import measure as measure
     from shortlist.ranking import Ranking as Ranking
+    from shortlist.ratings.prank import PRank as PRank
     from shortlist.store import load as load
     from shortlist.text.context import word_contexts as word_contexts
     from shortlist.text.vectorizer import TextVectorizer as TextVectorizer

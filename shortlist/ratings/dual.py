@@ -1,0 +1,148 @@
+"""Kernels: learning with w = Σ_s α_s·φ(x_s), where only inner products k(x, x') = φ(x)·φ(x') are ever computed.
+
+Then w·φ(x) = Σ_s α_s·k(x_s, x) reads the Gram row of x, and w += τ·φ(x) writes τ to the coefficient of x. So each
+learner's one loop serves the dual form too: it is given Gram rows to read, unit rows to write, and the coefficients α
+in place of the weights. Rows are taken in blocks, whose Gram matrix is computed at once.
+
+The budget bounds the support vectors kept. At the end of each block, counted in examples seen so that the cut of a
+stream into calls changes nothing, the lightest ones (smallest ‖α_s‖·√k(x_s, x_s), which move w least) are dropped
+to make room for the next block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+
+from shortlist.door import Rows, as_choice, as_real, as_whole
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.ratings.learner import RatingLearner
+
+KERNELS = ("polynomial", "rbf")
+BLOCK = 256
+Function = Callable[[Any, Any], Any]
+
+
+def kernel_function(kernel: Any, degree: Any, gamma: Any, coef0: Any) -> Function:
+    """The function that gives k(a, b) for all rows a of one matrix and b of another."""
+    if callable(kernel):
+        return kernel
+    gamma = as_real(gamma, "gamma", least=0.0)
+    if as_choice(kernel, "kernel", KERNELS) == "rbf":
+        return lambda A, B: rbf_kernel(A, B, gamma=gamma)
+    degree, coef0 = as_whole(degree, "degree", least=1), as_real(coef0, "coef0", least=0.0)
+    return lambda A, B: polynomial_kernel(A, B, degree=degree, gamma=gamma, coef0=coef0)
+
+
+def gram(function: Function, A: scipy.sparse.csr_array, B: scipy.sparse.csr_array) -> NDArray[np.float64]:
+    """The checked Gram matrix of two sets of sparse rows; rows that are mostly full are multiplied as dense ones."""
+    shape = A.shape[0], B.shape[0]
+    if 0 in shape:
+        return np.zeros(shape)
+    values = np.asarray(function(*_as_dense(A, B)), dtype=np.float64)
+    if values.shape != shape or not np.isfinite(values).all():
+        raise InputError(
+            f"the kernel gave an array of shape {values.shape} where {shape} finite numbers are needed, "
+            "one for each pair of rows"
+        )
+    return np.ascontiguousarray(values)
+
+
+def _as_dense(A: scipy.sparse.csr_array, B: scipy.sparse.csr_array) -> tuple[Any, Any]:
+    return (A.toarray(), B.toarray()) if 4 * A.nnz >= A.shape[0] * A.shape[1] else (A, B)
+
+
+class Supports:
+    """The support vectors: their rows; which row of the X being learned each is (−1: of an older X); √k(x_s, x_s)."""
+
+    def __init__(self, rows: scipy.sparse.csr_array, norms: NDArray[np.float64] | None = None) -> None:
+        self.rows = rows
+        self.origin = np.full(rows.shape[0], -1, dtype=np.int64)
+        self.norms = np.zeros(rows.shape[0]) if norms is None else norms
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+    def enlist(self, X: scipy.sparse.csr_array, block: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add the rows of the block that are not here yet; gives the place of each row of the block."""
+        newcomers = block[~np.isin(block, self.origin)]
+        self.rows = scipy.sparse.vstack([self.rows, X[newcomers]], format="csr")
+        self.origin = np.concatenate([self.origin, newcomers])
+        self.norms = np.concatenate([self.norms, np.zeros(newcomers.size)])
+        sorter = np.argsort(self.origin, kind="stable")
+        return sorter[np.searchsorted(self.origin, block, sorter=sorter)]
+
+    def dismiss(self, coefficients: NDArray[np.float64], most: int | None) -> NDArray[np.int64]:
+        """Drop the rows without coefficients [h, q, m], then the lightest beyond ``most``; gives the places kept."""
+        kept = np.flatnonzero(coefficients.any(axis=(0, 1)))
+        if most is not None and kept.size > most:
+            size = np.linalg.norm(coefficients[0][:, kept], axis=0) * self.norms[kept]
+            lightest_first = np.lexsort((kept, size))  # of equal ones the oldest goes
+            kept = np.sort(kept[lightest_first[kept.size - most :]])
+        self.rows, self.origin, self.norms = self.rows[kept], self.origin[kept], self.norms[kept]
+        return kept
+
+
+def stream(
+    learner: RatingLearner,
+    supports: Supports,
+    rows: Rows,
+    order: NDArray[np.int64],
+    y: NDArray[np.int64],
+    rated: NDArray[np.int64],
+) -> None:
+    """Run a learner's loop in the dual form over the examples of ``order``."""
+    function = learner._kernel_function()
+    budget = None if learner.budget is None else as_whole(learner.budget, "budget", least=1)
+    size = BLOCK if budget is None else max(1, min(BLOCK, budget // 4))
+    X = as_matrix(rows)
+    for block in blocks(order.size, int(learner._clock[0]), size):
+        members = order[block]
+        places = supports.enlist(X, members)
+        values = gram(function, X[members], supports.rows)
+        supports.norms[places] = np.sqrt(np.maximum(values[np.arange(members.size), places], 0.0))
+        learner._weights = widened(learner._weights, len(supports))
+        turns = np.arange(members.size, dtype=np.int64)
+        learner._learn(full_rows(values), unit_rows(places, len(supports)), turns, y[members], rated[block])
+        most = None if budget is None or learner._clock[0] % size else budget - size + 1
+        kept = supports.dismiss(learner._weights, most)
+        learner._weights = np.ascontiguousarray(learner._weights[:, :, kept])
+
+
+def widened(weights: NDArray[np.float64], n_columns: int) -> NDArray[np.float64]:
+    """The weights [h, q, m] with zeros for the columns that are new."""
+    return np.pad(weights, ((0, 0), (0, 0), (0, n_columns - weights.shape[2])))
+
+
+def blocks(n_rows: int, clock: int, size: int) -> Iterator[slice]:
+    """Cut n_rows into blocks that end where the number of examples seen, now ``clock``, is a multiple of ``size``."""
+    first = 0
+    while first < n_rows:
+        last = min(n_rows, first + size - (clock + first) % size)
+        yield slice(first, last)
+        first = last
+
+
+def full_rows(values: NDArray[np.float64]) -> Rows:
+    """A dense matrix in the kernels' layout, sharing its memory."""
+    n_rows, n_columns = values.shape
+    indices = np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
+    return Rows(np.arange(n_rows + 1, dtype=np.int64) * n_columns, indices, values.reshape(-1), n_columns)
+
+
+def unit_rows(columns: NDArray[np.int64], n_columns: int) -> Rows:
+    """Rows with a single 1 each, in the given column."""
+    n_rows = columns.size
+    return Rows(np.arange(n_rows + 1, dtype=np.int64), columns.astype(np.int32), np.ones(n_rows), n_columns)
+
+
+def as_matrix(rows: Rows) -> scipy.sparse.csr_array:
+    """Checked rows as a SciPy matrix, sharing their memory."""
+    return scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))

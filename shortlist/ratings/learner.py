@@ -1,0 +1,300 @@
+"""What the learners of ordered ratings share: parameters, the stream, the three hypotheses, saving.
+
+A learner's own file gives the shape of its weights, the loop of its figure, and how scores become ratings. The loop
+reads rows and writes rows: in the plain form both are the rows of X; with a kernel see dual.py. How the present
+hypothesis, its average and its voters are laid out is told in voting.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from shortlist import store
+from shortlist.door import Rows, as_choice, as_rows, as_whole
+from shortlist.errors import InputError
+from shortlist.ratings import dual, saving
+from shortlist.ratings.calibration import Calibration
+from shortlist.ratings.scale import as_ratings, as_steps, open_for, step_numbers
+from shortlist.store import State
+
+Self = TypeVar("Self", bound="RatingLearner")
+HYPOTHESES = ("last", "averaged", "voted")
+PREDICT_BLOCK = 8192
+
+
+class RatingLearner(ClassifierMixin, BaseEstimator):
+    """A learner of ratings on an ordered scale.
+
+    Parameters
+    ----------
+    passes : how often ``fit`` goes through the examples.
+    random_state : None takes the examples in the order given; a whole number shuffles them anew in each pass.
+    hypothesis : what predicts: the "last" rule, the one "averaged" over all examples, or the "voted" rating, in which
+        each rule votes with the number of examples it lived through.
+    voters : how many rules, the longest-lived, are kept to vote.
+    kernel : None, "polynomial" for (gamma·x·x' + coef0)^degree, "rbf" for exp(−gamma·‖x − x'‖²), or a function that
+        takes two matrices and gives the kernel's value for each pair of their rows.
+    budget : the most support vectors that a kernel learner keeps; None keeps all.
+    scale : the ratings, lowest first; None learns them, in their natural order, from the examples.
+
+    Attributes
+    ----------
+    classes_ : the scale, lowest rating first.
+    """
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    _supports: dual.Supports | None
+    _weights: NDArray[np.float64]
+    _biases: NDArray[np.float64]
+    _lives: NDArray[np.int64]
+    _clock: NDArray[np.int64]
+    _calibration: Calibration | None
+
+    def __init__(
+        self,
+        *,
+        passes: int = 1,
+        random_state: int | None = None,
+        hypothesis: str = "averaged",
+        voters: int = 100,
+        kernel: Any = None,
+        degree: int = 2,
+        gamma: float = 1.0,
+        coef0: float = 1.0,
+        budget: int | None = None,
+        scale: Any = None,
+    ) -> None:
+        self.passes = passes
+        self.random_state = random_state
+        self.hypothesis = hypothesis
+        self.voters = voters
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.scale = scale
+
+    # What each learner's own file says.
+
+    def _shape(self, n_steps: int) -> tuple[int, int]:
+        """The number of weight vectors and of biases for a scale of n_steps."""
+        raise NotImplementedError
+
+    def _learn(
+        self, read: Rows, write: Rows, order: NDArray[np.int64], y: NDArray[np.int64], rated: NDArray[np.int64]
+    ) -> None:
+        """Run the figure's loop over the examples of ``order``; ``rated`` receives the predictions."""
+        raise NotImplementedError
+
+    def _open_step(self, at: int) -> None:
+        """Make room for a new step, which gets number ``at``, in weights and biases."""
+        raise NotImplementedError
+
+    def _rate(self, X: Any) -> NDArray[np.int64]:
+        """The step number predicted for each row."""
+        raise NotImplementedError
+
+    def _evidence(self, X: Any) -> NDArray[np.float64]:
+        """The real numbers, n × f, from which probabilities are calibrated."""
+        raise NotImplementedError
+
+    def _check_state(self, state: State) -> None:
+        """Refuse a loaded state that this learner could not have reached."""
+
+    # Learning.
+
+    def fit(self: Self, X: Any, y: Any) -> Self:
+        """Learn from all rows, ``passes`` times, forgetting what was learned before."""
+        passes = as_whole(self.passes, "passes", least=1)
+        seed = None if self.random_state is None else as_whole(self.random_state, "random_state")
+        generator = None if seed is None else np.random.default_rng(seed)
+        self._take(X, y, None, afresh=True, passes=passes, generator=generator)
+        return self
+
+    def partial_fit(self: Self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Go on learning from these rows, once, in the order given.
+
+        New columns of X and, where the scale is learned, new ratings just arrive. ``classes`` may name ratings
+        that are still to come.
+        """
+        self._take(X, y, classes)
+        return self
+
+    def predict_and_learn(self, X: Any, y: Any) -> NDArray[Any]:
+        """As ``partial_fit``, and give the rating that the last rule predicted for each row just before learning it."""
+        rated = self._take(X, y)
+        return self.classes_[rated]
+
+    def _take(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        *,
+        afresh: bool = False,
+        passes: int = 1,
+        generator: np.random.Generator | None = None,
+    ) -> NDArray[np.int64]:
+        """Check everything, then learn; gives the step numbers predicted on the way, in the order of the last pass."""
+        if y is None:
+            raise InputError("this learner requires y to be passed, but the target y is None")
+        rows = _as_rows(X)
+        ratings = as_ratings(y, rows.n_rows)
+        named = ratings if classes is None else np.concatenate([as_ratings(classes, len(classes)), ratings])
+        if afresh or not hasattr(self, "_clock"):
+            steps = np.unique(named) if self.scale is None else as_steps(self.scale)
+            numbers = step_numbers(steps, ratings)
+            self._start(rows.n_features, steps)
+            self._note_columns(X, reset=True)
+        else:
+            if (self._supports is None) != (self.kernel is None):
+                raise InputError("kernel was changed after learning had begun; fit anew")
+            steps, arrived = (self.classes_, []) if self.scale is not None else open_for(self.classes_, named)
+            numbers = step_numbers(steps, ratings)
+            self._note_columns(X, reset=rows.n_features > self.n_features_in_)
+            self._grow(rows.n_features, steps, arrived)
+        return self._stream(rows, numbers, passes, generator)
+
+    def _start(self, n_features: int, steps: NDArray[Any]) -> None:
+        as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
+        voters = as_whole(self.voters, "voters", least=1) if self.hypothesis == "voted" else 0
+        n_vectors, n_biases = self._shape(steps.size)
+        self.classes_ = steps
+        self._supports = None if self.kernel is None else dual.Supports(scipy.sparse.csr_array((0, n_features)))
+        self._weights = np.zeros((2 + voters, n_vectors, n_features if self.kernel is None else 0))
+        self._biases = np.zeros((2 + voters, n_biases))
+        self._lives = np.zeros(voters, dtype=np.int64)
+        self._clock = np.zeros(2, dtype=np.int64)
+
+    def _grow(self, n_features: int, steps: NDArray[Any], arrived: list[int]) -> None:
+        for at in arrived:
+            self._open_step(at)
+        self.classes_ = steps
+        if self._supports is None:
+            self._weights = dual.widened(self._weights, n_features)
+        else:
+            self._supports.rows.resize((len(self._supports), n_features))
+
+    def _stream(
+        self, rows: Rows, y: NDArray[np.int64], passes: int, generator: np.random.Generator | None
+    ) -> NDArray[np.int64]:
+        rated = np.empty(rows.n_rows, dtype=np.int64)
+        order = np.arange(rows.n_rows, dtype=np.int64)
+        self._calibration = None  # it told of another rule
+        if self._supports is not None:
+            self._supports.origin[:] = -1
+        for _ in range(passes):
+            if generator is not None:
+                generator.shuffle(order)
+            if self._supports is None:
+                self._learn(rows, rows, order, y, rated)
+            else:
+                dual.stream(self, self._supports, rows, order, y, rated)
+        return rated
+
+    # Predicting.
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The rating of each row."""
+        rated = self._rate(X)
+        return self.classes_[rated]
+
+    def score(self, X: Any, y: Any) -> float:
+        """Minus the ranking loss: −mean |ŷ − y|, counted in steps of the scale, so that higher is better."""
+        rated = self.predict(X)
+        ratings = as_ratings(y, rated.size)
+        steps = self.classes_ if self.scale is not None else open_for(self.classes_, ratings)[0]
+        return -float(np.abs(step_numbers(steps, rated) - step_numbers(steps, ratings)).mean())
+
+    def calibrate(self: Self, X: Any, y: Any) -> Self:
+        """Fit probabilities on examples that were not learned from; learning more forgets them."""
+        scores = self._evidence(X)
+        ratings = as_ratings(y, scores.shape[0])
+        self._calibration = Calibration.fit(scores, step_numbers(self.classes_, ratings), self.classes_.size)
+        return self
+
+    def _is_calibrated(self) -> bool:
+        if getattr(self, "_calibration", None) is None:
+            raise AttributeError("probabilities need calibrate(X, y) with examples that were not learned from")
+        return True
+
+    @available_if(_is_calibrated)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each rating, n × k: never negative, and each row sums to one."""
+        assert self._calibration is not None
+        return self._calibration.probabilities(self._evidence(X))
+
+    def _hypotheses(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """The rules that predict: weights [h, q, m], biases [h, p], and the number [h] of votes that each has."""
+        check_is_fitted(self, "_clock")
+        W, B = self._weights, self._biases
+        if as_choice(self.hypothesis, "hypothesis", HYPOTHESES) == "voted":
+            if self._lives.size == 0:
+                raise InputError("no voters were kept; set hypothesis='voted' before learning")
+            lives = np.concatenate([self._clock[1:], self._lives])
+            rules = np.flatnonzero(lives)
+            places = np.where(rules == 0, 0, rules + 1)  # the rule now, then the voters from row 2 on
+            return W[places], B[places], lives[rules].astype(np.float64)
+        if self.hypothesis == "last":
+            return W[:1], B[:1], np.ones(1)
+        return W[:1] - W[1:2] / self._clock[0], B[:1] - B[1:2] / self._clock[0], np.ones(1)
+
+    def _scores(self, X: Any, weights: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+        """Blocks of the scores w·x for the weights [h, q, m], as arrays [rows, h, q]."""
+        matrix = dual.as_matrix(_as_rows(X))
+        self._note_columns(X, reset=False)
+        n_rules, n_vectors, n_columns = weights.shape
+        flat = weights.reshape(n_rules * n_vectors, n_columns).T
+        for first in range(0, matrix.shape[0], PREDICT_BLOCK):
+            block = matrix[first : first + PREDICT_BLOCK]
+            if self._supports is not None:
+                block = dual.gram(self._kernel_function(), block, self._supports.rows)
+            yield (block @ flat).reshape(-1, n_rules, n_vectors)
+
+    # Checking and saving.
+
+    def _note_columns(self, X: Any, *, reset: bool) -> None:
+        """Remember, or check, the number and the names of the columns as scikit-learn does."""
+        try:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except ValueError as problem:
+            raise InputError(str(problem)) from None
+
+    def _kernel_function(self) -> dual.Function:
+        return dual.kernel_function(self.kernel, self.degree, self.gamma, self.coef0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, which ``shortlist.load`` opens."""
+        store.save(self, path)
+
+    def to_state(self) -> State:
+        return saving.state_of(self)
+
+    @classmethod
+    def from_state(cls: type[Self], state: State) -> Self:
+        return saving.learner_of(cls, state)
+
+
+def _as_rows(X: Any) -> Rows:
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64 and X.size:
+        X = dual.as_matrix(dual.full_rows(np.ascontiguousarray(X)))  # the door takes this in five times faster
+    rows = as_rows(X)
+    if rows.n_rows == 0:
+        raise InputError("X has 0 rows; at least one is needed")
+    return rows

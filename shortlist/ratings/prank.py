@@ -1,0 +1,112 @@
+"""PRank: the Perceptron for ordered ratings (Crammer & Singer, "Pranking with Ranking", figure 2).
+
+A rule is a direction w and thresholds b_1 ≤ … ≤ b_{k−1}, b_k = ∞, which cut the line of projections w·x into k
+intervals, one for each rating:  ŷ = min{r : w·x − b_r < 0}.  Figure 2, on a mistake:
+
+    y_r = −1 if y ≤ r else +1;   τ_r = y_r if (w·x − b_r)·y_r ≤ 0 else 0;   w += (Σ_r τ_r)·x;   b_r −= τ_r.
+
+Lemma 1: the thresholds stay sorted. Theorem 2: if a rule of unit norm rates a stream with margin γ and ‖x‖ ≤ R, then
+Σ_t |ŷ_t − y_t| ≤ (k − 1)·(R² + 1)/γ².  Both are tested on generated streams.
+
+Beside the paper: kernels, averaging and voting, which it names as extensions, and a scale that may grow. A step
+that arrives between two others gets the threshold between them twice, hence no room before it is learned; one that
+arrives at an end lies as far out as the steps so far are wide on average. Ratings count from 0 in the code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.door import Rows
+from shortlist.kernels import add, dot, kernel
+from shortlist.ratings.thresholds import ThresholdLearner
+from shortlist.ratings.voting import retire
+from shortlist.store import State
+
+
+class PRank(ThresholdLearner):
+    """Learn ratings on an ordered scale from a stream, one Perceptron with k − 1 moving thresholds.
+
+    Parameters and methods are those of :class:`~shortlist.ratings.learner.RatingLearner`.
+    ``coef_`` and ``thresholds_`` give w and b_1..b_{k−1} of the chosen hypothesis.
+
+    >>> PRank(scale=["poor", "fair", "good"]).fit([[-1.0], [0.0], [1.0]], ["poor", "fair", "good"]).predict([[5.0]])
+    array(['good'], dtype='<U4')
+    """
+
+    def _shape(self, n_steps: int) -> tuple[int, int]:
+        return 1, n_steps - 1
+
+    def _learn(
+        self, read: Rows, write: Rows, order: NDArray[np.int64], y: NDArray[np.int64], rated: NDArray[np.int64]
+    ) -> None:
+        _learn(
+            read.indptr, read.indices, read.data, write.indptr, write.indices, write.data,
+            order, y, self._weights, self._biases, self._lives, self._clock, rated,
+        )  # fmt: skip
+
+    def _open_step(self, at: int) -> None:
+        """Every row of the biases is opened by one linear rule, so the averaged thresholds are opened by it too."""
+        b = self._biases
+        n = b.shape[1]
+        if n == 0:
+            new = np.zeros(b.shape[0])
+        elif 0 < at <= n:
+            new = b[:, at - 1]
+        else:
+            end, outward = (b[:, 0], -1.0) if at == 0 else (b[:, -1], 1.0)
+            new = end + outward * (b[:, -1] - b[:, 0]) / max(n - 1, 1)
+        self._biases = np.insert(b, min(at, n), new, axis=1)
+
+    def _edges(self, biases: NDArray[np.float64]) -> NDArray[np.float64]:
+        return biases
+
+    def _check_state(self, state: State) -> None:
+        average = self._biases[0] - self._biases[1] / max(self._clock[0], 1)
+        sorted_rows = np.vstack([self._biases[0], average, self._biases[2:]])
+        slack = 1e-9 * (1.0 + np.abs(sorted_rows).max(initial=0.0))  # an average is rounded
+        state.require((np.diff(sorted_rows, axis=1) >= -slack).all(), "its thresholds are not in order")
+
+
+# Figure 2: the rounds of PRank, for the examples of `order` in turn.
+
+
+@kernel
+def _learn(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], data: NDArray[np.float64],
+    write_indptr: NDArray[np.int64], write_indices: NDArray[np.int32], write_data: NDArray[np.float64],
+    order: NDArray[np.int64], y: NDArray[np.int64],
+    W: NDArray[np.float64], B: NDArray[np.float64], lives: NDArray[np.int64], clock: NDArray[np.int64],
+    rated: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Rows to read and rows to write (see learner.py); y int64[n] from 0; W[2+V, 1, m], B[2+V, k−1]; see voting.py.
+
+    rated int64[len(order)] receives each prediction, made before the update.
+    """
+    w, w_moment = W[0, 0], W[1, 0]
+    b, b_moment = B[0], B[1]
+    for t in range(order.size):
+        i = order[t]
+        first, last = indptr[i], indptr[i + 1]
+        score = dot(indices[first:last], data[first:last], w)
+        rank = 0
+        while rank < b.size and score - b[rank] >= 0:  # ŷ = min{r : w·x − b_r < 0}
+            rank += 1
+        rated[t] = rank
+        if rank == y[i]:
+            clock[1] += 1
+        else:
+            retire(W, B, lives, clock)
+            step = 0.0
+            for r in range(b.size):
+                y_r = 1.0 if y[i] > r else -1.0
+                if (score - b[r]) * y_r <= 0:  # τ_r = y_r
+                    step += y_r
+                    b[r] -= y_r
+                    b_moment[r] -= y_r * clock[0]
+            first, last = write_indptr[i], write_indptr[i + 1]
+            add(write_indices[first:last], write_data[first:last], step, w)
+            add(write_indices[first:last], write_data[first:last], step * clock[0], w_moment)
+            clock[1] = 1
+        clock[0] += 1

@@ -1,0 +1,99 @@
+"""A learner of ratings <-> the state that a model file holds; all that the kernels trust is checked on the way in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist.door import as_rows, as_whole
+from shortlist.errors import InputError
+from shortlist.ratings.calibration import Calibration
+from shortlist.ratings.dual import Supports
+from shortlist.ratings.scale import as_steps
+from shortlist.store import State, array_to_text, text_to_array
+
+if TYPE_CHECKING:
+    from shortlist.ratings.learner import RatingLearner
+
+Learner = TypeVar("Learner", bound="RatingLearner")
+
+
+def state_of(learner: RatingLearner) -> State:
+    """All that a fitted learner is."""
+    check_is_fitted(learner, "_clock")
+    if callable(learner.kernel):
+        raise InputError("a model whose kernel is a Python function cannot be saved; use a kernel with a name")
+    arrays: dict[str, NDArray[Any]] = {
+        "classes": text_to_array(learner.classes_.tolist()),
+        "weights": learner._weights,
+        "biases": learner._biases,
+        "lives": learner._lives,
+        "clock": learner._clock,
+    }
+    if learner._supports is not None:
+        rows = learner._supports.rows
+        arrays["supports_indptr"] = rows.indptr.astype(np.int64)
+        arrays["supports_indices"] = rows.indices.astype(np.int32)
+        arrays["supports_data"] = rows.data
+        arrays["supports_norms"] = learner._supports.norms
+    if learner._calibration is not None:
+        arrays["slopes"], arrays["offsets"] = learner._calibration.slopes, learner._calibration.offsets
+    parameters = {name: _plain(value) for name, value in learner.get_params().items()}
+    return State(type(learner).__name__, {"parameters": parameters, "n_features": learner.n_features_in_}, arrays)
+
+
+def learner_of(kind: type[Learner], state: State) -> Learner:
+    """The learner that a state describes, or ModelFileError."""
+    learner = kind(**state.settings["parameters"])
+    learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features", least=1)
+    learner.classes_ = as_steps(array_to_text(state.array("classes", np.uint8)), least=1)
+    learner._weights, learner._biases = state.array("weights", np.float64, 3), state.array("biases", np.float64, 2)
+    learner._lives, learner._clock = state.array("lives", np.int64), state.array("clock", np.int64)
+    learner._supports = None if learner.kernel is None else _supports(state, learner.n_features_in_)
+    learner._calibration = _calibration(state, learner.classes_.size) if "slopes" in state.arrays else None
+
+    n_rules = 2 + learner._lives.size
+    n_vectors, n_biases = learner._shape(learner.classes_.size)
+    n_columns = learner.n_features_in_ if learner._supports is None else len(learner._supports)
+    state.require(learner._weights.shape == (n_rules, n_vectors, n_columns), "its weights have another shape")
+    state.require(learner._biases.shape == (n_rules, n_biases), "its biases have another shape")
+    finite = np.isfinite(learner._weights).all() and np.isfinite(learner._biases).all()
+    state.require(finite, "a weight is not a finite number")
+    counted = learner._clock.size == 2 and (learner._clock >= 1).all() and (learner._lives >= 0).all()
+    state.require(counted, "its counts are not counts")
+    learner._check_state(state)
+    return learner
+
+
+def _supports(state: State, n_features: int) -> Supports:
+    indptr, indices = state.array("supports_indptr", np.int64), state.array("supports_indices", np.int32)
+    data, norms = state.array("supports_data", np.float64), state.array("supports_norms", np.float64)
+    state.require(indptr.size == norms.size + 1, "its support vectors and their norms differ in number")
+    state.require(np.isfinite(norms).all() and (norms >= 0).all(), "a norm is not a finite positive number")
+    try:
+        rows = scipy.sparse.csr_array((data, indices, indptr), shape=(norms.size, n_features))
+        as_rows(rows)
+    except ValueError as problem:
+        state.require(False, f"its support vectors cannot be read: {problem}")
+    return Supports(rows, norms)
+
+
+def _calibration(state: State, n_steps: int) -> Calibration:
+    slopes, offsets = state.array("slopes", np.float64, 2), state.array("offsets", np.float64)
+    state.require(slopes.shape[0] == offsets.size == n_steps, "its probabilities are of another scale")
+    possible = np.isfinite(slopes).all() and (offsets < np.inf).all() and np.isfinite(offsets).any()
+    state.require(possible, "its probabilities are not numbers")
+    return Calibration(slopes, offsets)
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,92 @@
+"""The scale: ordered ratings <-> step numbers 0, 1, …, k−1.
+
+Ratings are numbers (1–5, half stars) or texts (A–D, "poor"…"excellent"). A given scale says the order and is closed:
+any other rating is an error. A learned scale holds the ratings seen so far in their natural order (numbers by size,
+texts by code point) and opens for a new one at the place where that order puts it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from shortlist.errors import InputError
+
+Steps = NDArray[Any]  # the ratings of a scale, lowest first
+
+
+def as_ratings(ratings: Any, n_rows: int) -> NDArray[Any]:
+    """Check the ratings of n_rows examples: one each, all finite numbers or all texts."""
+    if hasattr(ratings, "to_numpy"):
+        ratings = ratings.to_numpy()  # a column of a pandas or polars frame
+    try:
+        array = column_or_1d(ratings, warn=True)
+    except (ValueError, TypeError) as problem:
+        raise InputError(str(problem)) from None
+    if array.size != n_rows:
+        raise InputError(f"X has {n_rows} rows but there are {array.size} ratings; each row needs one")
+    return _numbers_or_texts(array, "rating")
+
+
+def as_steps(scale: Any, *, least: int = 2) -> Steps:
+    """Check a scale, lowest rating first: at least so many ratings, each once."""
+    if isinstance(scale, str) or not hasattr(scale, "__len__"):
+        raise InputError(f"scale must be a list of ratings, lowest first, not {scale!r}")
+    steps = _numbers_or_texts(np.asarray(scale), "scale")
+    if steps.ndim != 1 or steps.size < least:
+        raise InputError(f"scale must list at least {least} ratings, lowest first")
+    unique, times = np.unique(steps, return_counts=True)
+    if unique.size < steps.size:
+        raise InputError(f"scale names the rating {unique[times > 1][0]!s} twice")
+    return steps
+
+
+def open_for(steps: Steps, ratings: NDArray[Any]) -> tuple[Steps, list[int]]:
+    """The scale with those of the ratings that are new to it, and the step numbers at which they came in, ascending."""
+    arrived = np.unique(ratings)
+    if _is_text(steps) != _is_text(arrived):
+        kinds = ("text", "numbers") if _is_text(steps) else ("numbers", "text")
+        raise InputError(f"the scale so far holds {kinds[0]}, but these ratings are {kinds[1]}")
+    wider = np.union1d(steps, arrived)
+    return wider, np.flatnonzero(~np.isin(wider, steps)).tolist()
+
+
+def step_numbers(steps: Steps, ratings: NDArray[Any]) -> NDArray[np.int64]:
+    """The step number of each rating; a rating outside the scale is an error."""
+    if _is_text(steps) != _is_text(ratings):
+        outside = np.ones(ratings.size, dtype=bool)
+    else:
+        sorter = np.argsort(steps, kind="stable")
+        place = np.minimum(np.searchsorted(steps, ratings, sorter=sorter), steps.size - 1)
+        numbers = sorter[place].astype(np.int64)
+        outside = steps[numbers] != ratings
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise InputError(
+            f"the rating {ratings[row]!s} of row {row} is outside the scale {', '.join(map(str, steps))}; "
+            "correct it, or give a scale that has it"
+        )
+    return numbers
+
+
+def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
+    if array.dtype == object:
+        kinds = {str if isinstance(one, str) else type(one) for one in array.reshape(-1).tolist()}
+        if kinds <= {str}:
+            return array.astype(str)
+        if kinds <= {int, float, bool}:
+            array = array.astype(np.float64 if float in kinds else np.int64)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        where = int(np.argmin(np.isfinite(array.reshape(-1))))
+        value = "NaN" if np.isnan(array.reshape(-1)[where]) else "infinity"
+        raise InputError(f"{what} {where} is {value}, which has no place on a scale")
+    if array.dtype.kind not in "biufU":
+        raise InputError(f"the {what} must hold numbers only or text only, not {array.dtype} or a mixture")
+    return array
+
+
+def _is_text(array: NDArray[Any]) -> bool:
+    return array.dtype.kind == "U"

@@ -1,0 +1,83 @@
+"""Learners that place each row on a line cut by thresholds: PRank, which moves them, Widrow-Hoff, which does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.ratings.learner import RatingLearner
+
+
+class ThresholdLearner(RatingLearner):
+    """A learner that rates a row by the interval between thresholds into which its score w·x falls."""
+
+    def _edges(self, biases: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The thresholds [h, k−1] against which the scores are held, from the biases [h, p]."""
+        raise NotImplementedError
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weights w of the rule; with a kernel, the coefficients α of its support vectors; [h, m] for h voters."""
+        weights = self._hypotheses()[0][:, 0]
+        return weights[0] if self.hypothesis != "voted" else weights
+
+    @property
+    def thresholds_(self) -> NDArray[np.float64]:
+        """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule; [h, k−1] for h voters."""
+        edges = self._edges(self._hypotheses()[1])
+        return edges[0] if self.hypothesis != "voted" else edges
+
+    def _rate(self, X: Any) -> NDArray[np.int64]:
+        return (self.distances(X) >= 0).sum(axis=1)
+
+    def distances(self, X: Any) -> NDArray[np.float64]:
+        """How far each row lies above each threshold, n × (k − 1): w·x − b_r, falling with r; negative is below.
+
+        For "voted" it is the votes for "above" less those for "below", from −1 to 1.
+        """
+        weights, biases, votes = self._hypotheses()
+        edges = self._edges(biases)
+        blocks = []
+        for scores in self._scores(X, weights):
+            margins = scores[:, :, :1] - edges
+            if self.hypothesis == "voted":
+                margins = np.where(margins >= 0, 1.0, -1.0)
+            blocks.append(np.einsum("nhr,h->nr", margins, votes) / votes.sum())
+        return np.concatenate(blocks)
+
+    def neighbour_distances(self, X: Any) -> NDArray[np.float64]:
+        """How far each row lies above the threshold below it and below the one above it, n × 2; ∞ at the ends."""
+        distances = self.distances(X)
+        ends = np.full((distances.shape[0], 1), np.inf)
+        fenced = np.hstack([ends, distances, -ends])
+        rated = (distances >= 0).sum(axis=1)[:, None]
+        return np.hstack([np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)])
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """How far each row lies inside the interval of each rating, n × k: negative outside, largest at the prediction.
+
+        Of two ratings, as scikit-learn has it, one number: the distance above the threshold between them.
+        """
+        distances = self.distances(X)
+        distances[distances == 0] = np.finfo(np.float64).tiny  # to lie on a threshold is to lie above it
+        if self.classes_.size == 2:
+            return distances[:, 0]
+        ends = np.full((distances.shape[0], 1), np.inf)
+        return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
+
+    def project(self, X: Any) -> NDArray[np.float64]:
+        """Where each row lies on the line, to sort rows by: w·x; for "voted", the mean step number of the votes."""
+        if self.hypothesis == "voted":
+            return ((self.distances(X) + 1) / 2).sum(axis=1)
+        weights = self._hypotheses()[0]
+        return np.concatenate([scores[:, 0, 0] for scores in self._scores(X, weights)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # on scikit-learn's own checks, whose classes have no order
+        return tags
+
+    def _evidence(self, X: Any) -> NDArray[np.float64]:
+        return self.project(X)[:, None]

@@ -1,0 +1,27 @@
+"""Voting (Freund & Schapire, 1999): each hypothesis votes with the number of examples it lived through.
+
+A stream can see millions of hypotheses, so only the longest-lived ones are kept; with as many places as mistakes this
+is the published rule. Weights W float64[2 + V, q, m] and biases B float64[2 + V, p] hold, in row 0, the hypothesis now;
+in row 1, its moment Σ t·(update at time t), from which the average over time follows; from row 2 on, the V voters.
+clock int64[2] counts the examples seen and those the present hypothesis has lived through.
+
+The learners' kernels call ``retire``. After a change here, run ``make clean`` (see shortlist/kernels.py).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.kernels import kernel
+
+
+@kernel
+def retire(
+    W: NDArray[np.float64], B: NDArray[np.float64], lives: NDArray[np.int64], clock: NDArray[np.int64]
+) -> None:
+    """The hypothesis has just erred: it takes the place of the shortest-lived voter if it lived longer."""
+    if lives.size > 0:
+        shortest = np.argmin(lives)
+        if clock[1] > lives[shortest]:
+            lives[shortest] = clock[1]
+            W[2 + shortest] = W[0]
+            B[2 + shortest] = B[0]

@@ -1,0 +1,109 @@
+"""A model of ratings is one file: it comes back the same, goes on learning, and a tampered one is refused."""
+
+import numpy as np
+import pytest
+
+from shortlist import InputError, ModelFileError, load
+from shortlist.store import State, build
+from tests.ratings.streams import rated_rows, same_state
+from tests.ratings.test_learners import LEARNERS
+
+FORMS = [
+    {"hypothesis": "last"},
+    {"hypothesis": "voted", "voters": 7, "passes": 2, "random_state": np.int64(3)},
+    {"kernel": "polynomial", "budget": 30},
+    {"kernel": "rbf", "gamma": 0.3, "hypothesis": "voted", "scale": np.array([1, 2, 3, 4, 5])},
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_saved_and_loaded_it_is_the_same_and_learns_on(learner, form, tmp_path):
+    X, y = rated_rows()
+    model = learner(**form).fit(X, y).calibrate(X, y)
+    model.save(tmp_path / "model.shortlist")
+    again = load(tmp_path / "model.shortlist")
+    assert type(again) is learner
+    same_state(model, again)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    same_state(model.partial_fit(X[:50], y[:50]), again.partial_fit(X[:50], y[:50]))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_text_scales_are_saved(learner, tmp_path):
+    model = learner(scale=["low", "mid", "größer"]).fit([[1.0], [2.0], [3.0]], ["low", "größer", "mid"])
+    model.save(tmp_path / "model.shortlist")
+    again = load(tmp_path / "model.shortlist")
+    assert again.scale == ["low", "mid", "größer"]
+    assert again.predict([[1.0]]).tolist() == model.predict([[1.0]]).tolist()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_kernel_function_cannot_be_saved(learner, tmp_path):
+    model = learner(kernel=lambda A, B: A @ B.T).fit([[1.0], [2.0]], [1, 2])
+    with pytest.raises(InputError, match="cannot be saved"):
+        model.save(tmp_path / "model.shortlist")
+
+
+def change(name, alter):
+    def apply(state: State) -> None:
+        state.arrays[name] = alter(state.arrays[name].copy())
+
+    return apply
+
+
+def put(value, *place):
+    def alter(array):
+        array[place] = value
+        return array
+
+    return alter
+
+
+HOSTILE = {
+    "weights too narrow": change("weights", lambda a: a[:, :, :-1]),
+    "weights of another type": change("weights", lambda a: a.astype(np.float32)),
+    "a weight is NaN": change("weights", put(np.nan, 0, 0, 0)),
+    "a rule is missing": change("weights", lambda a: a[:-1]),
+    "biases too short": change("biases", lambda a: a[:, :-1]),
+    "no counts": change("clock", lambda a: a[:1]),
+    "negative counts": change("clock", put(-1, 0)),
+    "negative votes": change("lives", put(-1, 0)),
+    "too many votes": change("lives", lambda a: np.append(a, 1)),
+    "a rating twice": change("classes", lambda a: np.frombuffer(b"[1, 2, 2, 4, 5]", dtype=np.uint8)),
+    "another scale": change("classes", lambda a: np.frombuffer(b"[1, 2, 3]", dtype=np.uint8)),
+    "no scale": change("classes", lambda a: np.frombuffer(b"[]", dtype=np.uint8)),
+    "a support vector out of bounds": change("supports_indices", put(4, 0)),
+    "a negative column": change("supports_indices", put(-1, 0)),
+    "offsets out of bounds": change("supports_indptr", put(10**9, -1)),
+    "norms too few": change("supports_norms", lambda a: a[:-1]),
+    "a negative norm": change("supports_norms", put(-1.0, 0)),
+    "probabilities of another scale": change("slopes", lambda a: a[:-1]),
+    "an infinite probability": change("offsets", put(np.inf, 0)),
+    "an unknown parameter": lambda state: state.settings["parameters"].update(nonsense=1),
+    "no columns": lambda state: state.settings.update(n_features=0),
+    "fewer columns": lambda state: state.settings.update(n_features=2),
+    "an array is missing": lambda state: state.arrays.pop("lives"),
+}
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_tampered_state_is_refused(learner, attack):
+    X, y = rated_rows()
+    kernel = None if attack in ("weights too narrow", "fewer columns") else "rbf"
+    state = learner(kernel=kernel, hypothesis="voted").fit(X, y).calibrate(X, y).to_state()
+    assert build(state).predict(X).shape == y.shape
+    HOSTILE[attack](state)
+    # store.load turns every one of these into a ModelFileError that names the file
+    with pytest.raises((ModelFileError, KeyError, TypeError, ValueError)):
+        build(state)
+
+
+def test_thresholds_out_of_order_are_refused():
+    from shortlist import PRank
+
+    state = PRank().fit(*rated_rows()).to_state()
+    state.arrays["biases"] = state.arrays["biases"][:, ::-1].copy()
+    with pytest.raises(ModelFileError, match="thresholds are not in order"):
+        build(state)
