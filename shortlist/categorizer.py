@@ -20,6 +20,14 @@ from shortlist.store import State
 from shortlist.text.vectorizer import TextVectorizer
 
 
+def default_text() -> TextVectorizer:
+    return TextVectorizer(tf="log", idf="smooth")
+
+
+def default_learner() -> FeatureFocus:
+    return FeatureFocus(margin=0.3)
+
+
 class Categorizer(ClassifierMixin, BaseEstimator):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
@@ -31,8 +39,8 @@ class Categorizer(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    learner : any learner of categories; FeatureFocus() if None.
-    text : how texts become features; TextVectorizer() if None.
+    learner : any learner of categories; FeatureFocus(margin=0.3) if None.
+    text : how texts become features; TextVectorizer(tf="log", idf="smooth") if None.
     """
 
     def __init__(self, learner: CategoryLearner | None = None, text: TextVectorizer | None = None) -> None:
@@ -74,8 +82,8 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         return self
 
     def _begin(self) -> None:
-        self.text_ = TextVectorizer() if self.text is None else clone(self.text)
-        self.learner_ = FeatureFocus() if self.learner is None else clone(self.learner)
+        self.text_ = default_text() if self.text is None else clone(self.text)
+        self.learner_ = default_learner() if self.learner is None else clone(self.learner)
 
     def _checked(self, texts: list[str], Y: Any) -> list[list[Any]]:
         """The label lists; what is bad is refused before anything is learned from any text."""

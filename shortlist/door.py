@@ -30,6 +30,20 @@ class Rows(NamedTuple):
         """Rows first..last-1, sharing memory."""
         return Rows(self.indptr[first : last + 1], self.indices, self.data, self.n_features)
 
+    @classmethod
+    def stack(cls, parts: list[Rows]) -> Rows:
+        """The rows of all parts, one part after the other; as wide as the widest."""
+        if len(parts) == 1:
+            return parts[0]
+        starts = np.cumsum([0] + [part.indices.size for part in parts])
+        indptr = [part.indptr[1:] + start for part, start in zip(parts, starts, strict=False)]
+        return cls(
+            np.concatenate([np.zeros(1, dtype=np.int64), *indptr]),
+            np.concatenate([np.empty(0, dtype=np.int32), *(part.indices for part in parts)]),
+            np.concatenate([np.empty(0), *(part.data for part in parts)]),
+            max((part.n_features for part in parts), default=0),
+        )
+
 
 def as_rows(X: Any, *, nonnegative: bool = False) -> Rows:
     """Check a dense or sparse matrix and give its rows, columns ascending, without stored zeros or repeats.

@@ -22,6 +22,19 @@ class Ranking:
         self.scores = scores
         self._names = names
 
+    @classmethod
+    def stack(cls, parts: Sequence[Ranking], k: int) -> Ranking:
+        """Rankings of many from the same learner as one, with room for k labels each."""
+        n = sum(len(part) for part in parts)
+        ids, scores = np.full((n, k), -1, dtype=np.int32), np.full((n, k), np.nan)
+        first = 0
+        for part in parts:
+            width = min(k, part.ids.shape[1])
+            ids[first : first + len(part), :width] = part.ids[:, :width]
+            scores[first : first + len(part), :width] = part.scores[:, :width]
+            first += len(part)
+        return cls(ids, scores, parts[-1]._names if parts else ())
+
     @property
     def labels(self) -> NDArray[np.object_]:
         labels = np.empty(self.ids.shape, dtype=object)

@@ -152,6 +152,13 @@ def build(state: State, also: Iterable[type[Storable]] = ()) -> Any:
     return kinds[state.kind].from_state(state)
 
 
+def is_model_file(path: Path) -> bool:
+    """Whether a file looks like one of ours: the length of a JSON header, and the header, which names shortlist."""
+    with open(path, "rb") as file:
+        start = file.read(512)
+    return start[8:9] == b"{" and f'"{KEY}"'.encode() in start
+
+
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the memory-mapped arrays of a file, whose layout safetensors has checked."""
     try:

@@ -128,6 +128,14 @@ class FeatureFocus(CategoryLearner):
         """|W|, the number of edges in the index."""
         return self._index.n_edges
 
+    def strongest(self, label: Any, n: int = 10) -> list[tuple[int, float]]:
+        """The n features with the largest weights to a label."""
+        return self._index.strongest(self._number(label), n)
+
+    def leaks(self, n: int = 10) -> list[tuple[int, float]]:
+        """The n features that leak the most of their weight: seen with everything, they predict nothing."""
+        return self._index.leaks(n)
+
 
 def without_weakest(index: Index, keep: int, rare: int, leakage: bool) -> Index:
     """The index with at most ``keep`` edges: the weakest r_f·w_fc go, among equals those of the oldest features."""

@@ -18,13 +18,13 @@ class FrequencyBaseline(CategoryLearner):
     """Ranks the labels by how often they were seen, whatever the row. The score is the share of the examples."""
 
     def _begin(self) -> None:
-        self._n_examples = 0
+        """There is nothing to set, and the labels are counted for every learner."""
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        self._n_examples += rows.n_rows
+        """The labels are counted for every learner."""
 
     def _share(self) -> Floats:
-        return self.label_counts_ / max(self._n_examples, 1)
+        return self.label_counts_ / max(self.n_examples_, 1)
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         share = self._share()
@@ -39,7 +39,7 @@ class FrequencyBaseline(CategoryLearner):
         return np.array([BIAS], dtype=np.int32), self._share()[[label]]
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        return {"n_examples": np.array([self._n_examples], dtype=np.int64)}
+        return {}
 
     def _from_arrays(self, state: State) -> None:
-        self._n_examples = int(state.array("n_examples", np.int64)[0])
+        """There is nothing but the labels and their counts."""

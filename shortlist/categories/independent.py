@@ -105,6 +105,7 @@ class IndependentIndex(CategoryLearner):
         moved = np.zeros(len(self._labels), dtype=np.int64)
         moved[numbers] = other.label_counts_
         self._label_counts = _added(self.label_counts_, moved)
+        self.n_examples_ += other.n_examples_
         self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
         self._index_now = None
         return self

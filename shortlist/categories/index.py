@@ -58,6 +58,23 @@ class Index(NamedTuple):
         slot = np.arange(feature.size) - first_edge[feature] + self.start[feature]
         return feature, self.edge_class[slot], self.edge_weight[slot]
 
+    def strongest(self, label: int, n: int) -> list[tuple[int, float]]:
+        """The n features with the largest weights w_fc to a class."""
+        feature, classes, weights = self.edges()
+        own = np.flatnonzero(classes == label)
+        shares = weights[own] / self.total[feature[own]]
+        best = np.lexsort((-self.seen[feature[own]], -shares))[:n]  # of equals, those with the most behind them
+        return list(zip(feature[own][best].tolist(), shares[best].tolist(), strict=True))
+
+    def leaks(self, n: int, least_seen: int = 10) -> list[tuple[int, float]]:
+        """The n features that leak the most weight, 1 − Σ_c w_fc: seen with everything, they predict nothing."""
+        feature, _, weights = self.edges()
+        kept = np.bincount(feature, weights, minlength=self.total.size)
+        with np.errstate(invalid="ignore"):
+            leak = np.where(self.seen >= least_seen, 1 - kept / self.total, np.nan)
+        worst = np.lexsort((-self.seen, -leak))[:n]
+        return [(f, lost) for f, lost in zip(worst.tolist(), leak[worst].tolist(), strict=True) if lost == lost]
+
     def to_arrays(self, n_features: int) -> dict[str, NDArray[np.generic]]:
         """The index without its spare room, for the model file."""
         _, classes, weights = self.edges()

@@ -135,12 +135,14 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         self._begin()
         self._labels = LabelIndex()
         self._label_counts = np.zeros(0, dtype=np.int64)
+        self.n_examples_ = 0
         self.n_features_in_ = 0
 
     def _take_up(self, rows: Rows, Y: Any) -> LabelSets:
         labels = self._labels.learn(Y, rows.n_rows)
         self._label_counts = grown(self._label_counts, len(self._labels))
         np.add.at(self._label_counts, labels.ids, 1)
+        self.n_examples_ += rows.n_rows
         self.n_features_in_ = max(self.n_features_in_, rows.n_features)
         return labels
 
@@ -211,10 +213,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
 
     def explain_row(self, row: Rows, label: Any) -> Explanation:
         """``explain`` on one row that has been checked."""
-        number = self._labels.number.get(label)
-        if number is None:
-            raise InputError(f"the label {label!r} has not been learned; {len(self._labels)} others have")
-        columns, votes = self._votes(self._prepare(row), number)
+        columns, votes = self._votes(self._prepare(row), self._number(label))
         total = 0.0
         for vote in votes.tolist():  # one after the other, as the kernels do: the same sum to the last bit
             total += vote
@@ -223,6 +222,12 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         return Explanation(label, total, list(pairs))
 
     # What was learned.
+
+    def _number(self, label: Any) -> int:
+        number = self._labels.number.get(label)
+        if number is None:
+            raise InputError(f"the label {label!r} has not been learned; {len(self._labels)} others have")
+        return number
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -240,6 +245,10 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         """In how many examples each label of ``classes_`` was seen."""
         return self._label_counts[: len(self._labels)]
 
+    def label_numbers(self, Y: Any) -> LabelSets:
+        """The labels of Y as numbers in ``classes_``, for measuring; labels never learned get the numbers behind."""
+        return self._labels.look_up(Y, len(Y))
+
     # Model files.
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -248,7 +257,11 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
 
     def to_state(self) -> State:
         self._check_fitted()
-        settings = {"parameters": self.get_params(deep=False), "n_features": self.n_features_in_}
+        settings = {
+            "parameters": self.get_params(deep=False),
+            "n_examples": self.n_examples_,
+            "n_features": self.n_features_in_,
+        }
         arrays = self._to_arrays()
         arrays |= {"labels": text_to_array(self._labels.names), "label_counts": self.label_counts_}
         return State(type(self).__name__, settings, arrays)
@@ -260,6 +273,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         learner._labels = LabelIndex(array_to_text(state.array("labels", np.uint8)))
         learner._label_counts = state.array("label_counts", np.int64)
         state.require(learner._label_counts.size == len(learner._labels), "each label has one count")
+        learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples")
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
         learner._from_arrays(state)
         return learner

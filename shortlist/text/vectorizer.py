@@ -118,7 +118,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
                 check_is_fitted(self, "vocabulary_")
             self._reset()
         blocks = [self._count(*self._features(block), learning=False) for block in _blocks(as_texts(texts))]
-        return self._weighted(_stack(blocks, self.n_features_))
+        return self._weighted(Rows.stack(blocks)._replace(n_features=self.n_features_))
 
     @property
     def n_features_(self) -> int:
@@ -257,14 +257,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         if not hasattr(self, "vocabulary_"):
             self._reset()
         blocks = [self._count(*self._features(block), learning=True) for block in _blocks(texts)]
-        rows = _stack(blocks, self.n_features_)
+        rows = Rows.stack(blocks)._replace(n_features=self.n_features_)
         if self.counts_ is not None:
             self.counts_.learn(rows)
         return rows
 
     def _fit(self, batches: Iterable[list[str]]) -> Rows:
         self._reset()
-        rows = _stack([self._learn(as_texts(texts)) for texts in batches], self.n_features_)
+        rows = Rows.stack([self._learn(as_texts(texts)) for texts in batches])._replace(n_features=self.n_features_)
         if self.counts_ is None or self.hashed is not None or self.min_df == 1:
             return rows
         kept = self.counts_.counts[: self.n_features_] >= self.min_df
@@ -290,19 +290,6 @@ def _blocks(texts: list[str]) -> Iterator[list[str]]:
             first, letters = position + 1, 0
     if first < len(texts):
         yield texts[first:]
-
-
-def _stack(blocks: list[Rows], n_features: int) -> Rows:
-    if len(blocks) == 1:
-        return blocks[0]
-    starts = np.cumsum([0] + [block.indices.size for block in blocks])
-    indptr = [block.indptr[1:] + start for block, start in zip(blocks, starts, strict=False)]
-    return Rows(
-        np.concatenate([np.zeros(1, dtype=np.int64), *indptr]),
-        np.concatenate([np.empty(0, dtype=np.int32), *(block.indices for block in blocks)]),
-        np.concatenate([np.empty(0), *(block.data for block in blocks)]),
-        n_features,
-    )
 
 
 def _as_matrix(rows: Rows) -> scipy.sparse.csr_array:

@@ -1,0 +1,35 @@
+"""The terminal: one file per verb. Nothing heavy is imported before a verb runs, so help answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from shortlist.cli import demo, evaluate, explain, inspect, learn, rank, train
+from shortlist.errors import ShortlistError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
+)
+for verb in (train, learn, rank, explain, evaluate, inspect, demo):
+    app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
+
+
+def main() -> None:
+    """Run the command line. Bad input is one line on standard error and exit code 2."""
+    try:
+        app()
+    except ShortlistError as problem:
+        print(f"shortlist: {problem}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print("shortlist: stopped", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,5 @@
+"""``python -m shortlist.cli``."""
+
+from shortlist.cli import main
+
+main()

@@ -1,0 +1,88 @@
+"""shortlist demo"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shortlist.cli.options import Json
+from shortlist.cli.terminal import print_json, print_table, say, say_when_compiling, size
+
+MEASURES = ("R1", "R5", "MRR")
+HELD_OUT = 0.2
+SEED = 0
+EXAMPLES = (
+    "Return the current time of day as a number of seconds since the epoch.",
+    "Parse an XML document into an element tree and return the root element.",
+    "Send a signal to the child process and wait until the pool of workers is done.",
+)
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.")] = Path("demo.shortlist"),
+    as_json: Json = False,
+) -> None:
+    """Learn which module of Python's standard library a docstring comes from, and show how well, how fast and why.
+
+    Needs no download: every Python carries the docstrings.
+    """
+    import numpy as np
+
+    from shortlist import Categorizer, FrequencyBaseline
+    from shortlist.inputs.docstrings import docstrings
+    from shortlist.measures import evaluate
+
+    say_when_compiling()
+    if not as_json:
+        say("reading the docstrings of Python's standard library…")
+    texts, modules = docstrings()
+    order = np.random.default_rng(SEED).permutation(len(texts))
+    n_test = round(HELD_OUT * len(texts))
+    test, train = order[:n_test], order[n_test:]
+
+    def part(of: list[str], which: Any) -> list[str]:
+        return [of[i] for i in which]
+
+    Categorizer().learn("a first example loads or compiles", ["the inner loops"]).rank("loops")
+    began = time.perf_counter()
+    model = Categorizer().fit(part(texts, train), part(modules, train))
+    learned = time.perf_counter() - began
+    began = time.perf_counter()
+    ranking = model.rank(part(texts, test), k=10)
+    ranked = time.perf_counter() - began
+    baseline = Categorizer(FrequencyBaseline()).fit(part(texts, train), part(modules, train))
+    truth = model.learner_.label_numbers(part(modules, test))  # both number labels by first appearance: the same
+    found = evaluate(ranking, truth, MEASURES)
+    usual = evaluate(baseline.rank(part(texts, test), k=10), truth, MEASURES)
+    model.save(output)
+    examples = [(text, list(model.rank(text, 3)), model.explain(text, model.rank(text, 1)[0][0])) for text in EXAMPLES]
+
+    if as_json:
+        print_json({
+            "examples": len(train), "held_out": n_test, "labels": len(model.classes_), "seconds_to_learn": learned,
+            "seconds_to_rank": ranked, "model": str(output),
+            "measures": {name: {"feature_focus": found[name], "frequency": usual[name]} for name in MEASURES},
+        })  # fmt: skip
+        return
+    print(
+        f"Learned {len(train):,} docstrings of {len(model.classes_)} modules in {learned:.2f} s and ranked {n_test:,} "
+        f"others in {ranked:.2f} s ({1e6 * ranked / n_test:.0f} µs each)."
+    )
+    rows = [[name, found[name], *found.intervals[name], usual[name]] for name in MEASURES]
+    print_table("Held-out docstrings", ["measure", "Feature-Focus", "95 % from", "to", "frequency baseline"], rows)
+    for text, best, why in examples:
+        print(f"“{text}”")
+        for label, score in best:
+            print(f"  {score:.3f}  {label}")
+        votes = ", ".join(f"{word} {vote:.3f}" for word, vote in why.votes[:5])
+        print(f"         {why.label} because of: {votes}\n")
+    print(
+        f"The model is in {output} ({size(output.stat().st_size)}). Now try:\n"
+        f"  shortlist rank {output} --text 'open a socket and listen for connections'\n"
+        f"  shortlist explain {output} --text 'open a socket and listen for connections'\n"
+        f"  shortlist inspect {output}\n"
+        "  shortlist train YOUR-FILE      # JSON lines, CSV, TSV, fastText, a folder of class folders, …"
+    )

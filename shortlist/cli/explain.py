@@ -1,0 +1,41 @@
+"""shortlist explain"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shortlist.cli.models import load_model
+from shortlist.cli.options import Json, ModelFile
+from shortlist.cli.terminal import print_json, print_table, say_when_compiling
+from shortlist.errors import InputError
+
+
+def explain(
+    model_file: ModelFile,
+    text: Annotated[str, typer.Option(help="The text to explain.", show_default=False)],
+    label: Annotated[str | None, typer.Option(help="The label to explain; the best one if not given.")] = None,
+    top: Annotated[int, typer.Option("--top", "-n", help="How many votes to show; 0 for all.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Say why a text gets a label: the votes of its words, which sum to the label's score."""
+    say_when_compiling()
+    model = load_model(model_file)
+    if not hasattr(model, "text_"):
+        raise InputError("the model ranks rows of features; explain them from Python")
+    if label is None:
+        best = list(model.rank(text, 1))
+        if not best:
+            raise InputError("nothing is retrieved for this text: the model knows none of its words")
+        chosen = best[0][0]
+    else:
+        chosen = next((name for name in model.classes_.tolist() if str(name) == label), label)
+    found = model.explain(text, chosen)
+    votes = found.votes if top == 0 else found.votes[:top]
+    if as_json:
+        print_json({"label": chosen, "score": found.score, "votes": votes})
+        return
+    rest = found.votes[len(votes) :]
+    shown = list(votes) + ([(f"{len(rest)} others", sum(vote for _, vote in rest))] if rest else [])
+    print_table(f"{chosen}: {found.score:.4f}", ["word", "vote"], shown)

@@ -1,0 +1,121 @@
+"""shortlist inspect"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shortlist.cli.models import describe, learner_of, load_model
+from shortlist.cli.options import Format, Json, LabelColumn, Separator, SkipBad, TextColumn, open_data
+from shortlist.cli.terminal import print_json, print_table, progress, size
+from shortlist.errors import InputError
+
+
+def inspect(
+    file: Annotated[Path, typer.Argument(help="A model file, or a file or folder of examples.", show_default=False)],
+    top: Annotated[int, typer.Option("--top", "-n", help="How many labels and features to show.")] = 10,
+    format: Format = None,
+    text_column: TextColumn = "text",
+    label_column: LabelColumn = "labels",
+    label_separator: Separator = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+) -> None:
+    """Say what a file is: of a model its size, labels and strongest connections; of data what was understood."""
+    from shortlist.store import is_model_file
+
+    if not file.exists():
+        raise InputError(f"there is no file or folder {file}")
+    if file.is_file() and is_model_file(file):
+        facts = about_model(load_model(file), top) | {"bytes": file.stat().st_size}
+        print_json(facts) if as_json else show_model(file, facts)
+    else:
+        stream = open_data(str(file), format, text_column, label_column, label_separator, skip_bad)
+        facts = about_data(stream)
+        print_json(facts) if as_json else show_data(file, facts)
+
+
+def about_model(model: Any, top: int) -> dict[str, Any]:
+    """The numbers of a model, the features behind its most frequent labels, and the features that leak the most."""
+    import numpy as np
+
+    learner = learner_of(model)
+    names = model.text_.names if hasattr(model, "text_") else list
+    facts: dict[str, Any] = describe(model) | {"parameters": learner.get_params(deep=False)}
+    if hasattr(model, "text_"):
+        facts["text"] = model.text_.get_params()
+    frequent = np.argsort(-learner.label_counts_, kind="stable")[:top]
+    facts["frequent_labels"] = [
+        {"label": learner.classes_[i].item(), "examples": int(learner.label_counts_[i])} for i in frequent
+    ]
+    if hasattr(learner, "strongest"):
+        for entry, i in zip(facts["frequent_labels"], frequent, strict=True):
+            columns, weights = _split(learner.strongest(learner.classes_[i].item(), 5))
+            entry["features"] = [list(pair) for pair in zip(names(columns), weights, strict=True)]
+        columns, lost = _split(learner.leaks(top))
+        facts["largest_leaks"] = [list(pair) for pair in zip(names(columns), lost, strict=True)]
+    return facts
+
+
+def show_model(file: Path, facts: dict[str, Any]) -> None:
+    edges = f", {facts['edges']:,} edges" if "edges" in facts else ""
+    print(
+        f"{file}: {facts['learner']}, {size(facts['bytes'])}, learned from {facts['examples']:,} examples: "
+        f"{facts['labels']:,} labels, {facts['features']:,} features{edges}"
+    )
+    rows = []
+    for entry in facts["frequent_labels"]:
+        features = "  ".join(f"{name} {weight:.2f}" for name, weight in entry.get("features", []))
+        rows.append([str(entry["label"]), entry["examples"], features])
+    print_table("The most frequent labels", ["label", "examples", "strongest features"], rows)
+    if facts.get("largest_leaks"):
+        print_table("Features with the largest leaks: seen with everything, they predict nothing", ["feature", "leak"],
+                    facts["largest_leaks"])  # fmt: skip
+
+
+def about_data(stream: Any) -> dict[str, Any]:
+    """What was understood of a file of examples."""
+    examples = n_labels = n_features = active = 0
+    labels: set[str] = set()
+    first: dict[str, Any] = {}
+    for batch in progress(stream, "reading"):
+        if not examples:
+            first = {name: _brief(values) for name, values in batch.columns() if name != "rows"}
+        examples += len(batch)
+        for own in batch.labels or ():
+            labels.update(own)
+            n_labels += len(own)
+        if batch.rows is not None:
+            n_features = max(n_features, batch.rows.n_features)
+            active += batch.rows.indices.size
+    facts = {"format": stream.format, "examples": examples, "labels": len(labels)}
+    if examples:
+        facts |= {"labels_per_example": n_labels / examples, "first_example": first}
+    if n_features:
+        facts |= {"features": n_features, "features_per_example": active / examples}
+    return facts | {"skipped": stream.skipped.count}
+
+
+def show_data(file: Path, facts: dict[str, Any]) -> None:
+    print(f"{file}:")
+    for name, value in facts.items():
+        if name != "first_example":
+            shown = f"{value:,}" if isinstance(value, int) else f"{value:.2f}" if isinstance(value, float) else value
+            print(f"  {name.replace('_', ' ')}: {shown}")
+    for name, value in facts.get("first_example", {}).items():
+        print(f"  first example, {name}: {value}")
+
+
+def _split(pairs: list[tuple[int, float]]) -> tuple[list[int], list[float]]:
+    return [feature for feature, _ in pairs], [weight for _, weight in pairs]
+
+
+def _brief(values: Any) -> Any:
+    """The first of some values, cut short."""
+    first = values[0]
+    if isinstance(first, str):
+        first = " ".join(first.split())
+        return first if len(first) <= 200 else first[:200] + " …"
+    return first.item() if hasattr(first, "item") else first

@@ -1,0 +1,95 @@
+"""What people see: progress on standard error, tables and JSON on standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shortlist.inputs import Examples, Stream
+
+
+def say(sentence: str) -> None:
+    """A remark for people, which is no part of the result."""
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False))
+
+
+def print_table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None:
+    """A table whose numbers stand to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    cells = [list(row) for row in rows]
+    table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left")
+    for n, column in enumerate(columns):
+        numeric = all(isinstance(row[n], (int, float)) or row[n] is None for row in cells)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*(escape(_shown(value)) for value in row))
+    Console(highlight=False).print(table)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def size(n_bytes: float) -> str:
+    """A number of bytes in words."""
+    for unit in ("bytes", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} GB"
+
+
+def progress(stream: Stream, doing: str) -> Iterator[Examples]:
+    """The batches of a stream, with a bar on standard error if that is a terminal; at the end, what was skipped."""
+    if not sys.stderr.isatty():
+        yield from stream
+    else:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+        columns = (doing, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        with bar:
+            task = bar.add_task(doing, total=stream.bytes_total)
+            for batch in stream:
+                yield batch
+                bar.update(task, completed=stream.bytes_read)
+    for note in stream.notes:
+        say(note)
+    if stream.skipped:
+        say(f"left out {stream.skipped.count} bad records:")
+        for sentence in stream.skipped.sentences:
+            say(f"  {sentence}")
+
+
+def say_when_compiling() -> None:
+    """Say so, once, if Numba has to compile: the first run on a machine is slower than all later ones."""
+    from numba.core import event
+
+    class Notice(event.Listener):
+        said = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.said:
+                say("compiling the inner loops, once for this machine…")
+                Notice.said = True
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Notice())
