@@ -30,6 +30,15 @@ class Rows(NamedTuple):
         """Rows first..last-1, sharing memory."""
         return Rows(self.indptr[first : last + 1], self.indices, self.data, self.n_features)
 
+    def take(self, which: list[int]) -> Rows:
+        """The rows of those numbers, in that order."""
+        return Rows.stack([self._row(i) for i in which])._replace(n_features=self.n_features)
+
+    def _row(self, i: int) -> Rows:
+        first, last = self.indptr[i], self.indptr[i + 1]
+        indptr = np.array([0, last - first], dtype=np.int64)
+        return Rows(indptr, self.indices[first:last], self.data[first:last], self.n_features)
+
     @classmethod
     def stack(cls, parts: list[Rows]) -> Rows:
         """The rows of all parts, one part after the other; as wide as the widest."""

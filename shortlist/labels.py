@@ -75,7 +75,8 @@ def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
     A label is text or a number: what can be stored and compared.
     """
     if scipy.sparse.issparse(Y):
-        matrix = scipy.sparse.csr_array(Y)
+        matrix = scipy.sparse.csr_array(Y, copy=True)
+        matrix.eliminate_zeros()
         lists = [part.tolist() for part in np.split(matrix.indices, matrix.indptr[1:-1])] if matrix.shape[0] else []
     else:
         if hasattr(Y, "to_numpy"):

@@ -7,37 +7,23 @@ from typing import Annotated
 import typer
 
 from shortlist.cli.models import learner_of, load_model, rank_batch
-from shortlist.cli.options import (
-    Data,
-    Format,
-    Jobs,
-    Json,
-    LabelColumn,
-    ModelFile,
-    Separator,
-    SkipBad,
-    TextColumn,
-    open_data,
-    with_labels,
-)
+from shortlist.cli.options import Data, Jobs, Json, ModelFile, Reading, reads, with_labels
 from shortlist.cli.terminal import print_json, progress, say_when_compiling
 from shortlist.errors import InputError
 
 USUAL = ("R1", "R5", "MRR", "P@5", "nDCG@5")
 
 
+@reads
 def evaluate(
+    *,
     model_file: ModelFile,
     data: Data = "-",
     measures: Annotated[
         list[str] | None,
         typer.Option("--measure", "-m", help="A measure such as R1, P@5, nDCG@10, AP; can be repeated."),
     ] = None,
-    format: Format = None,
-    text_column: TextColumn = "text",
-    label_column: LabelColumn = "labels",
-    label_separator: Separator = None,
-    skip_bad: SkipBad = False,
+    reading: Reading,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -52,9 +38,9 @@ def evaluate(
     learner = learner_of(model)
     complete = any("complete rankings" in one.needs for one in chosen)
     k = len(learner.classes_) if complete else max(int(one.parameters.get("k", 1)) for one in chosen) + 10
-    stream = open_data(data, format, text_column, label_column, label_separator, skip_bad)
+    stream = reading.open(data)
     rankings, truth = [], []
-    for batch in with_labels(progress(stream, "ranking")):
+    for batch in with_labels(data, stream, progress(stream, "ranking")):
         rankings.append(rank_batch(model, batch, k))
         truth += batch.labels or []
     if not rankings:

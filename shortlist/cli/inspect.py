@@ -8,19 +8,17 @@ from typing import Annotated, Any
 import typer
 
 from shortlist.cli.models import describe, learner_of, load_model
-from shortlist.cli.options import Format, Json, LabelColumn, Separator, SkipBad, TextColumn, open_data
+from shortlist.cli.options import Json, Reading, reads
 from shortlist.cli.terminal import print_json, print_table, progress, size
 from shortlist.errors import InputError
 
 
+@reads
 def inspect(
+    *,
     file: Annotated[Path, typer.Argument(help="A model file, or a file or folder of examples.", show_default=False)],
     top: Annotated[int, typer.Option("--top", "-n", help="How many labels and features to show.")] = 10,
-    format: Format = None,
-    text_column: TextColumn = "text",
-    label_column: LabelColumn = "labels",
-    label_separator: Separator = None,
-    skip_bad: SkipBad = False,
+    reading: Reading,
     as_json: Json = False,
 ) -> None:
     """Say what a file is: of a model its size, labels and strongest connections; of data what was understood."""
@@ -32,7 +30,7 @@ def inspect(
         facts = about_model(load_model(file), top) | {"bytes": file.stat().st_size}
         print_json(facts) if as_json else show_model(file, facts)
     else:
-        stream = open_data(str(file), format, text_column, label_column, label_separator, skip_bad)
+        stream = reading.open(str(file))
         facts = about_data(stream)
         print_json(facts) if as_json else show_data(file, facts)
 
@@ -71,8 +69,8 @@ def show_model(file: Path, facts: dict[str, Any]) -> None:
         rows.append([str(entry["label"]), entry["examples"], features])
     print_table("The most frequent labels", ["label", "examples", "strongest features"], rows)
     if facts.get("largest_leaks"):
-        print_table("Features with the largest leaks: seen with everything, they predict nothing", ["feature", "leak"],
-                    facts["largest_leaks"])  # fmt: skip
+        print("Features with the largest leaks: seen with everything, they predict nothing")
+        print_table("", ["feature", "leak"], facts["largest_leaks"])
 
 
 def about_data(stream: Any) -> dict[str, Any]:

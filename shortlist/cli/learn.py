@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from shortlist.cli.models import describe, learn_batch, load_model
-from shortlist.cli.options import (
-    Data,
-    Format,
-    Json,
-    LabelColumn,
-    ModelFile,
-    Output,
-    Separator,
-    SkipBad,
-    TextColumn,
-    open_data,
-    with_labels,
-)
+from shortlist.cli.options import Data, Json, ModelFile, Output, Reading, reads, with_labels
 from shortlist.cli.terminal import print_json, progress, say_when_compiling
 
 
+@reads
 def learn(
+    *,
     model_file: ModelFile,
     data: Data = "-",
     output: Output = None,
-    format: Format = None,
-    text_column: TextColumn = "text",
-    label_column: LabelColumn = "labels",
-    label_separator: Separator = None,
-    skip_bad: SkipBad = False,
+    reading: Reading,
     as_json: Json = False,
 ) -> None:
     """Go on learning: take up more labelled examples, in the order in which they come.
@@ -37,8 +23,8 @@ def learn(
     say_when_compiling()
     model = load_model(model_file)
     before = describe(model)
-    stream = open_data(data, format, text_column, label_column, label_separator, skip_bad)
-    for batch in with_labels(progress(stream, "learning")):
+    stream = reading.open(data)
+    for batch in with_labels(data, stream, progress(stream, "learning")):
         learn_batch(model, batch)
     target = output or model_file
     model.save(target)

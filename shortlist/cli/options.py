@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,11 +18,6 @@ if TYPE_CHECKING:
 
 ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[str, typer.Argument(help="A file or folder of examples; - for standard input.")]
-Format = Annotated[str | None, typer.Option(help="The format of the data; recognised if not given.")]
-TextColumn = Annotated[str, typer.Option("--text-column", help="The column or field that holds the text.")]
-LabelColumn = Annotated[str, typer.Option("--label-column", help="The column or field that holds the labels.")]
-Separator = Annotated[str | None, typer.Option("--label-separator", help="What separates the labels in one column.")]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, count them, and say so.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Jobs = Annotated[int, typer.Option(help="Threads for ranking; the result does not depend on it. -1 for all cores.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The model file to write.", show_default=False)]
@@ -30,40 +27,74 @@ Setting = Annotated[
 ]
 
 
-def open_data(
-    source: str, format: str | None, text: str, labels: str, separator: str | None, skip_bad: bool
-) -> Stream:
-    """The stream of a data argument and its options."""
-    from shortlist.inputs import read
+@dataclass
+class Reading:
+    """How to read the data: the options of every verb that reads examples."""
 
-    return read(source, format, text=text, labels=labels, label_separator=separator, skip_bad=skip_bad)
+    format: Annotated[str | None, typer.Option(help="The format of the data; recognised if not given.")] = None
+    text_column: Annotated[str, typer.Option(help="The column or field that holds the text.")] = "text"
+    label_column: Annotated[str, typer.Option(help="The column or field that holds the labels.")] = "labels"
+    label_separator: Annotated[str | None, typer.Option(help="What separates the labels in one column.")] = None
+    encoding: Annotated[str | None, typer.Option(help="The encoding of the text, if not the format's own.")] = None
+    option: Annotated[
+        list[str] | None, typer.Option(help="An option of the format, NAME=VALUE; can be repeated.")
+    ] = None
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, count them, and say so.")] = False
+
+    def open(self, source: str) -> Stream:
+        """The stream of examples of a data argument."""
+        from shortlist.inputs import read
+
+        return read(
+            source, self.format, text=self.text_column, labels=self.label_column, encoding=self.encoding,
+            label_separator=self.label_separator, skip_bad=self.skip_bad, **named_values("--option", self.option),
+        )  # fmt: skip
 
 
-def with_labels(batches: Iterator[Examples]) -> Iterator[Examples]:
-    """The same batches, refused if they carry no labels to learn from or compare with."""
+def reads(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of Reading to a command, which gets them together as its argument ``reading``."""
+    own = [one for one in signature(command, eval_str=True).parameters.values() if one.name != "reading"]
+    shared = list(signature(Reading, eval_str=True).parameters.values())
+
+    def run(**arguments: Any) -> None:
+        reading = Reading(**{one.name: arguments.pop(one.name) for one in shared})
+        command(**arguments, reading=reading)
+
+    every = [one.replace(kind=one.KEYWORD_ONLY) for one in own + shared]
+    run.__signature__ = Signature(every)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in every}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
+
+
+def with_labels(source: str, stream: Stream, batches: Iterable[Examples]) -> Iterator[Examples]:
+    """The same batches, refused where an example has no label; with --skip-bad such examples are left out."""
+    seen = 0
     for batch in batches:
         if batch.labels is None:
-            raise InputError("the data have no labels; name their column with --label-column, or another --format")
-        yield batch
+            raise InputError(f"{source} has no labels; name their column with --label-column, or another --format")
+        for n, own in enumerate(batch.labels):
+            if not own:
+                sentence = f"{source}: example {seen + n + 1} has no label"
+                if not stream.skip_bad:
+                    raise InputError(f"{sentence}; give it one, or leave such examples out with --skip-bad")
+                stream.skipped.add(sentence)
+        seen += len(batch)
+        yield batch if all(batch.labels) else batch.take([n for n, own in enumerate(batch.labels) if own])
 
 
-def parse_settings(settings: list[str] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """--set NAME=VALUE, into the settings of the learner and those of the text."""
-    learner: dict[str, Any] = {}
-    text: dict[str, Any] = {}
-    for setting in settings or ():
-        name, equals, value = setting.partition("=")
+def named_values(option: str, pairs: list[str] | None) -> dict[str, Any]:
+    """The values of a repeated option NAME=VALUE: JSON where they are, text otherwise."""
+    values: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
         if not equals:
-            raise InputError(f"--set takes NAME=VALUE, not {setting!r}")
+            raise InputError(f"{option} takes NAME=VALUE, not {pair!r}")
         try:
-            parsed = json.loads(value)
+            values[name] = json.loads(value)
         except ValueError:
-            parsed = value
-        if name.startswith("text."):
-            text[name.removeprefix("text.")] = parsed
-        else:
-            learner[name] = parsed
-    return learner, text
+            values[name] = value
+    return values
 
 
 def change(estimator: Any, settings: dict[str, Any], prefix: str = "") -> Any:

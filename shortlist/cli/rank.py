@@ -10,19 +10,19 @@ from typing import Annotated, Any
 import typer
 
 from shortlist.cli.models import load_model, rank_batch
-from shortlist.cli.options import Data, Format, Jobs, Json, ModelFile, SkipBad, TextColumn, open_data
+from shortlist.cli.options import Data, Jobs, Json, ModelFile, Reading, reads
 from shortlist.cli.terminal import print_json, print_table, progress, say_when_compiling
 from shortlist.errors import InputError
 
 
+@reads
 def rank(
+    *,
     model_file: ModelFile,
     data: Data = "-",
     text: Annotated[str | None, typer.Option(help="Rank this one text.", show_default=False)] = None,
     k: Annotated[int, typer.Option("--top", "-k", help="How many labels for each text.")] = 5,
-    format: Format = None,
-    text_column: TextColumn = "text",
-    skip_bad: SkipBad = False,
+    reading: Reading,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -42,7 +42,7 @@ def rank(
         else:
             print_table("", ["label", "score"], ranking)
         return
-    stream = open_data(data, format, text_column, "labels", None, skip_bad)
+    stream = reading.open(data)
     show = as_lines_of_json if as_json else as_lines
     for batch in progress(stream, "ranking"):
         sys.stdout.write("".join(show(rank_batch(model, batch, k), batch.ids)))

@@ -10,37 +10,21 @@ from typing import Annotated, Any
 import typer
 
 from shortlist.cli.models import describe
-from shortlist.cli.options import (
-    Data,
-    Format,
-    Json,
-    LabelColumn,
-    Output,
-    Separator,
-    Setting,
-    SkipBad,
-    TextColumn,
-    change,
-    open_data,
-    parse_settings,
-    with_labels,
-)
+from shortlist.cli.options import Data, Json, Output, Reading, Setting, change, named_values, reads, with_labels
 from shortlist.cli.terminal import print_json, progress, say_when_compiling, size
 from shortlist.errors import InputError
 
 LEARNERS = {"feature-focus": "FeatureFocus", "independent": "IndependentIndex", "frequency": "FrequencyBaseline"}
 
 
+@reads
 def train(
+    *,
     data: Data,
     output: Output = None,
     learner: Annotated[str, typer.Option(help=f"One of {', '.join(LEARNERS)}.")] = "feature-focus",
     settings: Setting = None,
-    format: Format = None,
-    text_column: TextColumn = "text",
-    label_column: LabelColumn = "labels",
-    label_separator: Separator = None,
-    skip_bad: SkipBad = False,
+    reading: Reading,
     as_json: Json = False,
 ) -> None:
     """Learn from a file of labelled examples and write a model file.
@@ -53,15 +37,16 @@ def train(
     say_when_compiling()
     if learner not in LEARNERS:
         raise InputError(f"--learner must be one of {', '.join(LEARNERS)}, not {learner!r}")
-    for_learner, for_text = parse_settings(settings)
+    values = named_values("--set", settings)
+    for_text = {name[5:]: values.pop(name) for name in list(values) if name.startswith("text.")}
     usual = default_learner() if learner == "feature-focus" else getattr(shortlist, LEARNERS[learner])()
-    chosen = change(usual, for_learner)
+    chosen = change(usual, values)
     text = change(default_text(), for_text, prefix="text.")
-    stream = open_data(data, format, text_column, label_column, label_separator, skip_bad)
+    stream = reading.open(data)
     target = output or Path(Path(data if data != "-" else "model").name.partition(".")[0] + ".shortlist")
 
     began = time.perf_counter()
-    model = fit(with_labels(progress(stream, "reading")), chosen, text)
+    model = fit(with_labels(data, stream, progress(stream, "reading")), chosen, text)
     seconds = time.perf_counter() - began
     model.save(target)
     facts = {"model": str(target), "format": stream.format, **describe(model)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,16 @@ class Examples:
         for name, values in self.columns():
             return self.rows.n_rows if name == "rows" and self.rows is not None else len(values)  # type: ignore[arg-type]
         return 0
+
+    def take(self, which: list[int]) -> Examples:
+        """The examples of those numbers, in that order."""
+        taken: dict[str, Any] = {}
+        for name, values in self.columns():
+            if isinstance(values, list):
+                taken[name] = [values[n] for n in which]
+            else:
+                taken[name] = values.take(which) if name == "rows" else values[which]  # type: ignore[attr-defined, index]
+        return Examples(**taken)
 
     def columns(self) -> Iterator[tuple[str, object]]:
         """The fields that this batch has, by name."""

@@ -41,6 +41,10 @@ class Stream:
         return self._progress.bytes_total
 
     @property
+    def skip_bad(self) -> bool:
+        return self._progress.skip_bad
+
+    @property
     def skipped(self) -> Skipped:
         return self._progress.skipped
 

@@ -1,0 +1,113 @@
+"""Bad input: one clear line on standard error, exit code 2, and every file as it was."""
+
+import json
+
+import pytest
+
+
+def refused(result, *words):
+    assert result.code == 2, result
+    lines = result.err.strip().splitlines()
+    assert len(lines) == 1, result.err
+    assert lines[0].startswith("shortlist: ")
+    for word in words:
+        assert word in lines[0], lines[0]
+    assert "Traceback" not in result.err
+
+
+BAD_FILES = {
+    "empty": (b"", "empty"),
+    "not text": (bytes(range(256)) * 20, ""),
+    "a line without a label": (b'{"text": "a b", "labels": ["x"]}\n{"text": "c d"}\n', "example 2"),
+    "a broken line": (b'{"text": "a b", "labels": ["x"]}\n{"text": \n', "line 2"),
+    "no text": (b'{"labels": ["x"]}\n', "text"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_files_cannot_be_learned(run, model, tmp_path, name):
+    content, word = BAD_FILES[name]
+    (tmp_path / "bad.jsonl").write_bytes(content)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    refused(run("train", "bad.jsonl"), "bad.jsonl", word)
+    refused(run("train", "bad.jsonl", "-o", model), "bad.jsonl", word)
+    refused(run("learn", model, "bad.jsonl"), "bad.jsonl", word)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_absent_files(run, model):
+    refused(run("train", "absent.jsonl"), "absent.jsonl")
+    refused(run("rank", "absent.shortlist", "--text", "x"), "absent.shortlist")
+    refused(run("inspect", "absent"), "absent")
+
+
+def test_bad_records_can_be_left_out_but_not_in_silence(run, tmp_path):
+    records = ['{"text": "a b", "labels": ["x"]}', "not json", '{"text": "b c", "labels": ["y"]}', '{"text": "c d"}']
+    (tmp_path / "some.jsonl").write_text("\n".join(records))
+    result = run("train", "some.jsonl", "--skip-bad", "--json")
+    assert (result.code, result.json["examples"], result.json["skipped"]) == (0, 2, 2)
+    assert "left out 2 bad records" in result.err
+    assert "line 2" in result.err
+    assert "example 3 has no label" in result.err
+
+
+def test_a_damaged_model(run, model):
+    whole = model.read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole[:-1] + b"\x00\x01", b"", b"not a model at all"):
+        model.write_bytes(damaged)
+        for call in (("rank", model, "--text", "x"), ("explain", model, "--text", "x"), ("learn", model, "x")):
+            refused(run(*call), "news.shortlist")
+        assert model.read_bytes() == damaged
+
+
+def test_a_model_of_the_future(run, model):
+    whole = model.read_bytes()
+    model.write_bytes(whole.replace(b'{\\"format\\": 1,', b'{\\"format\\": 9,'))
+    assert model.read_bytes() != whole
+    refused(run("rank", model, "--text", "x"), "format version 9", "upgrade")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--learner", "oracle"], ["--learner", "feature-focus"]),
+        (["--set", "depth=3"], ["no setting depth", "margin"]),
+        (["--set", "text.depth=3"], ["no setting text.depth", "text.ngrams"]),
+        (["--set", "margin"], ["NAME=VALUE"]),
+        (["--set", "margin=wide"], ["margin must be a number"]),
+        (["--set", "passes=0"], ["passes must be at least 1"]),
+        (["--format", "parchment"], ["parchment", "json-lines"]),
+    ],
+)
+def test_bad_options(run, news, arguments, words):
+    refused(run("train", news, *arguments), *words)
+
+
+def test_texts_are_not_rows(run, model, tmp_path):
+    (tmp_path / "rows.svm").write_text("a 1:1 2:1\n")
+    refused(run("rank", model, "rows.svm", "--format", "svmlight"), "texts")
+
+
+def test_explaining_what_cannot_be_explained(run, model):
+    refused(run("explain", model, "--text", "quux"), "none of its words")
+    refused(run("explain", model, "--text", "wheat", "--label", "sports"), "sports")
+
+
+def test_unknown_measures(run, model, news):
+    refused(run("evaluate", model, news, "-m", "beauty"), "beauty", "MRR")
+
+
+def test_a_missing_column_is_named(run, tmp_path):
+    (tmp_path / "t.csv").write_text("title,subjects\nwheat,grain\n")
+    refused(run("train", "t.csv", "--text-column", "title"), "t.csv", "labels")
+    refused(run("train", "t.csv", "--label-column", "subjects"), "t.csv", "text")
+    assert run("train", "t.csv", "--text-column", "title", "--label-column", "subjects").code == 0
+
+
+def test_a_directory_that_does_not_exist(run, news):
+    refused(run("train", news, "-o", "absent/m.shortlist"), "absent")
+
+
+def test_json_stays_json_when_things_are_said(run, tmp_path):
+    (tmp_path / "some.jsonl").write_text('{"text": "a b", "labels": ["x"]}\nnot json\n')
+    assert json.loads(run("train", "some.jsonl", "--skip-bad", "--json").out)["skipped"] == 1

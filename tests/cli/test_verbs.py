@@ -1,0 +1,169 @@
+"""What each verb does when all is well."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import shortlist as sl
+
+
+def test_train_writes_a_model_beside_and_says_so(run, news):
+    result = run("train", news)
+    assert result.code == 0
+    assert "Learned 6 examples with 3 labels" in result.out
+    assert sl.load("news.shortlist").rank("wheat")[0][0] == "grain"
+
+
+def test_train_in_json(run, news):
+    facts = run("train", news, "-o", "m", "--json").json
+    assert (facts["examples"], facts["labels"], facts["learner"], facts["format"]) == (6, 3, "FeatureFocus", "json-lines")
+    assert facts["bytes"] == Path("m").stat().st_size
+
+
+def test_train_with_settings(run, news):
+    assert run("train", news, "--set", "margin=0.7", "--set", "text.ngrams=2", "--set", "passes=2").code == 0
+    model = sl.load("news.shortlist")
+    assert (model.learner_.margin, model.learner_.passes, model.text_.ngrams) == (0.7, 2, 2)
+    assert run("train", news, "--learner", "independent", "--set", "threshold=0.1").code == 0
+    assert isinstance(sl.load("news.shortlist").learner_, sl.IndependentIndex)
+
+
+def test_train_on_rows_of_features(run, tmp_path):
+    (tmp_path / "rows.svm").write_text("a 1:1 2:1\nb 3:2\na,c 1:2\n" * 5)
+    result = run("train", "rows.svm", "--format", "svmlight", "-o", "m")
+    assert result.code == 0, result.err
+    assert isinstance(sl.load("m"), sl.FeatureFocus)
+    assert run("rank", "m", "rows.svm", "--format", "svmlight", "-k", "1").out.splitlines()[0].startswith("a\t")
+
+
+def test_learn_goes_on(run, model):
+    more = '{"text": "satellites in orbit", "labels": ["space"]}\n' * 3
+    result = run("learn", model, stdin=more)
+    assert (result.code, result.err) == (0, "")
+    assert "3 more examples, 1 new labels and 3 new features" in result.out
+    assert sl.load(model).rank("orbit")[0][0] == "space"
+    facts = run("learn", model, "--json", stdin=more).json
+    assert facts["examples"] == 12
+
+
+def test_rank_a_stream(run, model):
+    lines = run("rank", model, "--format", "lines", "-k", 1, stdin="wheat prices\nnothing known\nbank rates\n").out
+    assert [line.split("\t")[0] for line in lines.splitlines()] == ["grain", "", "money"]
+    rows = run("rank", model, "--json", "--format", "lines", stdin="wheat prices\n").out.splitlines()
+    assert json.loads(rows[0])["labels"][0] == "grain"
+
+
+def test_rank_one_text(run, model):
+    assert "grain" in run("rank", model, "--text", "wheat prices").out
+    assert run("rank", model, "--text", "wheat prices", "--json").json["labels"][0] == "grain"
+
+
+def test_explain(run, model):
+    found = run("explain", model, "--text", "wheat prices and more", "--json").json
+    assert found["label"] == "grain"
+    assert sum(vote for _, vote in found["votes"]) == pytest.approx(found["score"])
+    assert "wheat" in run("explain", model, "--text", "wheat prices", "--label", "trade").out
+    assert "others" in run("explain", model, "--text", "wheat and corn prices", "--top", 1).out
+
+
+def test_evaluate(run, model, news):
+    found = run("evaluate", model, news, "--json").json
+    assert found["measures"]["R1"]["value"] == 1.0
+    assert found["measures"]["R1"]["low"] == 1.0
+    table = run("evaluate", model, news, "-m", "P@2", "-m", "AP", "-m", "coverage").out
+    assert all(name in table for name in ("P@2", "AP", "coverage", "6 instances"))
+
+
+def test_inspect_a_model(run, model):
+    facts = run("inspect", model, "--json").json
+    assert (facts["labels"], facts["examples"]) == (3, 6)
+    assert facts["frequent_labels"][0]["label"] == "grain"
+    shown = run("inspect", model).out
+    assert "FeatureFocus" in shown
+    assert "wheat" in shown
+
+
+def test_inspect_data(run, news):
+    facts = run("inspect", news, "--json").json
+    assert (facts["format"], facts["examples"], facts["labels"]) == ("json-lines", 6, 3)
+    assert facts["first_example"]["texts"] == "wheat exports rose"
+    assert "labels per example: 1.17" in run("inspect", news).out
+
+
+def test_demo(run):
+    facts = run("demo", "--json").json
+    measures = facts["measures"]
+    assert measures["R1"]["feature_focus"] > 0.6 > 0.2 > measures["R1"]["frequency"]
+    shown = run("demo").out
+    assert "frequency baseline" in shown
+    assert shown.count("because of") == 3
+    assert "shortlist rank demo.shortlist" in shown
+
+
+def shell(*arguments, **options):
+    return subprocess.run([sys.executable, "-m", "shortlist.cli", *map(str, arguments)], **options)
+
+
+def test_a_stream_is_ranked_in_constant_memory(model, tmp_path):
+    """A million lines go through a process that may not grow by more than a little over what ten lines need."""
+    pytest.importorskip("resource")
+    script = f"""
+import resource, sys
+sys.argv = ["shortlist", "rank", {str(model)!r}, {{0}}, "--format", "lines", "-k", "1"]
+from shortlist.cli import main
+try:
+    main()
+except SystemExit:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+    (tmp_path / "short").write_text("wheat prices rose\n" * 10)
+    (tmp_path / "long").write_text("wheat prices rose in the plains\n" * 1_000_000)
+    used = {}
+    for name, lines in (("short", 10), ("long", 1_000_000)):
+        code = script.format(repr(str(tmp_path / name)))
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        assert done.stdout.count(b"\n") == lines
+        used[name] = int(done.stderr.split()[-1])
+    assert used["long"] < used["short"] + 100_000  # kB
+
+
+def test_whoever_reads_may_stop_reading(model):
+    done = subprocess.run(
+        f"yes 'wheat prices' | {sys.executable} -m shortlist.cli rank {model} --format lines | head -n 3",
+        shell=True, capture_output=True, check=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout.count("\n") == 3
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.speed
+def test_help_answers_at_once():
+    """Help needs no more than a small multiple of what an empty Python with Typer needs."""
+
+    def seconds(*command):
+        best = float("inf")
+        for _ in range(5):
+            began = time.perf_counter()
+            subprocess.run([sys.executable, *command], check=True, capture_output=True)
+            best = min(best, time.perf_counter() - began)
+        return best
+
+    assert seconds("-m", "shortlist.cli", "--help") < 2.5 * seconds("-c", "import typer, rich.console")
+
+
+def test_help_imports_nothing_heavy():
+    code = """
+import sys
+sys.argv = ["shortlist", "--help"]
+from shortlist.cli import main
+try:
+    main()
+except SystemExit:
+    print([name for name in ("numpy", "numba", "sklearn", "polars") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,120 @@
+"""The object people use."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+
+import shortlist as sl
+
+TEXTS = [
+    "wheat exports rose", "wheat and corn prices", "corn harvest in the plains",
+    "the bank raised its rates", "rates of the central bank", "the bank lowered rates",
+]  # fmt: skip
+LABELS = [["grain", "trade"], ["grain"], ["grain"], ["money"], ["money"], ["money"]]
+
+
+@pytest.fixture
+def learned():
+    return sl.Categorizer().learn_many(TEXTS, LABELS)
+
+
+def test_learn_one_rank_one_explain_one():
+    c = sl.Categorizer()
+    c.learn("wheat exports rose", ["grain", "trade"])
+    c.learn("the bank raised its rates", "money")
+    best, score = c.rank("corn and wheat shipments", k=2)[0]
+    assert best == "grain"
+    why = c.explain("corn and wheat shipments", "grain")
+    assert [word for word, _ in why] == ["wheat"]
+    assert why.score == score == sum(vote for _, vote in why.votes)
+
+
+def test_one_by_one_is_many_at_once_where_weights_do_not_depend_on_the_past():
+    text = sl.TextVectorizer()
+    one = sl.Categorizer(text=text)
+    for words, labels in zip(TEXTS, LABELS, strict=True):
+        one.learn(words, labels)
+    many = sl.Categorizer(text=text).learn_many(TEXTS, LABELS)
+    assert list(one.rank("wheat rates")) == list(many.rank("wheat rates"))
+
+
+def test_many_texts_give_a_ranking_of_many(learned):
+    ranking = learned.rank(["wheat", "bank", "never seen"], k=2)
+    assert ranking.labels.shape == ranking.scores.shape == (3, 2)
+    assert ranking.labels[:2, 0].tolist() == ["grain", "money"]
+    assert ranking.labels[2].tolist() == [None, None]
+    assert np.isnan(ranking.scores[2]).all()
+    assert [len(row) for row in ranking] == [2, 1, 0] or len(ranking[2]) == 0
+    assert "nothing retrieved" in repr(ranking[2])
+    assert "3 rows" in repr(ranking)
+
+
+def test_new_labels_and_words_arrive(learned):
+    learned.learn("satellites in orbit", "space")
+    assert learned.rank("orbit")[0][0] == "space"
+    assert list(learned.classes_) == ["grain", "trade", "money", "space"]
+
+
+def test_fit_forgets_and_shuffles():
+    c = sl.Categorizer().learn("old words", "old label")
+    c.fit(TEXTS, LABELS)
+    assert "old label" not in list(c.classes_)
+    assert c.score(TEXTS, LABELS) == 1.0
+    assert c.predict(["bank rates"]).tolist() == ["money"]
+
+
+def test_fit_in_batches_is_fit():
+    whole = sl.Categorizer().fit(TEXTS, LABELS)
+    batches = sl.Categorizer().fit_batches([(TEXTS[:2], LABELS[:2]), (TEXTS[2:], LABELS[2:])])
+    assert list(whole.rank("wheat rates")) == list(batches.rank("wheat rates"))
+
+
+@pytest.mark.parametrize("learner", [sl.IndependentIndex(threshold=0.1), sl.FrequencyBaseline()], ids=str)
+def test_any_learner_and_text(learner, tmp_path):
+    c = sl.Categorizer(learner, sl.TextVectorizer(hashed=1000, ngrams=2)).fit(TEXTS, LABELS)
+    c.save(tmp_path / "m")
+    assert list(sl.load(tmp_path / "m").rank("wheat rates")) == list(c.rank("wheat rates"))
+    label, score = c.rank("the bank raised its rates")[0]
+    why = c.explain("the bank raised its rates", label)
+    assert why.score == pytest.approx(score)
+    assert all(isinstance(word, str) for word, _ in why)
+
+
+def test_hashed_words_are_named_from_the_text():
+    c = sl.Categorizer(text=sl.TextVectorizer(hashed=2**20)).learn("wheat exports", "grain")
+    assert {word for word, _ in c.explain("wheat exports", "grain")} == {"wheat", "exports"}
+
+
+def test_it_is_a_scikit_learn_estimator():
+    search = GridSearchCV(sl.Categorizer(sl.FeatureFocus()), {"learner__margin": [0.0, 0.5]}, cv=2)
+    search.fit(TEXTS * 4, [own[0] for own in LABELS] * 4)
+    assert search.best_score_ == 1.0
+    assert clone(sl.Categorizer(sl.FeatureFocus(margin=0.7))).learner.margin == 0.7
+
+
+def test_what_is_bad_is_refused_before_anything_is_learned(learned):
+    before = list(learned.rank("wheat bank brand new words"))
+    for texts, labels, complaint in [
+        (["fine", None], ["a", "b"], "text 1"),
+        (["fine", b"bytes"], ["a", "b"], "text 1"),
+        (["fine"], ["a", "b"], "1 examples but labels for 2"),
+        (["brand new words"], [[None]], "neither text nor a number"),
+        ("one text", ["a"], "a list of texts"),
+    ]:
+        with pytest.raises(sl.InputError, match=complaint):
+            learned.learn_many(texts, labels)
+    assert list(learned.rank("wheat bank brand new words")) == before
+    assert learned.text_.n_features_ == len({word for text in TEXTS for word in text.split()})
+
+
+def test_nothing_learned_yet():
+    for call in (lambda c: c.rank("x"), lambda c: c.explain("x", "y"), lambda c: c.save("x"), lambda c: c.classes_):
+        with pytest.raises(NotFittedError, match="learned nothing"):
+            call(sl.Categorizer())
+
+
+def test_an_unknown_label_cannot_be_explained(learned):
+    with pytest.raises(sl.InputError, match="'sports' has not been learned"):
+        learned.explain("wheat", "sports")

@@ -1,0 +1,87 @@
+"""What comes through the door, and what does not."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from shortlist.door import Rows, as_rows
+from shortlist.errors import InputError
+from shortlist.labels import LabelIndex, label_lists
+
+
+def dense(rows):
+    matrix = np.zeros((rows.n_rows, rows.n_features))
+    for i in range(rows.n_rows):
+        part = slice(rows.indptr[i], rows.indptr[i + 1])
+        matrix[i, rows.indices[part]] = rows.data[part]
+    return matrix
+
+
+shapes = st.tuples(st.integers(0, 5), st.integers(1, 5))
+
+
+@given(arrays.arrays(float, shapes, elements=st.sampled_from([0.0, 0.0, 1.0, -2.5])))
+def test_rows_hold_what_the_matrix_holds(matrix):
+    for form in (matrix, scipy.sparse.csr_array(matrix), scipy.sparse.coo_matrix(matrix), np.asfortranarray(matrix)):
+        rows = as_rows(form)
+        assert np.array_equal(dense(rows), matrix)
+        assert (rows.data != 0).all()
+        assert (rows.indptr.dtype, rows.indices.dtype, rows.data.dtype) == (np.int64, np.int32, np.float64)
+        assert all(array.flags.writeable and array.flags.c_contiguous for array in rows[:3])
+
+
+def test_repeated_columns_are_added_up():
+    matrix = scipy.sparse.csr_array(([1.0, 2.0, 4.0], [3, 1, 3], [0, 3]), (1, 5))
+    matrix.has_canonical_format = True  # a flag that lies
+    assert dense(as_rows(matrix)).tolist() == [[0, 2, 0, 5, 0]]
+    assert matrix.data.tolist() == [1.0, 2.0, 4.0]
+
+
+def test_blocks_and_stacks():
+    matrix = np.arange(12.0).reshape(4, 3)
+    rows = as_rows(matrix)
+    assert np.array_equal(dense(rows.block(1, 3)), matrix[1:3])
+    assert np.array_equal(dense(Rows.stack([as_rows(matrix[:1]), as_rows(matrix[1:])])), matrix)
+    assert Rows.stack([]).n_rows == 0
+
+
+def test_negative_values_are_named_with_their_row():
+    with pytest.raises(InputError, match=r"row 1 holds -3"):
+        as_rows(np.array([[1.0, 0.0], [0.0, -3.0]]), nonnegative=True)
+
+
+@pytest.mark.parametrize(
+    ("Y", "lists"),
+    [
+        (["a", "b"], [["a"], ["b"]]),
+        ([["a", "b"], []], [["a", "b"], []]),
+        (np.array([3, 1]), [[3], [1]]),
+        (np.array([[1, 0, 1], [0, 0, 0]]), [[0, 2], []]),
+        (scipy.sparse.csr_array([[0, 1], [1, 1]]), [[1], [0, 1]]),
+        ([{"b", "a"}, ("c",)], [["a", "b"], ["c"]]),
+        ([np.int64(3), np.str_("x")], [[3], ["x"]]),
+        (np.array([["a"], ["b"]]), [["a"], ["b"]]),
+    ],
+    ids=str,
+)
+def test_labels_in_every_form(Y, lists):
+    assert label_lists(Y, 2) == lists
+
+
+def test_columns_of_frames_are_labels():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    assert label_lists(pandas.Series(["a", "b"]), 2) == [["a"], ["b"]]
+    assert label_lists(polars.Series([["a", "b"], ["c"]]), 2) == [["a", "b"], ["c"]]
+
+
+def test_an_explicit_zero_in_an_indicator_matrix_is_no_label():
+    assert label_lists(scipy.sparse.csr_array(([1, 0], [0, 1], [0, 2]), (1, 2)), 1) == [[0]]
+
+
+def test_unseen_labels_are_numbered_behind_the_seen_ones():
+    labels = LabelIndex(["a", "b"])
+    assert labels.look_up([["b", "x"], ["y", "x"]], 2).ids.tolist() == [1, 2, 3, 2]
+    assert len(labels) == 2
