@@ -8,23 +8,26 @@ __version__ = "0.1.0.dev0"
 # Public name -> the module it stands in. Nothing is imported before it is used, so `import shortlist` is cheap.
 _WHERE = {
     "Categorizer": "categorizer",
+    "Evaluation": "measures",
     "FeatureFocus": "categories.feature_focus",
     "FrequencyBaseline": "categories.frequency",
     "IndependentIndex": "categories.independent",
-    "Evaluation": "measures",
     "InputError": "errors",
     "MapSVM": "documents.average_precision",
     "ModelFileError": "errors",
     "PRank": "ratings.prank",
+    "Propensities": "measures",
     "Ranking": "ranking",
     "RocSVM": "documents.roc",
     "ShortlistError": "errors",
+    "TextVectorizer": "text.vectorizer",
     "check_learner": "categories.contract",
     "evaluate": "measures",
     "evaluate_documents": "measures",
-    "TextVectorizer": "text.vectorizer",
+    "evaluate_ratings": "measures",
     "load": "store",
     "measure": "measures",
+    "per_label": "measures",
     "read": "inputs",
     "word_contexts": "text.context",
 }
@@ -44,9 +47,12 @@ if TYPE_CHECKING:
     from shortlist.errors import ShortlistError as ShortlistError
     from shortlist.inputs import read as read
     from shortlist.measures import Evaluation as Evaluation
+    from shortlist.measures import Propensities as Propensities
     from shortlist.measures import evaluate as evaluate
     from shortlist.measures import evaluate_documents as evaluate_documents
+    from shortlist.measures import evaluate_ratings as evaluate_ratings
     from shortlist.measures import measure as measure
+    from shortlist.measures import per_label as per_label
     from shortlist.ranking import Ranking as Ranking
     from shortlist.ratings.prank import PRank as PRank
     from shortlist.store import load as load

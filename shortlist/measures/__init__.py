@@ -1,7 +1,23 @@
-"""Ranking + truth -> numbers. The registry lists every measure; ``evaluate`` computes them."""
+"""Ranking + truth -> numbers. The registry lists every measure; ``evaluate`` computes them.
 
-from shortlist.measures import losses, ranks  # noqa: F401 — importing a file enters its measures
-from shortlist.measures.evaluation import Evaluation, evaluate, evaluate_documents
+Importing a file enters its measures into the registry, in the order in which the documentation shows them.
+"""
+
+# isort: off
+from shortlist.measures import ranks, losses, assignments, propensity, ratings, costs  # noqa: F401 — in this order
+
+# isort: on
+from shortlist.measures.assignments import LabelTable, per_label
+from shortlist.measures.curves import among_first_k, precision_recall, progressive
+from shortlist.measures.evaluation import Evaluation, evaluate, evaluate_documents, evaluate_ratings
+from shortlist.measures.places import Places, place_documents, place_labels
+from shortlist.measures.propensity import Propensities
+from shortlist.measures.ratings import confusion
 from shortlist.measures.registry import MEASURES, Measure, measure
+from shortlist.measures.significance import Comparison, paired_bootstrap, sign_test, wilcoxon
 
-__all__ = ["MEASURES", "Evaluation", "Measure", "evaluate", "evaluate_documents", "measure"]
+__all__ = [
+    "MEASURES", "Comparison", "Evaluation", "LabelTable", "Measure", "Places", "Propensities",
+    "among_first_k", "confusion", "evaluate", "evaluate_documents", "evaluate_ratings", "measure", "paired_bootstrap",
+    "per_label", "place_documents", "place_labels", "precision_recall", "progressive", "sign_test", "wilcoxon",
+]  # fmt: skip

@@ -14,11 +14,11 @@ from shortlist.door import as_whole
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
 from shortlist.measures.places import Places, place_documents, place_labels
+from shortlist.measures.propensity import Propensities
+from shortlist.measures.ratings import Steps, as_steps
 from shortlist.measures.registry import Family, Measure, measure
+from shortlist.measures.resampling import CONFIDENCE, interval, resampled_sums
 from shortlist.ranking import Ranking
-
-CONFIDENCE = 95  # per cent
-BATCH = 50  # bootstrap samples at a time: bounds the memory to BATCH numbers for each instance
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ def evaluate(
     measures: Iterable[str | Measure],
     *,
     n_labels: int | None = None,
+    propensities: Propensities | None = None,
     resamples: int = 1000,
     random_state: int = 0,
 ) -> Evaluation:
@@ -85,6 +86,7 @@ def evaluate(
     ``ranking`` is a ranking of many rows; ``truth`` the label numbers of each row, or the labels themselves as a list
     of label lists. Labels that the ranker never learned have numbers from ``n_labels`` on and are never retrieved.
     ``n_labels`` is the number of labels that could have been ranked, by default all that the ranking has names for.
+    ``propensities`` are needed by the measures whose names begin with PS.
     ``resamples`` bootstrap samples of the instances give the intervals; 0 gives none.
     """
     chosen = _choose(measures, "categories")
@@ -95,7 +97,9 @@ def evaluate(
                 f"{one.name} looks at {one.parameters['k']} labels and the ranking holds {places.width} for each row; "
                 f"rank with k={one.parameters['k']} or more"
             )
-    return _summarise(chosen, places, "no relevant label", resamples, random_state)
+        if "propensities" in one.needs and propensities is None:
+            raise InputError(f"{one.name} needs propensities; give Propensities.of(the label sets of training)")
+    return _summarise(chosen, places, places.size == 0, "no relevant label", resamples, random_state, propensities)
 
 
 def evaluate_documents(
@@ -112,9 +116,25 @@ def evaluate_documents(
     The documents of a query are ranked by score, ties in the order given. Instances are the queries, in order of
     first appearance.
     """
-    places = place_documents(scores, relevance, query)
     chosen = _choose(measures, "documents")
-    return _summarise(chosen, places, "no relevant document", resamples, random_state)
+    places = place_documents(scores, relevance, query)
+    return _summarise(chosen, places, places.size == 0, "no relevant document", resamples, random_state)
+
+
+def evaluate_ratings(
+    predicted: ArrayLike,
+    truth: ArrayLike,
+    measures: Iterable[str | Measure],
+    *,
+    scale: ArrayLike | None = None,
+    resamples: int = 1000,
+    random_state: int = 0,
+) -> Evaluation:
+    """Evaluate predicted ratings. ``scale`` lists the steps, lowest first; by default whole numbers are the steps."""
+    chosen = _choose(measures, "ratings")
+    steps = as_steps(predicted, truth, scale)
+    nobody = np.zeros(steps.true.size, dtype=np.bool_)
+    return _summarise(chosen, steps, nobody, "", resamples, random_state)
 
 
 def _choose(measures: Iterable[str | Measure], family: Family) -> list[Measure]:
@@ -127,67 +147,52 @@ def _choose(measures: Iterable[str | Measure], family: Family) -> list[Measure]:
 
 
 def _summarise(
-    chosen: Sequence[Measure], places: Places, reason: str, resamples: int, random_state: int
+    chosen: Sequence[Measure],
+    data: Places | Steps,
+    empty: NDArray[np.bool_],
+    reason: str,
+    resamples: int,
+    random_state: int,
+    propensities: Propensities | None = None,
 ) -> Evaluation:
-    columns: list[scipy.sparse.csr_array] = []
-    totals, per_instance = [], {}
-    empty = places.size == 0
+    """Compute the measures, each a function of sums over instances, and bootstrap them all with the same samples."""
+    resamples = as_whole(resamples, "resamples")
+    columns: list[Any] = [(~empty)[:, None]]  # the first column counts the instances that are not left out
+    per_instance = {}
     for one in chosen:
-        with np.errstate(divide="ignore", invalid="ignore"):  # of instances that are left out
-            found = one.compute(places, **one.parameters)
-        if not one.every_instance:
-            found[empty] = np.nan if one.total is None else 0
+        assert one.compute is not None  # only measures of models have none, and they were refused
+        needed = {"propensities": propensities} if "propensities" in one.needs else {}
+        with np.errstate(divide="ignore", invalid="ignore"):  # where an instance is left out
+            found = one.compute(data, **needed, **one.parameters)
         if one.total is None:
+            found[empty] = np.nan
             per_instance[one.name] = found
-            counted = ~np.isnan(found)
-            found = np.column_stack([np.where(counted, found, 0), counted])
-        columns.append(scipy.sparse.csr_array(found))
-        totals.append(one.total or _mean)
-    values, intervals = bootstrap(columns, totals, resamples, random_state)
-    names = [one.name for one in chosen]
+            missing = np.isnan(found)
+            found = np.where(missing, 0, found)[:, None]
+            if (missing != empty).any():  # this measure leaves out more than others do: it needs its own count
+                found = np.column_stack([found, ~missing])
+        columns.append(found)
+    values = _apply(chosen, [np.asarray(part.sum(axis=0)).ravel() for part in columns])
+    samples = []
+    if resamples and empty.size:
+        ends = np.cumsum([part.shape[1] for part in columns])[:-1]
+        rows = scipy.sparse.hstack([scipy.sparse.csr_array(part, dtype=np.float64) for part in columns])
+        samples = [_apply(chosen, np.split(sums, ends)) for sums in resampled_sums(rows, resamples, random_state)]
     return Evaluation(
         tuple(chosen),
-        dict(zip(names, values, strict=True)),
-        dict(zip(names, intervals, strict=True)) if resamples else {},
+        values,
+        {one.name: interval(np.array([sample[one.name] for sample in samples])) for one in chosen} if samples else {},
         per_instance,
-        places.n,
+        empty.size,
         {reason: int(empty.sum())} if empty.any() else {},
     )
 
 
-def _mean(sums: NDArray[np.float64]) -> float:
-    return sums[0] / sums[1]
+def _apply(chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]) -> dict[str, float]:
+    count = sums[0][0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {one.name: float((one.total or _mean)(part, count)) for one, part in zip(chosen, sums[1:], strict=True)}
 
 
-def bootstrap(
-    columns: Sequence[scipy.sparse.csr_array], totals: Sequence[Any], resamples: int, random_state: int
-) -> tuple[list[float], list[tuple[float, float]]]:
-    """Values of measures that are functions (``totals``) of sums over instances, and their percentile intervals.
-
-    Every measure sees the same samples. A sample draws n instances with replacement: how often each was drawn are
-    the weights of the sums.
-    """
-    resamples = as_whole(resamples, "resamples")
-    if not columns:
-        return [], []
-    everything = scipy.sparse.hstack(columns, format="csc")
-    n = everything.shape[0]
-    ends = np.cumsum([part.shape[1] for part in columns])
-
-    def apply(sums: NDArray[np.float64]) -> list[float]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return [float(total(part)) for total, part in zip(totals, np.split(sums, ends[:-1]), strict=True)]
-
-    values = apply(everything.T @ np.ones(n))
-    rng = np.random.default_rng(random_state)
-    samples = []
-    for first in range(0, resamples if n else 0, BATCH):
-        some = min(BATCH, resamples - first)
-        drawn = rng.integers(n, size=(some, n))
-        weights = np.column_stack([np.bincount(one, minlength=n).astype(np.float64) for one in drawn])
-        samples += [apply(sums) for sums in (everything.T @ weights).T]
-    if not samples:
-        return values, [(np.nan, np.nan)] * len(values)
-    tail = (100 - CONFIDENCE) / 2
-    low, high = np.nanpercentile(np.array(samples), [tail, 100 - tail], axis=0)
-    return values, list(zip(low.tolist(), high.tolist(), strict=True))
+def _mean(sums: NDArray[np.float64], count: float) -> float:
+    return sums[0] / (sums[1] if sums.size > 1 else np.float64(count))

@@ -67,7 +67,7 @@ def roc_area(places: Places) -> Values:
 )  # fmt: skip
 def accuracy(places: Places, t: float) -> Values:
     """Share of a query's documents on the right side of the score t; SVMs put it at 0."""
-    above = np.add.reduceat(np.append(places.scores > t, False), places.begin, dtype=np.float64)
+    above = places.above(t)
     hits = places.total(places.rank <= above[places.row])
     return (hits + places.others - (above - hits)) / places.length
 

@@ -70,6 +70,17 @@ class Places:
         best[self.row[first]] = self.rank[first]
         return best
 
+    def above(self, t: float) -> NDArray[np.int64]:
+        """How many retrieved items of each instance score above t: int64[n]."""
+        so_far = np.concatenate([[0], np.cumsum(self.scores > t)])
+        return so_far[self.begin + self.length] - so_far[self.begin]
+
+    def first(self, counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The first counts[i] retrieved items of each instance i: their instances, and the items."""
+        row = np.repeat(np.arange(self.n), counts)
+        place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        return row, self.items[self.begin[row] + place]
+
 
 def place_labels(ranking: Ranking, truth: LabelSets | Iterable[Any], n_labels: int | None = None) -> Places:
     """Find the true labels in rankings of labels; ``n_labels`` is how many labels could have been ranked."""

@@ -27,10 +27,10 @@ def reciprocal_rank(places: Places) -> Values:
     return 1 / places.best
 
 
-@registered("HR", "lower", "1 / MRR", paper="004", total=lambda sums: sums[1] / sums[0])
+@registered("HR", "lower", "1 / MRR", paper="004", total=lambda sums, count: count / sums[0])
 def harmonic_rank(places: Places) -> Values:
     """Harmonic mean of the best relevant item's rank: the reciprocal of MRR. 1 is perfect."""
-    return np.column_stack([reciprocal_rank(places), np.ones(places.n)])
+    return reciprocal_rank(places)[:, None]
 
 
 @registered("P@k", "higher", "|{r∈y : rank(r) ≤ k}| / k", paper="001, XMC")

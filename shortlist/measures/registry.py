@@ -5,8 +5,8 @@ it. The functions stand in this room's other files and enter the registry by the
 formula is written next to the lines that compute it.
 
 A function gives for each instance one number, whose mean is the measure, or a row of numbers: then the measure is a
-function (``total``) of the sums of those rows over instances. Sums are all there is, so that evaluations of parts can
-be added up and a bootstrap only has to draw how often each instance counts.
+function (``total``) of the sums of those rows over instances and of the number of instances with something relevant.
+A bootstrap then only has to draw how often each instance counts.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shortlist.door import as_whole
 from shortlist.errors import InputError
 
 Family = Literal["categories", "documents", "ratings", "models"]
-Need = Literal["complete rankings", "propensities", "scores", "n_labels"]
+Need = Literal["complete rankings", "propensities"]
+Total = Callable[[NDArray[np.float64], float], float]
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,9 @@ class Measure:
     formula: str
     description: str
     paper: str
-    compute: Callable[..., Any] = field(repr=False, compare=False)
-    total: Callable[[Any], float] | None = field(default=None, repr=False, compare=False)
+    compute: Callable[..., Any] | None = field(repr=False, compare=False)
+    total: Total | None = field(default=None, repr=False, compare=False)
     needs: tuple[Need, ...] = ()
-    every_instance: bool = False  # also instances with nothing relevant count
     parameters: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property
@@ -55,9 +58,8 @@ def registered(
     *,
     families: Iterable[Family] = ("categories", "documents"),
     paper: str = "",
-    total: Callable[[Any], float] | None = None,
+    total: Total | None = None,
     needs: Iterable[Need] = (),
-    every_instance: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function into the registry; the first paragraph of its docstring is the description."""
 
@@ -66,7 +68,7 @@ def registered(
         if name in MEASURES:
             raise KeyError(f"the measure {name} is registered twice")
         MEASURES[name] = Measure(
-            name, better, tuple(families), formula, description, paper, function, total, tuple(needs), every_instance
+            name, better, tuple(families), formula, description, paper, function, total, tuple(needs)
         )
         return function
 

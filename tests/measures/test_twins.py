@@ -8,7 +8,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shortlist.labels import LabelSets
-from shortlist.measures import evaluate
+from shortlist.measures import (
+    Propensities,
+    among_first_k,
+    evaluate,
+    evaluate_documents,
+    per_label,
+    place_labels,
+    precision_recall,
+)
 from shortlist.ranking import Ranking
 from tests.reference import measures as twin
 
@@ -97,3 +105,107 @@ def test_cutting_a_ranking_never_makes_it_look_better(problem, width):
         worse = cut.per_instance[one.name] - whole.per_instance[one.name]
         worse = worse[~np.isnan(worse)] * (1 if one.better == "lower" else -1)
         assert (worse >= -1e-12).all(), one.name
+
+
+def kept_of(lists, truth):
+    """The instances with something relevant."""
+    pairs = [(ranking, y) for ranking, y in zip(lists, truth, strict=True) if y]
+    return [ranking for ranking, _ in pairs], [y for _, y in pairs]
+
+
+@given(problems())
+@example(ONE_LABEL)
+@example(ALL_RELEVANT)
+@example(NONE_RELEVANT)
+@example(TIES_EVERYWHERE)
+@example(NEVER_RETRIEVED)
+def test_f1_of_assigned_labels_agrees_with_the_twin(problem):
+    lists, truth, width, n_labels = problem
+    ranking, sets = rankings_of(lists, width, n_labels), LabelSets.of(truth)
+    found = evaluate(ranking, sets, ["micro-F1", "macro-F1", "micro-F1@0", "macro-F1@0", "maxF1"], resamples=0)
+    assert found["micro-F1"] == pytest.approx(twin.micro_f1(lists, truth), nan_ok=True)
+    assert found["macro-F1"] == pytest.approx(twin.macro_f1(lists, truth), nan_ok=True)
+    assert found["micro-F1@0"] == pytest.approx(twin.micro_f1(lists, truth, t=0.0), nan_ok=True)
+    assert found["macro-F1@0"] == pytest.approx(twin.macro_f1(lists, truth, t=0.0), nan_ok=True)
+    kept, ys = kept_of(lists, truth)
+    assert found["maxF1"] == pytest.approx(twin.max_f1(kept, ys) if ys else math.nan, nan_ok=True)
+    for options, cut in (({}, {}), ({"k": 2}, {"k": 2}), ({"threshold": 0}, {"t": 0.0})):
+        table = per_label(ranking, sets, **options)
+        counts = zip(table.true.tolist(), table.assigned.tolist(), table.correct.tolist(), strict=True)
+        assert dict(zip(table.labels.tolist(), counts, strict=True)) == twin.label_counts(lists, truth, **cut)
+
+
+@given(problems(), st.integers(1, 3), st.lists(st.integers(0, 9), max_size=8), st.integers(10, 1000))
+def test_propensity_scores_agree_with_the_twin(problem, k, counts, n_examples):
+    lists, truth, width, n_labels = problem
+    propensities = Propensities(counts, n_examples, A=0.6, B=2.6)
+    found = evaluate(
+        rankings_of(lists, width, n_labels), LabelSets.of(truth), [f"PSP@{k}", f"PSnDCG@{k}"],
+        propensities=propensities, resamples=0,
+    )  # fmt: skip
+    kept, ys = kept_of(lists, truth)
+    if not ys:
+        assert math.isnan(found[f"PSP@{k}"])
+        return
+
+    def weight(label):
+        return twin.inverse_propensity(counts[label] if label < len(counts) else 0, n_examples, 0.6, 2.6)
+
+    assert found[f"PSP@{k}"] == pytest.approx(twin.psp(kept, ys, weight, k))
+    assert found[f"PSnDCG@{k}"] == pytest.approx(twin.psndcg(kept, ys, weight, k))
+
+
+@given(problems(), st.integers(2, 12))
+@example(ONE_LABEL, 11)
+@example(NEVER_RETRIEVED, 11)
+def test_curves_agree_with_the_twins(problem, levels):
+    lists, truth, width, n_labels = problem
+    places = place_labels(rankings_of(lists, width, n_labels), LabelSets.of(truth))
+    kept, ys = kept_of(lists, truth)
+    recall, precision = precision_recall(places, levels)
+    k, share = among_first_k(places, 3)
+    assert k.tolist() == [1, 2, 3]
+    if not ys:
+        assert np.isnan(precision).all()
+        assert np.isnan(share).all()
+        return
+    np.testing.assert_allclose(precision, twin.precision_recall(kept, ys, recall), rtol=1e-12)
+    np.testing.assert_allclose(
+        share, [np.mean([twin.among_first(*pair, None, r) for pair in zip(kept, ys, strict=True)]) for r in (1, 2, 3)]
+    )
+
+
+@st.composite
+def retrievals(draw):
+    """Documents of a few queries, shuffled together, with grades 0..3 and tied scores."""
+    n = draw(st.integers(1, 20))
+    numbers = st.lists(st.integers(0, 3), min_size=n, max_size=n)
+    return draw(numbers), draw(numbers), draw(numbers)
+
+
+DOCUMENTS = {
+    "MAP": twin.average_precision, "AP": twin.average_precision, "MRR": twin.reciprocal_rank, "ROC": twin.roc_area,
+    "P@2": lambda *a: twin.precision(*a, k=2), "accuracy@1": lambda *a: twin.accuracy(*a, t=1),
+    "best-accuracy": twin.best_accuracy, "loss3": twin.loss3, "coverage": twin.coverage,
+}  # fmt: skip
+
+
+@given(retrievals())
+@example(([0, 0, 0], [0, 0, 0], [0, 1, 2]))
+@example(([1, 1, 1], [1, 1, 1], [0, 0, 0]))
+def test_documents_agree_with_the_twins(problem):
+    scores, grades, queries = problem
+    found = evaluate_documents(
+        scores, grades, queries, [*DOCUMENTS, "nDCG@3", "nDCGexp@3", "nDCG"], resamples=0
+    ).per_instance
+    for row, query in enumerate(dict.fromkeys(queries)):
+        documents = [i for i, other in enumerate(queries) if other == query]
+        ranking = [(i, scores[i]) for i in sorted(documents, key=lambda i: -scores[i])]
+        y = {i for i in documents if grades[i] > 0}
+        for name, slow in DOCUMENTS.items():
+            expected = slow(ranking, y, set(documents)) if y else math.nan
+            assert found[name][row] == pytest.approx(expected, nan_ok=True), name
+        for name, k, gain in (("nDCG@3", 3, lambda g: g), ("nDCGexp@3", 3, lambda g: 2**g - 1), ("nDCG", 99, float)):
+            gains = {i: gain(grades[i]) for i in y}
+            expected = twin.ndcg(ranking, y, None, k, gains) if y else math.nan
+            assert found[name][row] == pytest.approx(expected, nan_ok=True), name

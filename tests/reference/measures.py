@@ -109,6 +109,68 @@ def max_f1(rankings, ys):
     return best
 
 
+def assigned(ranking, y, k=None, t=None):
+    """The labels that are assigned: the first k, those above t, or as many as are true."""
+    if t is not None:
+        return {item for item, s in ranking if s > t}
+    return {item for item, _ in ranking[: len(y) if k is None else k]}
+
+
+def label_counts(rankings, ys, **cut):
+    """label -> (true, assigned, correct), for labels that are true or assigned somewhere."""
+    counts = {}
+    for ranking, y in zip(rankings, ys, strict=True):
+        given = assigned(ranking, y, **cut)
+        for label in y | given:
+            true, have, correct = counts.get(label, (0, 0, 0))
+            counts[label] = (true + (label in y), have + (label in given), correct + (label in y & given))
+    return counts
+
+
+def micro_f1(rankings, ys, **cut):
+    counts = label_counts(rankings, ys, **cut).values()
+    if not counts:
+        return math.nan
+    return 2 * sum(c for _, _, c in counts) / (sum(t for t, _, _ in counts) + sum(a for _, a, _ in counts))
+
+
+def macro_f1(rankings, ys, **cut):
+    counts = label_counts(rankings, ys, **cut).values()
+    return sum(2 * c / (t + a) for t, a, c in counts) / len(counts) if counts else math.nan
+
+
+def inverse_propensity(count, n_examples, A, B):
+    C = (math.log(n_examples) - 1) * (B + 1) ** A
+    return 1 + C * math.exp(-A * math.log(count + B))
+
+
+def psp(rankings, ys, weight, k):
+    reached = sum(weight(item) for ranking, y in zip(rankings, ys, strict=True) for item, _ in ranking[:k] if item in y)
+    return reached / sum(sum(sorted(map(weight, y), reverse=True)[:k]) for y in ys)
+
+
+def psndcg(rankings, ys, weight, k):
+    reached = best = 0.0
+    for ranking, y in zip(rankings, ys, strict=True):
+        norm = dcg([1.0] * len(y), k)
+        reached += dcg([weight(item) if item in y else 0.0 for item, _ in ranking], k) / norm
+        best += dcg(sorted(map(weight, y), reverse=True), k) / norm
+    return reached / best
+
+
+def precision_recall(rankings, ys, levels):
+    """Interpolated precision: the largest precision at any rank whose recall is at least the level."""
+    curve = []
+    for level in levels:
+        total = 0.0
+        for ranking, y in zip(rankings, ys, strict=True):
+            ranks = range(1, len(ranking) + 1)
+            reached = [r for r in ranks if recall(ranking, y, None, r) >= level - 1e-12]
+            total += max((precision(ranking, y, None, r) for r in reached), default=0.0)
+        curve.append(total / len(ys))
+    return curve
+
+
 BY_NAME = {
     "R1": lambda *a: among_first(*a, k=1),
     "R3": lambda *a: among_first(*a, k=3),

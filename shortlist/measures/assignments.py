@@ -1,0 +1,193 @@
+"""Measures of labels assigned rather than ranked: F1 over instances and labels, and a table of single labels.
+
+A ranking is cut where labels stop being assigned: after |y| of them, after k, or below a score of t. Only labels that
+are true or assigned somewhere take room, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from shortlist.door import as_real, as_whole
+from shortlist.labels import LabelSets
+from shortlist.measures.places import Places, place_labels
+from shortlist.measures.registry import registered
+from shortlist.ranking import Ranking
+
+Values = NDArray[np.float64]
+
+
+# maxF1 of paper 001
+
+
+def _largest_f1(sums: Values, count: float) -> float:
+    hits, recalled = np.split(sums, 2)
+    precision = np.cumsum(hits) / np.arange(1, hits.size + 1) / count
+    recall = np.cumsum(recalled) / count
+    f1 = 2 * precision * recall / (precision + recall)
+    return float(np.max(f1[~np.isnan(f1)], initial=0)) if count else np.nan
+
+
+@registered("maxF1", "higher", "max_r 2·P_r·R_r / (P_r + R_r), P_r = mean P@r, R_r = mean recall@r", paper="001",
+            total=_largest_f1)  # fmt: skip
+def max_f1(places: Places) -> scipy.sparse.csr_array:
+    """The largest F1, over cuts r, of average precision at r and average recall at r."""
+    found = np.isfinite(places.rank)
+    row, place = places.row[found], places.rank[found].astype(np.int64) - 1
+    width = int(place.max(initial=0)) + 1
+    shape = (places.n, width)
+    hits = scipy.sparse.csr_array((np.ones(row.size), (row, place)), shape=shape)
+    recalled = scipy.sparse.csr_array((1 / places.size[row], (row, place)), shape=shape)
+    return scipy.sparse.hstack([hits, recalled], format="csr")
+
+
+# Micro- and macro-averaged F1
+
+
+def _ratio(sums: Values, count: float) -> float:
+    return 2 * sums[0] / sums[1]
+
+
+def _mean_of_ratios(sums: Values, count: float) -> float:
+    correct, both = np.split(sums, 2)
+    return float(np.mean(2 * correct[both > 0] / both[both > 0])) if (both > 0).any() else np.nan
+
+
+MICRO = "2·Σ correct / (Σ assigned + Σ true), sums over instances and labels"
+MACRO = "mean over labels of 2·correct / (assigned + true), sums over instances"
+
+
+@registered("micro-F1", "higher", MICRO, families=["categories"], total=_ratio)
+def micro_f1(places: Places) -> Values:
+    """Micro-averaged F1 when each instance is assigned as many labels as it truly has."""
+    return _micro(places, _as_many_as_true(places))
+
+
+@registered("macro-F1", "higher", MACRO, families=["categories"], total=_mean_of_ratios)
+def macro_f1(places: Places) -> scipy.sparse.csr_array:
+    """Macro-averaged F1 when each instance is assigned as many labels as it truly has; over the labels that are true
+    or assigned at least once."""
+    return _macro(places, _as_many_as_true(places))
+
+
+@registered("micro-F1@t", "higher", MICRO, families=["categories"], total=_ratio, needs=["complete rankings"])
+def micro_f1_above(places: Places, t: float) -> Values:
+    """Micro-averaged F1 when the labels that score above t are assigned."""
+    return _micro(places, places.above(t))
+
+
+@registered("macro-F1@t", "higher", MACRO, families=["categories"], total=_mean_of_ratios,
+            needs=["complete rankings"])  # fmt: skip
+def macro_f1_above(places: Places, t: float) -> scipy.sparse.csr_array:
+    """Macro-averaged F1 when the labels that score above t are assigned; over the labels that are true or assigned at
+    least once."""
+    return _macro(places, places.above(t))
+
+
+def _as_many_as_true(places: Places) -> NDArray[np.int64]:
+    return np.minimum(places.size, places.length)
+
+
+def _micro(places: Places, assigned: NDArray[np.int64]) -> Values:
+    correct = places.total(places.rank <= assigned[places.row])
+    return np.column_stack([correct, assigned + places.size])
+
+
+def _macro(places: Places, assigned: NDArray[np.int64]) -> scipy.sparse.csr_array:
+    """One row for each instance: correct, then assigned + true, for each label that is one or the other anywhere."""
+    row, item = places.first(assigned)
+    labels, true_column, assigned_column = _columns(places, item)
+    correct = places.rank <= assigned[places.row]
+    shape = (places.n, labels.size)
+
+    def ones(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> scipy.sparse.csr_array:
+        return scipy.sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=shape)
+
+    hits, both = ones(places.row[correct], true_column[correct]), ones(places.row, true_column)
+    return scipy.sparse.hstack([hits, both + ones(row, assigned_column)], format="csr")
+
+
+def _columns(
+    places: Places, assigned: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """The labels that are true or assigned somewhere, ascending, and which of them each true and assigned label is."""
+    labels, column = np.unique(np.concatenate([places.item, assigned]), return_inverse=True)
+    return labels, column[: places.item.size], column[places.item.size :]
+
+
+# Label by label
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """Precision, recall and F1 of every label that is true or assigned at least once; 0 where undefined.
+
+    ``labels`` holds label numbers, ascending, and ``names`` the labels (None for those never learned);
+    ``true``, ``assigned`` and ``correct`` count instances.
+    """
+
+    labels: NDArray[np.int64]
+    names: list[Any]
+    true: NDArray[np.int64]
+    assigned: NDArray[np.int64]
+    correct: NDArray[np.int64]
+
+    @property
+    def precision(self) -> Values:
+        return self.correct / np.maximum(self.assigned, 1)
+
+    @property
+    def recall(self) -> Values:
+        return self.correct / np.maximum(self.true, 1)
+
+    @property
+    def f1(self) -> Values:
+        return 2 * self.correct / (self.true + self.assigned)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dictionary for each label, ready for JSON, most frequent label first."""
+        columns = [self.true, self.assigned, self.correct, self.precision, self.recall, self.f1]
+        keys = ["true", "assigned", "correct", "precision", "recall", "f1"]
+        lists = [column.tolist() for column in columns]
+        order = np.argsort(-self.true, kind="stable").tolist()
+        return [
+            {"label": self.names[i]} | {key: column[i] for key, column in zip(keys, lists, strict=True)} for i in order
+        ]
+
+
+def per_label(
+    ranking: Ranking,
+    truth: LabelSets | Iterable[Any],
+    *,
+    k: int | None = None,
+    threshold: float | None = None,
+    n_labels: int | None = None,
+) -> LabelTable:
+    """Precision, recall, F1 and support of each label.
+
+    Assigned are the first k labels of an instance, or those that score above ``threshold``, or, without either, as
+    many as the instance truly has (at most as many as the ranking holds).
+    """
+    places = place_labels(ranking, truth, n_labels)
+    if threshold is not None:
+        cut = places.above(as_real(threshold, "threshold"))
+    elif k is not None:
+        cut = np.minimum(as_whole(k, "k", least=1), places.length)
+    else:
+        cut = _as_many_as_true(places)
+    _, item = places.first(cut)
+    labels, true_column, assigned_column = _columns(places, item)
+    known = ranking._names
+    return LabelTable(
+        labels.astype(np.int64),
+        [known[label] if label < len(known) else None for label in labels.tolist()],
+        np.bincount(true_column, minlength=labels.size),
+        np.bincount(assigned_column, minlength=labels.size),
+        np.bincount(true_column[places.rank <= cut[places.row]], minlength=labels.size),
+    )

@@ -1,0 +1,71 @@
+"""Curves: the precision-recall graph, R_k against k, and averages that grow with a stream (papers 001, 002, 004)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist.door import as_whole
+from shortlist.errors import InputError
+from shortlist.kernels import kernel
+from shortlist.measures.places import Places
+
+Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def precision_recall(places: Places, levels: int = 11) -> Curve:
+    """Recall levels 0 … 1 and the interpolated precision there, averaged over instances with something relevant.
+
+    The interpolated precision of one instance at recall level l is the largest precision at any rank whose recall is
+    at least l; 0 if its ranking never reaches l.
+    """
+    recall = np.linspace(0, 1, as_whole(levels, "levels", least=2))
+    starts = np.concatenate([[0], np.cumsum(places.size)])
+    kept = int((places.size > 0).sum())
+    if not kept:
+        return recall, np.full(recall.size, np.nan)
+    return recall, interpolated(starts, places.rank, recall) / kept
+
+
+def among_first_k(places: Places, up_to: int | None = None) -> Curve:
+    """k = 1, 2, … and R_k: the share of instances with a relevant item among the first k."""
+    best = places.best[places.size > 0]
+    if up_to is None:
+        up_to = int(places.length.max(initial=1))
+    if as_whole(up_to, "up_to", least=1) > places.width:
+        raise InputError(f"R_k up to k = {up_to} needs rankings of {up_to} labels; these hold {places.width}")
+    k = np.arange(1, up_to + 1)
+    if not best.size:
+        return k.astype(np.float64), np.full(k.size, np.nan)
+    return k.astype(np.float64), np.searchsorted(np.sort(best), k, side="right") / best.size
+
+
+def progressive(values: ArrayLike) -> Curve:
+    """t = 1, 2, … and Σ_{i≤t} values_i / t: the round-averaged cumulative loss (or R_1, …) of a stream.
+
+    Rounds that were left out (NaN) are skipped; they count neither above nor below the line.
+    """
+    v = np.asarray(values, dtype=np.float64)
+    if v.ndim != 1:
+        raise InputError(f"a stream of values has one dimension, not {v.ndim}")
+    v = v[~np.isnan(v)]
+    t = np.arange(1, v.size + 1, dtype=np.float64)
+    return t, np.cumsum(v) / t
+
+
+@kernel
+def interpolated(
+    starts: NDArray[np.int64], rank: NDArray[np.float64], recall: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Interpolated precision at each recall level, added up over instances; ranks as in Places."""
+    total = np.zeros(recall.size)
+    for i in range(starts.size - 1):
+        size = starts[i + 1] - starts[i]
+        level = recall.size - 1
+        best = 0.0
+        for nth in range(size, 0, -1):  # from full recall upwards, keeping the best precision so far
+            best = max(best, nth / rank[starts[i] + nth - 1])
+            while level >= 0 and (nth == 1 or recall[level] * size > nth - 1 + 1e-9):  # nth − 1 were not enough
+                total[level] += best
+                level -= 1
+    return total

@@ -1,0 +1,108 @@
+"""The documentation page, made from the registry: ``python -m shortlist.measures > docs/measures.md``."""
+
+from __future__ import annotations
+
+from shortlist.measures.registry import MEASURES, Family, Measure
+
+SECTIONS: dict[tuple[Family, ...], tuple[str, str]] = {
+    ("categories", "documents"): (
+        "Rankings of labels or of documents",
+        "`evaluate(ranking, truth, [...])` for labels, `evaluate_documents(scores, relevance, query, [...])` for "
+        "documents.",
+    ),
+    ("categories",): ("Rankings of labels only", "`evaluate(ranking, truth, [...])`"),
+    ("documents",): ("Documents for queries only", "`evaluate_documents(scores, relevance, query, [...])`"),
+    ("ratings",): ("Ordered ratings", "`evaluate_ratings(predicted, truth, [...])`; `scale=[...]` names other steps."),
+    ("models",): ("Costs of models", "Measured by experiments, not computed from rankings."),
+}
+
+START = """\
+# Measures
+
+<!-- Made from the registry by `python -m shortlist.measures > docs/measures.md`; a test compares the two. -->
+
+```python
+import shortlist as sl
+
+ranking = categorizer.rank(texts, k=10)
+found = sl.evaluate(ranking, label_lists, ["R1", "R5", "MRR", "P@5", "nDCG@5", "micro-F1"])
+print(found.table())          # values with 95 % intervals, and how many instances were left out
+found["R1"], found.intervals["R1"], found.per_instance["R1"], found.to_dict()
+```
+
+A name ends in its parameter: `P@5`, `R1`, `micro-F1@0.5`. Capitals do not matter. k is a whole number from 1, t any
+number. A measure that looks at k labels refuses rankings that were cut shorter.
+
+## Rules
+
+- **Notation.** For one instance y is the set of relevant items, Y the set of all items, s_r the score of item r and
+  rank(r) its rank, 1 for the best. Formulas are for one instance and are averaged over instances, unless they say
+  otherwise.
+- **Left out.** An instance with nothing relevant is left out of the averages, counted and reported; only micro-F1 and
+  macro-F1 look at it. ROC also leaves out instances with nothing but relevant items.
+- **Ties.** A ranking of labels is taken in the order in which it comes: learners break ties by first appearance of the
+  label. The documents of a query are ordered by score, ties in the order given. The losses, ROC and measures at a
+  threshold look at scores, so that it does not matter to them how ties are broken: a tie is an error for the losses
+  and half an error for ROC.
+- **Cut rankings.** AP, MRR, nDCG and maxF1 give nothing for a relevant item that was not retrieved. For the losses,
+  coverage and ROC (marked *complete*) all items that were not retrieved tie with each other below those that were: a
+  missing relevant item loses against every non-relevant one, and its rank is |Y|. With complete rankings all of them
+  are exactly the papers'; cutting a ranking never makes it look better, except that ROC grants missing relevant items
+  half of their pairs with missing others. A measure at a threshold t sees only what was retrieved.
+- **Labels never learned** count as relevant items that are never retrieved.
+- **Intervals** are percentiles 2.5 and 97.5 of 1,000 bootstrap samples of the instances (`resamples`), the same samples
+  for every measure, from `random_state`.
+- **Empty places.** Precision at k divides by k also where fewer labels were retrieved.
+
+"""
+
+END = """\
+## Differences from other libraries
+
+- scikit-learn's `coverage_error` is coverage + 1, and it gives tied labels the worst of their ranks.
+- `label_ranking_loss` is loss3, ties included; loss3 is 0 where every label is relevant, in both.
+- `label_ranking_average_precision_score` is AP where no scores tie (it gives tied labels the worst of their ranks); it
+  counts an instance with nothing relevant as 1, which is left out here.
+- `ndcg_score` averages over the orders of tied items, unless `ignore_ties=True`.
+- `roc_auc_score` is ROC of one instance, ties included.
+- `f1_score` is micro-F1 and macro-F1 of the assigned labels. macro-F1 is over labels that are true or assigned at least
+  once; over an indicator matrix scikit-learn also counts the other columns, as 0.
+- trec_eval breaks ties by document name. Its `map`, `recip_rank`, `P` and `ndcg` are MAP, MRR, P@k and nDCG@k.
+- The Extreme Classification Repository's `psprecision` and `psndcg` are PSP@k and PSnDCG@k.
+
+## Curves, tables and tests
+
+| function | gives |
+|---|---|
+| `precision_recall(places)` | interpolated precision at recall levels 0 … 1, mean of instances (paper 001, figure 6) |
+| `among_first_k(places)` | R_k for k = 1, 2, … |
+| `progressive(values)` | Σ_{i≤t} value_i / t: the round-averaged cumulative loss of a stream (papers 001 and 002) |
+| `per_label(ranking, truth)` | precision, recall, F1 and support of each label |
+| `confusion(predicted, truth)` | how often each rating was predicted as each |
+| `wilcoxon(first, second)` | two-tailed Wilcoxon signed-rank test (paper 003) |
+| `sign_test(first, second)` | two-tailed binomial sign test (paper 004) |
+| `paired_bootstrap(first, second)` | 95 % interval of the mean difference, and a two-tailed p-value |
+
+They stand in `shortlist.measures`. `places` is `place_labels(ranking, truth)` or `place_documents(scores, relevance,
+query)`; `first` and `second` are the `per_instance` values of two evaluations, or one value for each split.
+`shortlist.report` draws the curves.
+"""
+
+
+HEAD = "| name | better | formula | meaning | paper | needs |"
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [START]
+    for families, (title, how) in SECTIONS.items():
+        lines = [f"## {title}", "", how, "", HEAD, "|---|---|---|---|---|---|"]
+        lines += [_row(entry) for entry in MEASURES.values() if entry.families == families]
+        parts.append("\n".join(lines) + "\n\n")
+    return "".join(parts) + END
+
+
+def _row(entry: Measure) -> str:
+    needs = ", ".join({"complete rankings": "*complete*"}.get(need, need) for need in entry.needs)
+    cells = [f"`{entry.name}`", entry.better, entry.formula, entry.description, entry.paper, needs]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,92 @@
+"""Plots of curves, written to a PNG or SVG file. They need matplotlib: ``pip install 'shortlist[plot]'``.
+
+Every function takes a path and numbers: a curve is a pair of arrays (x, y), and several named curves share one plot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shortlist.errors import InputError
+
+FORMATS = (".png", ".svg")
+Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
+
+
+def plot_precision_recall(path: str | Path, curves: Curves) -> None:
+    """Precision against recall (``measures.precision_recall``), as in figure 6 of paper 001."""
+    axes = _axes(path, "recall", "precision")
+    _draw(axes, curves, marker="o", markersize=3)
+    axes.set(xlim=(0, 1), ylim=(0, 1.02))
+    _save(axes, path)
+
+
+def plot_among_first_k(path: str | Path, curves: Curves) -> None:
+    """R_k against k (``measures.among_first_k``)."""
+    axes = _axes(path, "k", "share with a true label among the first k")
+    _draw(axes, curves, marker="o", markersize=3)
+    axes.set(ylim=(0, 1.02))
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    _save(axes, path)
+
+
+def plot_learning(path: str | Path, curves: Curves, measure: str) -> None:
+    """A measure averaged over the stream so far (``measures.progressive``), as in figures 4 and 5 of paper 001."""
+    axes = _axes(path, "examples seen", f"{measure}, average so far")
+    thinned = {}
+    for name, (seen, value) in curves.items():
+        x, y = np.asarray(seen, dtype=np.float64), np.asarray(value, dtype=np.float64)
+        few = np.unique(np.geomspace(1, max(x.size, 1), 500).astype(np.int64)) - 1  # as many as the eye can tell
+        thinned[name] = (x[few], y[few]) if x.size else (x, y)
+    _draw(axes, thinned)
+    axes.set_xscale("log")
+    _save(axes, path)
+
+
+def plot_frequency_recall(path: str | Path, frequency: ArrayLike, recall: ArrayLike) -> None:
+    """Recall of each label against its frequency in training, with the mean of labels of like frequency."""
+    x, y = np.asarray(frequency, dtype=np.float64), np.asarray(recall, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise InputError(f"frequency and recall must be two lists of one length, not {x.shape} and {y.shape}")
+    axes = _axes(path, "training examples with the label", "recall of the label")
+    axes.plot(x, y, ".", alpha=0.4, label="one label")
+    octave = np.floor(np.log2(np.maximum(x, 0.5)))
+    centres = np.unique(octave)
+    means = [y[octave == one].mean() for one in centres]
+    axes.plot(np.where(centres < 0, 0, 1.5 * 2**centres), means, "o-", label="mean of an octave")
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set(xlim=(0, None), ylim=(-0.02, 1.02))
+    axes.legend()
+    _save(axes, path)
+
+
+def _axes(path: str | Path, x: str, y: str) -> Any:
+    if Path(path).suffix.lower() not in FORMATS:
+        raise InputError(f"a plot is written to a file ending in {' or '.join(FORMATS)}, not {str(path)!r}")
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("plots need matplotlib; install it with: pip install 'shortlist[plot]'") from None
+    axes = Figure(figsize=(6, 4.5), layout="constrained").subplots()
+    axes.set(xlabel=x, ylabel=y)
+    axes.grid(alpha=0.3)
+    return axes
+
+
+def _draw(axes: Any, curves: Curves, **style: Any) -> None:
+    for name, (x, y) in curves.items():
+        axes.plot(x, y, label=name, **style)
+    if len(curves) > 1:
+        axes.legend()
+
+
+def _save(axes: Any, path: str | Path) -> None:
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "shortlist"}):  # the same numbers give the same file
+        axes.figure.savefig(path, dpi=150, metadata={"Date": None} if Path(path).suffix.lower() == ".svg" else None)
