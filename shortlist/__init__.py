@@ -15,12 +15,14 @@ _WHERE = {
     "InputError": "errors",
     "MapSVM": "documents.average_precision",
     "ModelFileError": "errors",
+    "MulticlassPerceptron": "ratings.multiclass_perceptron",
     "PRank": "ratings.prank",
     "Propensities": "measures",
     "Ranking": "ranking",
     "RocSVM": "documents.roc",
     "ShortlistError": "errors",
     "TextVectorizer": "text.vectorizer",
+    "WidrowHoff": "ratings.widrow_hoff",
     "check_learner": "categories.contract",
     "evaluate": "measures",
     "evaluate_documents": "measures",
@@ -54,7 +56,9 @@ if TYPE_CHECKING:
     from shortlist.measures import measure as measure
     from shortlist.measures import per_label as per_label
     from shortlist.ranking import Ranking as Ranking
+    from shortlist.ratings.multiclass_perceptron import MulticlassPerceptron as MulticlassPerceptron
     from shortlist.ratings.prank import PRank as PRank
+    from shortlist.ratings.widrow_hoff import WidrowHoff as WidrowHoff
     from shortlist.store import load as load
     from shortlist.text.context import word_contexts as word_contexts
     from shortlist.text.vectorizer import TextVectorizer as TextVectorizer

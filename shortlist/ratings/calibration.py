@@ -13,34 +13,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from shortlist.errors import InputError
+from shortlist.kernels import Floats, Longs
 
 
 @dataclass
 class Calibration:
     """slopes float64[k, f] and offsets float64[k] of the logistic model; an offset of −∞ rules a rating out."""
 
-    slopes: NDArray[np.float64]
-    offsets: NDArray[np.float64]
+    slopes: Floats
+    offsets: Floats
 
     @classmethod
-    def fit(cls, scores: NDArray[np.float64], y: NDArray[np.int64], n_steps: int) -> Calibration:
+    def fit(cls, scores: Floats, y: Longs, n_steps: int) -> Calibration:
         """Fit to scores float64[n, f] of held-out examples with step numbers y."""
         seen = np.unique(y)
         if seen.size < 2:
             raise InputError("the held-out examples show one rating only; probabilities need at least two")
         spread = scores.std(axis=0)
         spread[spread == 0] = 1.0
-        model = LogisticRegression(C=100.0, max_iter=1000).fit(scores / spread, y)
+        model = LogisticRegression(solver="newton-cholesky").fit(scores / spread, y)
         slopes, offsets = np.zeros((n_steps, scores.shape[1])), np.full(n_steps, -np.inf)
         slopes[seen[-model.coef_.shape[0] :]] = model.coef_ / spread  # of two ratings only the higher has a slope
         offsets[seen] = 0.0
         offsets[seen[-model.coef_.shape[0] :]] = model.intercept_
         return cls(slopes, offsets)
 
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def probabilities(self, scores: Floats) -> Floats:
         return softmax(scores @ self.slopes.T + self.offsets, axis=1)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from shortlist.door import Rows, as_choice, as_real, as_whole
 from shortlist.errors import InputError
+from shortlist.kernels import Floats, Longs
 
 if TYPE_CHECKING:
     from shortlist.ratings.learner import RatingLearner
@@ -41,7 +41,7 @@ def kernel_function(kernel: Any, degree: Any, gamma: Any, coef0: Any) -> Functio
     return lambda A, B: polynomial_kernel(A, B, degree=degree, gamma=gamma, coef0=coef0)
 
 
-def gram(function: Function, A: scipy.sparse.csr_array, B: scipy.sparse.csr_array) -> NDArray[np.float64]:
+def gram(function: Function, A: scipy.sparse.csr_array, B: scipy.sparse.csr_array) -> Floats:
     """The checked Gram matrix of two sets of sparse rows; rows that are mostly full are multiplied as dense ones."""
     shape = A.shape[0], B.shape[0]
     if 0 in shape:
@@ -62,7 +62,7 @@ def _as_dense(A: scipy.sparse.csr_array, B: scipy.sparse.csr_array) -> tuple[Any
 class Supports:
     """The support vectors: their rows; which row of the X being learned each is (−1: of an older X); √k(x_s, x_s)."""
 
-    def __init__(self, rows: scipy.sparse.csr_array, norms: NDArray[np.float64] | None = None) -> None:
+    def __init__(self, rows: scipy.sparse.csr_array, norms: Floats | None = None) -> None:
         self.rows = rows
         self.origin = np.full(rows.shape[0], -1, dtype=np.int64)
         self.norms = np.zeros(rows.shape[0]) if norms is None else norms
@@ -70,7 +70,7 @@ class Supports:
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
-    def enlist(self, X: scipy.sparse.csr_array, block: NDArray[np.int64]) -> NDArray[np.int64]:
+    def enlist(self, X: scipy.sparse.csr_array, block: Longs) -> Longs:
         """Add the rows of the block that are not here yet; gives the place of each row of the block."""
         newcomers = block[~np.isin(block, self.origin)]
         self.rows = scipy.sparse.vstack([self.rows, X[newcomers]], format="csr")
@@ -79,7 +79,7 @@ class Supports:
         sorter = np.argsort(self.origin, kind="stable")
         return sorter[np.searchsorted(self.origin, block, sorter=sorter)]
 
-    def dismiss(self, coefficients: NDArray[np.float64], most: int | None) -> NDArray[np.int64]:
+    def dismiss(self, coefficients: Floats, most: int | None) -> Longs:
         """Drop the rows without coefficients [h, q, m], then the lightest beyond ``most``; gives the places kept."""
         kept = np.flatnonzero(coefficients.any(axis=(0, 1)))
         if most is not None and kept.size > most:
@@ -90,14 +90,7 @@ class Supports:
         return kept
 
 
-def stream(
-    learner: RatingLearner,
-    supports: Supports,
-    rows: Rows,
-    order: NDArray[np.int64],
-    y: NDArray[np.int64],
-    rated: NDArray[np.int64],
-) -> None:
+def stream(learner: RatingLearner, supports: Supports, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
     """Run a learner's loop in the dual form over the examples of ``order``."""
     function = learner._kernel_function()
     budget = None if learner.budget is None else as_whole(learner.budget, "budget", least=1)
@@ -116,7 +109,7 @@ def stream(
         learner._weights = np.ascontiguousarray(learner._weights[:, :, kept])
 
 
-def widened(weights: NDArray[np.float64], n_columns: int) -> NDArray[np.float64]:
+def widened(weights: Floats, n_columns: int) -> Floats:
     """The weights [h, q, m] with zeros for the columns that are new."""
     return np.pad(weights, ((0, 0), (0, 0), (0, n_columns - weights.shape[2])))
 
@@ -130,14 +123,14 @@ def blocks(n_rows: int, clock: int, size: int) -> Iterator[slice]:
         first = last
 
 
-def full_rows(values: NDArray[np.float64]) -> Rows:
+def full_rows(values: Floats) -> Rows:
     """A dense matrix in the kernels' layout, sharing its memory."""
     n_rows, n_columns = values.shape
     indices = np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
     return Rows(np.arange(n_rows + 1, dtype=np.int64) * n_columns, indices, values.reshape(-1), n_columns)
 
 
-def unit_rows(columns: NDArray[np.int64], n_columns: int) -> Rows:
+def unit_rows(columns: Longs, n_columns: int) -> Rows:
     """Rows with a single 1 each, in the given column."""
     n_rows = columns.size
     return Rows(np.arange(n_rows + 1, dtype=np.int64), columns.astype(np.int32), np.ones(n_rows), n_columns)

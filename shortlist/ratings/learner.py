@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from shortlist import store
 from shortlist.door import Rows, as_choice, as_rows, as_whole
 from shortlist.errors import InputError
+from shortlist.kernels import Floats, Longs
 from shortlist.ratings import dual, saving
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.scale import as_ratings, as_steps, open_for, step_numbers
@@ -54,10 +55,10 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     n_features_in_: int
     _supports: dual.Supports | None
-    _weights: NDArray[np.float64]
-    _biases: NDArray[np.float64]
-    _lives: NDArray[np.int64]
-    _clock: NDArray[np.int64]
+    _weights: Floats
+    _biases: Floats
+    _lives: Longs
+    _clock: Longs
     _calibration: Calibration | None
 
     def __init__(
@@ -91,9 +92,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
         """The number of weight vectors and of biases for a scale of n_steps."""
         raise NotImplementedError
 
-    def _learn(
-        self, read: Rows, write: Rows, order: NDArray[np.int64], y: NDArray[np.int64], rated: NDArray[np.int64]
-    ) -> None:
+    def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         """Run the figure's loop over the examples of ``order``; ``rated`` receives the predictions."""
         raise NotImplementedError
 
@@ -101,11 +100,11 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
         """Make room for a new step, which gets number ``at``, in weights and biases."""
         raise NotImplementedError
 
-    def _rate(self, X: Any) -> NDArray[np.int64]:
+    def _rate(self, X: Any) -> Longs:
         """The step number predicted for each row."""
         raise NotImplementedError
 
-    def _evidence(self, X: Any) -> NDArray[np.float64]:
+    def _evidence(self, X: Any) -> Floats:
         """The real numbers, n × f, from which probabilities are calibrated."""
         raise NotImplementedError
 
@@ -145,7 +144,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
         afresh: bool = False,
         passes: int = 1,
         generator: np.random.Generator | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> Longs:
         """Check everything, then learn; gives the step numbers predicted on the way, in the order of the last pass."""
         if y is None:
             raise InputError("this learner requires y to be passed, but the target y is None")
@@ -186,9 +185,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
         else:
             self._supports.rows.resize((len(self._supports), n_features))
 
-    def _stream(
-        self, rows: Rows, y: NDArray[np.int64], passes: int, generator: np.random.Generator | None
-    ) -> NDArray[np.int64]:
+    def _stream(self, rows: Rows, y: Longs, passes: int, generator: np.random.Generator | None) -> Longs:
         rated = np.empty(rows.n_rows, dtype=np.int64)
         order = np.arange(rows.n_rows, dtype=np.int64)
         self._calibration = None  # it told of another rule
@@ -230,12 +227,12 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
         return True
 
     @available_if(_is_calibrated)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """The probability of each rating, n × k: never negative, and each row sums to one."""
         assert self._calibration is not None
         return self._calibration.probabilities(self._evidence(X))
 
-    def _hypotheses(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _hypotheses(self) -> tuple[Floats, Floats, Floats]:
         """The rules that predict: weights [h, q, m], biases [h, p], and the number [h] of votes that each has."""
         check_is_fitted(self, "_clock")
         W, B = self._weights, self._biases
@@ -250,7 +247,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
             return W[:1], B[:1], np.ones(1)
         return W[:1] - W[1:2] / self._clock[0], B[:1] - B[1:2] / self._clock[0], np.ones(1)
 
-    def _scores(self, X: Any, weights: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    def _scores(self, X: Any, weights: Floats) -> Iterator[Floats]:
         """Blocks of the scores w·x for the weights [h, q, m], as arrays [rows, h, q]."""
         matrix = dual.as_matrix(_as_rows(X))
         self._note_columns(X, reset=False)

@@ -16,10 +16,9 @@ arrives at an end lies as far out as the steps so far are wide on average. Ratin
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.door import Rows
-from shortlist.kernels import add, dot, kernel
+from shortlist.kernels import Floats, Ints, Longs, add, dot, kernel
 from shortlist.ratings.thresholds import ThresholdLearner
 from shortlist.ratings.voting import retire
 from shortlist.store import State
@@ -38,9 +37,7 @@ class PRank(ThresholdLearner):
     def _shape(self, n_steps: int) -> tuple[int, int]:
         return 1, n_steps - 1
 
-    def _learn(
-        self, read: Rows, write: Rows, order: NDArray[np.int64], y: NDArray[np.int64], rated: NDArray[np.int64]
-    ) -> None:
+    def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         _learn(
             read.indptr, read.indices, read.data, write.indptr, write.indices, write.data,
             order, y, self._weights, self._biases, self._lives, self._clock, rated,
@@ -59,7 +56,7 @@ class PRank(ThresholdLearner):
             new = end + outward * (b[:, -1] - b[:, 0]) / max(n - 1, 1)
         self._biases = np.insert(b, min(at, n), new, axis=1)
 
-    def _edges(self, biases: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _edges(self, biases: Floats) -> Floats:
         return biases
 
     def _check_state(self, state: State) -> None:
@@ -74,11 +71,8 @@ class PRank(ThresholdLearner):
 
 @kernel
 def _learn(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], data: NDArray[np.float64],
-    write_indptr: NDArray[np.int64], write_indices: NDArray[np.int32], write_data: NDArray[np.float64],
-    order: NDArray[np.int64], y: NDArray[np.int64],
-    W: NDArray[np.float64], B: NDArray[np.float64], lives: NDArray[np.int64], clock: NDArray[np.int64],
-    rated: NDArray[np.int64],
+    indptr: Longs, indices: Ints, data: Floats, write_indptr: Longs, write_indices: Ints, write_data: Floats,
+    order: Longs, y: Longs, W: Floats, B: Floats, lives: Longs, clock: Longs, rated: Longs,
 ) -> None:  # fmt: skip
     """Rows to read and rows to write (see learner.py); y int64[n] from 0; W[2+V, 1, m], B[2+V, k−1]; see voting.py.
 

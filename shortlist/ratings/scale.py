@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from shortlist.errors import InputError
+from shortlist.kernels import Longs
 
 Steps = NDArray[Any]  # the ratings of a scale, lowest first
 
@@ -54,7 +55,7 @@ def open_for(steps: Steps, ratings: NDArray[Any]) -> tuple[Steps, list[int]]:
     return wider, np.flatnonzero(~np.isin(wider, steps)).tolist()
 
 
-def step_numbers(steps: Steps, ratings: NDArray[Any]) -> NDArray[np.int64]:
+def step_numbers(steps: Steps, ratings: NDArray[Any]) -> Longs:
     """The step number of each rating; a rating outside the scale is an error."""
     if _is_text(steps) != _is_text(ratings):
         outside = np.ones(ratings.size, dtype=bool)

@@ -5,34 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shortlist.kernels import Floats, Longs
 from shortlist.ratings.learner import RatingLearner
 
 
 class ThresholdLearner(RatingLearner):
     """A learner that rates a row by the interval between thresholds into which its score w·x falls."""
 
-    def _edges(self, biases: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _edges(self, biases: Floats) -> Floats:
         """The thresholds [h, k−1] against which the scores are held, from the biases [h, p]."""
         raise NotImplementedError
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
+    def coef_(self) -> Floats:
         """The weights w of the rule; with a kernel, the coefficients α of its support vectors; [h, m] for h voters."""
         weights = self._hypotheses()[0][:, 0]
         return weights[0] if self.hypothesis != "voted" else weights
 
     @property
-    def thresholds_(self) -> NDArray[np.float64]:
+    def thresholds_(self) -> Floats:
         """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule; [h, k−1] for h voters."""
         edges = self._edges(self._hypotheses()[1])
         return edges[0] if self.hypothesis != "voted" else edges
 
-    def _rate(self, X: Any) -> NDArray[np.int64]:
+    def _rate(self, X: Any) -> Longs:
         return (self.distances(X) >= 0).sum(axis=1)
 
-    def distances(self, X: Any) -> NDArray[np.float64]:
+    def distances(self, X: Any) -> Floats:
         """How far each row lies above each threshold, n × (k − 1): w·x − b_r, falling with r; negative is below.
 
         For "voted" it is the votes for "above" less those for "below", from −1 to 1.
@@ -47,7 +47,7 @@ class ThresholdLearner(RatingLearner):
             blocks.append(np.einsum("nhr,h->nr", margins, votes) / votes.sum())
         return np.concatenate(blocks)
 
-    def neighbour_distances(self, X: Any) -> NDArray[np.float64]:
+    def neighbour_distances(self, X: Any) -> Floats:
         """How far each row lies above the threshold below it and below the one above it, n × 2; ∞ at the ends."""
         distances = self.distances(X)
         ends = np.full((distances.shape[0], 1), np.inf)
@@ -55,7 +55,7 @@ class ThresholdLearner(RatingLearner):
         rated = (distances >= 0).sum(axis=1)[:, None]
         return np.hstack([np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)])
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """How far each row lies inside the interval of each rating, n × k: negative outside, largest at the prediction.
 
         Of two ratings, as scikit-learn has it, one number: the distance above the threshold between them.
@@ -67,7 +67,7 @@ class ThresholdLearner(RatingLearner):
         ends = np.full((distances.shape[0], 1), np.inf)
         return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
 
-    def project(self, X: Any) -> NDArray[np.float64]:
+    def project(self, X: Any) -> Floats:
         """Where each row lies on the line, to sort rows by: w·x; for "voted", the mean step number of the votes."""
         if self.hypothesis == "voted":
             return ((self.distances(X) + 1) / 2).sum(axis=1)
@@ -79,5 +79,5 @@ class ThresholdLearner(RatingLearner):
         tags.classifier_tags.poor_score = True  # on scikit-learn's own checks, whose classes have no order
         return tags
 
-    def _evidence(self, X: Any) -> NDArray[np.float64]:
+    def _evidence(self, X: Any) -> Floats:
         return self.project(X)[:, None]

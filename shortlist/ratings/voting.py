@@ -9,15 +9,12 @@ The learners' kernels call ``retire``. After a change here, run ``make clean`` (
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shortlist.kernels import kernel
+from shortlist.kernels import Floats, Longs, kernel
 
 
 @kernel
-def retire(
-    W: NDArray[np.float64], B: NDArray[np.float64], lives: NDArray[np.int64], clock: NDArray[np.int64]
-) -> None:
+def retire(W: Floats, B: Floats, lives: Longs, clock: Longs) -> None:
     """The hypothesis has just erred: it takes the place of the shortest-lived voter if it lived longer."""
     if lives.size > 0:
         shortest = np.argmin(lives)

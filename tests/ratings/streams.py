@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 
 @st.composite
-def integer_streams(draw, multiple=1, most_steps=6):
+def integer_streams(draw, most_steps=6):
     """A number of steps k, small integer rows X, and ratings y in 1..k: everything exact in floating point."""
     k = draw(st.integers(2, most_steps))
     n_features = draw(st.integers(1, 4))
     row = st.lists(st.integers(-4, 4), min_size=n_features, max_size=n_features)
     examples = draw(st.lists(st.tuples(row, st.integers(1, k)), min_size=1, max_size=60))
-    X = np.array([x for x, _ in examples], dtype=np.float64) * multiple
+    X = np.array([x for x, _ in examples], dtype=np.float64)
     y = np.array([rating for _, rating in examples])
     return k, X, y
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from shortlist import InputError, ModelFileError, load
+from shortlist import InputError, ModelFileError, PRank, load
 from shortlist.store import State, build
 from tests.ratings.streams import rated_rows, same_state
-from tests.ratings.test_learners import LEARNERS
+from tests.ratings.test_learners import every_learner
 
 FORMS = [
     {"hypothesis": "last"},
@@ -17,19 +17,19 @@ FORMS = [
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("learner", LEARNERS)
+@every_learner
 def test_saved_and_loaded_it_is_the_same_and_learns_on(learner, form, tmp_path):
     X, y = rated_rows()
     model = learner(**form).fit(X, y).calibrate(X, y)
     model.save(tmp_path / "model.shortlist")
     again = load(tmp_path / "model.shortlist")
-    assert type(again) is learner
+    assert type(again) is type(model)
     same_state(model, again)
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     same_state(model.partial_fit(X[:50], y[:50]), again.partial_fit(X[:50], y[:50]))
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@every_learner
 def test_text_scales_are_saved(learner, tmp_path):
     model = learner(scale=["low", "mid", "größer"]).fit([[1.0], [2.0], [3.0]], ["low", "größer", "mid"])
     model.save(tmp_path / "model.shortlist")
@@ -38,7 +38,7 @@ def test_text_scales_are_saved(learner, tmp_path):
     assert again.predict([[1.0]]).tolist() == model.predict([[1.0]]).tolist()
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@every_learner
 def test_a_kernel_function_cannot_be_saved(learner, tmp_path):
     model = learner(kernel=lambda A, B: A @ B.T).fit([[1.0], [2.0]], [1, 2])
     with pytest.raises(InputError, match="cannot be saved"):
@@ -88,7 +88,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("attack", HOSTILE)
-@pytest.mark.parametrize("learner", LEARNERS)
+@every_learner
 def test_a_tampered_state_is_refused(learner, attack):
     X, y = rated_rows()
     kernel = None if attack in ("weights too narrow", "fewer columns") else "rbf"
@@ -101,8 +101,6 @@ def test_a_tampered_state_is_refused(learner, attack):
 
 
 def test_thresholds_out_of_order_are_refused():
-    from shortlist import PRank
-
     state = PRank().fit(*rated_rows()).to_state()
     state.arrays["biases"] = state.arrays["biases"][:, ::-1].copy()
     with pytest.raises(ModelFileError, match="thresholds are not in order"):

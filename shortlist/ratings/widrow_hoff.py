@@ -1,0 +1,123 @@
+"""Widrow-Hoff: online least squares, whose value is rounded to the nearest rating (the paper's rival WH).
+
+    w += η·(y − w·x)·x   after every example, η fixed;   ŷ = the rating nearest to w·x, clipped to the scale.
+
+Rounding cuts the line at the midpoints between ratings, so predictions, distances and probabilities are those of a
+learner with thresholds that stay where they are.
+
+Beside the paper: y is the rating itself on a scale of ascending numbers, which for 1..k is its rank, and the rank
+1..k on any other scale; an intercept c += η·(y − w·x − c), off in the paper's experiments. Each error is multiplied by
+1 − η·‖x‖², so a step η > 2/‖x‖² can make w grow without end: a value past all numbers stops the learner with an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shortlist.door import Rows, as_real
+from shortlist.errors import InputError
+from shortlist.kernels import Floats, Ints, Longs, add, dot, kernel
+from shortlist.ratings.thresholds import ThresholdLearner
+from shortlist.ratings.voting import retire
+
+
+class WidrowHoff(ThresholdLearner):
+    """Learn ratings by online regression with a fixed step.
+
+    ``learning_rate`` is η, ``fit_intercept`` adds a constant; the other parameters and the methods are those of
+    :class:`~shortlist.ratings.learner.RatingLearner`. Here each run of rightly rated examples casts its vote.
+    """
+
+    def __init__(
+        self,
+        *,
+        learning_rate: float = 0.01,
+        fit_intercept: bool = True,
+        passes: int = 1,
+        random_state: int | None = None,
+        hypothesis: str = "averaged",
+        voters: int = 100,
+        kernel: Any = None,
+        degree: int = 2,
+        gamma: float = 1.0,
+        coef0: float = 1.0,
+        budget: int | None = None,
+        scale: Any = None,
+    ) -> None:
+        super().__init__(
+            passes=passes, random_state=random_state, hypothesis=hypothesis, voters=voters,
+            kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, budget=budget, scale=scale,
+        )  # fmt: skip
+        self.learning_rate = learning_rate
+        self.fit_intercept = fit_intercept
+
+    def _shape(self, n_steps: int) -> tuple[int, int]:
+        return 1, 1
+
+    def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+        eta = as_real(self.learning_rate, "learning_rate", least=0.0)
+        learned = _learn(
+            read.indptr, read.indices, read.data, write.indptr, write.indices, write.data,
+            order, y, self._positions(), self._edges(np.zeros((1, 1)))[0], eta, eta if self.fit_intercept else 0.0,
+            self._weights, self._biases, self._lives, self._clock, rated,
+        )  # fmt: skip
+        if learned < order.size:
+            raise InputError(
+                f"the weights grew past all numbers: learning_rate={eta:g} is too large for these rows; "
+                "take a smaller one or scale the columns of X, and fit anew"
+            )
+
+    def _open_step(self, at: int) -> None:
+        """Nothing to do: a new step is one more place to round to."""
+
+    def _positions(self) -> Floats:
+        """The number that stands for each rating."""
+        steps = self.classes_
+        if steps.dtype.kind != "U" and (np.diff(steps.astype(np.float64)) > 0).all():
+            return steps.astype(np.float64)
+        return np.arange(1.0, steps.size + 1)
+
+    def _edges(self, biases: Floats) -> Floats:
+        positions = self._positions()
+        return (positions[:-1] + positions[1:]) / 2 - biases
+
+
+# The rounds of Widrow-Hoff, for the examples of `order` in turn.
+
+
+@kernel
+def _learn(
+    indptr: Longs, indices: Ints, data: Floats, write_indptr: Longs, write_indices: Ints, write_data: Floats,
+    order: Longs, y: Longs, positions: Floats, edges: Floats, eta: float, eta_intercept: float,
+    W: Floats, B: Floats, lives: Longs, clock: Longs, rated: Longs,
+) -> int:  # fmt: skip
+    """Arguments as in prank.py, with positions float64[k] of the ratings, edges float64[k−1] between them, B[2+V, 1].
+
+    Gives the number of examples learned: fewer than there are if a value is no longer finite.
+    """
+    w, w_moment = W[0, 0], W[1, 0]
+    for t in range(order.size):
+        i = order[t]
+        first, last = indptr[i], indptr[i + 1]
+        value = dot(indices[first:last], data[first:last], w) + B[0, 0]
+        if not np.isfinite(value):
+            return t
+        rank = 0
+        while rank < edges.size and value - edges[rank] >= 0:  # round to the nearest, clip to the scale
+            rank += 1
+        rated[t] = rank
+        if rank == y[i]:
+            clock[1] += 1
+        else:
+            retire(W, B, lives, clock)
+            clock[1] = 1
+        error = positions[y[i]] - value
+        first, last = write_indptr[i], write_indptr[i + 1]
+        add(write_indices[first:last], write_data[first:last], eta * error, w)
+        add(write_indices[first:last], write_data[first:last], eta * error * clock[0], w_moment)
+        B[0, 0] += eta_intercept * error
+        B[1, 0] += eta_intercept * error * clock[0]
+        clock[0] += 1
+    return order.size
