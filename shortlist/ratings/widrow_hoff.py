@@ -58,11 +58,13 @@ class WidrowHoff(ThresholdLearner):
 
     def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         eta = as_real(self.learning_rate, "learning_rate", least=0.0)
-        learned = _learn(
-            read.indptr, read.indices, read.data, write.indptr, write.indices, write.data,
-            order, y, self._positions(), self._edges(np.zeros((1, 1)))[0], eta, eta if self.fit_intercept else 0.0,
-            self._weights, self._biases, self._lives, self._clock, rated,
-        )  # fmt: skip
+        edges = self._edges(np.zeros((1, 1)))[0]
+        with np.errstate(over="ignore", invalid="ignore"):  # told below
+            learned = _learn(
+                read.indptr, read.indices, read.data, write.indptr, write.indices, write.data,
+                order, y, self._positions(), edges, eta, eta if self.fit_intercept else 0.0,
+                self._weights, self._biases, self._lives, self._clock, rated,
+            )  # fmt: skip
         if learned < order.size:
             raise InputError(
                 f"the weights grew past all numbers: learning_rate={eta:g} is too large for these rows; "
