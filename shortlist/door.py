@@ -30,6 +30,12 @@ class Rows(NamedTuple):
         """Rows first..last-1, sharing memory."""
         return Rows(self.indptr[first : last + 1], self.indices, self.data, self.n_features)
 
+    def to_matrix(self) -> scipy.sparse.csr_array:
+        """As a SciPy matrix, with the 32-bit offsets that scikit-learn's estimators ask for where they suffice."""
+        offsets = np.int32 if self.indices.size <= np.iinfo(np.int32).max else np.int64
+        parts = self.data, self.indices.astype(offsets, copy=False), self.indptr.astype(offsets)
+        return scipy.sparse.csr_array(parts, shape=(self.n_rows, self.n_features))
+
     def take(self, which: list[int]) -> Rows:
         """The rows of those numbers, in that order."""
         return Rows.stack([self._row(i) for i in which])._replace(n_features=self.n_features)

@@ -139,17 +139,17 @@ class FeatureFocus(CategoryLearner):
 
 def without_weakest(index: Index, keep: int, rare: int, leakage: bool) -> Index:
     """The index with at most ``keep`` edges: the weakest r_f·w_fc go, among equals those of the oldest features."""
-    feature, classes, weights = index.edges()
-    strength = weights / index.total[feature]
+    feature, classes, weights = index.all_edges()
+    total, seen = index.features["total"], index.features["seen"]
+    strength = weights / total[feature]
     if rare:
-        strength *= np.minimum(1.0, index.seen[feature] / rare)
+        strength *= np.minimum(1.0, seen[feature] / rare)
     kept = np.ones(weights.size, dtype=bool)
     kept[np.argsort(strength, kind="stable")[: weights.size - keep]] = False
-    total = index.total
     if not leakage:
         total = total - np.bincount(feature[~kept], weights[~kept], minlength=total.size)
-    length = np.bincount(feature[kept], minlength=index.length.size).astype(np.int32)
-    return make_index(length, classes[kept], weights[kept], total, index.seen)
+    length = np.bincount(feature[kept], minlength=total.size).astype(np.int32)
+    return make_index(length, classes[kept], weights[kept], total, seen)
 
 
 @kernel
@@ -191,8 +191,8 @@ def learn(
         first_label, last_label = labels.indptr[i], labels.indptr[i + 1]
         slots = 0
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            slots += 8 * (index.length[rows.indices[j]] + last_label - first_label)
-        if index.used[END] + slots > index.edge_class.size:
+            slots += 8 * (index.features[rows.indices[j]]["length"] + last_label - first_label)
+        if index.used[END] + slots > index.edges.size:
             return t, WANTS_SLOTS, slots
         new_edges = (rows.indptr[i + 1] - rows.indptr[i]) * (last_label - first_label)
         if index.used[EDGES] + new_edges > cap and index.used[EDGES] > full(cap):
@@ -200,7 +200,7 @@ def learn(
 
         if first_pass:
             for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                index.seen[rows.indices[j]] += 1
+                index.features[rows.indices[j]]["seen"] += 1
         n = retrieve(rows, i, index, max_edges, rare, scores, touched)
         wrong = 0.0  # s′_x, the best score of a class that is not true
         for a in range(n):
@@ -249,61 +249,63 @@ def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: b
 
     One edge rises and all others shrink alike, so a sorted list stays sorted: raise the edge, move it up, cut the tail.
     """
-    index.total[f] += v
-    first, n = index.start[f], index.length[f]
+    feature, edges = index.features[f], index.edges
+    feature["total"] += v
+    first, n = feature["start"], feature["length"]
     at = first
-    while at < first + n and index.edge_class[at] != c:
+    while at < first + n and edges[at]["label"] != c:
         at += 1
     if at < first + n:
-        raised = index.edge_weight[at] + v
+        raised = edges[at]["weight"] + v
     elif index.used[EDGES] < cap:
-        if n == index.capacity[f]:
+        if n == feature["capacity"]:
             move_to_more_room(f, index)
-            first = index.start[f]
+            first = feature["start"]
             at = first + n
         raised = v
         n += 1
         index.used[EDGES] += 1
     else:
         return
-    while at > first and index.edge_weight[at - 1] < raised:
-        index.edge_class[at] = index.edge_class[at - 1]
-        index.edge_weight[at] = index.edge_weight[at - 1]
+    while at > first and edges[at - 1]["weight"] < raised:
+        edges[at]["label"] = edges[at - 1]["label"]
+        edges[at]["weight"] = edges[at - 1]["weight"]
         at -= 1
-    index.edge_class[at] = c
-    index.edge_weight[at] = raised
+    edges[at]["label"] = c
+    edges[at]["weight"] = raised
 
     dropped = 0.0
-    while n > 0 and index.edge_weight[first + n - 1] / index.total[f] < min_weight:
+    while n > 0 and edges[first + n - 1]["weight"] / feature["total"] < min_weight:
         n -= 1
         index.used[EDGES] -= 1
-        dropped += index.edge_weight[first + n]
+        dropped += edges[first + n]["weight"]
     if not leakage:
-        index.total[f] -= dropped
-    index.length[f] = n
+        feature["total"] -= dropped
+    feature["length"] = n
 
 
 @kernel
 def move_to_more_room(f: int, index: Index) -> None:
-    """Give feature f twice the slots: a free block of that size, or new ones at the end of the pools."""
-    old, n = index.start[f], index.length[f]
+    """Give feature f twice the slots: a free block of that size, or new ones at the end of the pool."""
+    feature, edges = index.features[f], index.edges
+    old, n = feature["start"], feature["length"]
     size = 0
     while (1 << size) < 2 * n:
         size += 1
     new = index.free[size]
     if new >= 0:
-        index.free[size] = np.int64(index.edge_weight[new])  # a free block holds the place of the next one
+        index.free[size] = np.int64(edges[new]["weight"])  # a free block holds the place of the next one
     else:
         new = index.used[END]
         index.used[END] += 1 << size
     for e in range(n):
-        index.edge_class[new + e] = index.edge_class[old + e]
-        index.edge_weight[new + e] = index.edge_weight[old + e]
+        edges[new + e]["label"] = edges[old + e]["label"]
+        edges[new + e]["weight"] = edges[old + e]["weight"]
     if n > 0:
         size_left = 0
         while (2 << size_left) <= n:
             size_left += 1
-        index.edge_weight[old] = index.free[size_left]
+        edges[old]["weight"] = index.free[size_left]
         index.free[size_left] = old
-    index.start[f] = new
-    index.capacity[f] = 1 << size
+    feature["start"] = new
+    feature["capacity"] = 1 << size

@@ -1,14 +1,17 @@
 """The index of paper 004: from features to classes, sparse and weighted.
 
 Each feature f holds a list of edges (class c, w′_fc), heaviest first, and its total w′_f; the weight of an edge is
-w_fc = w′_fc / w′_f. All lists live in two flat pools: feature f owns the slots start[f] .. start[f]+capacity[f]−1
-and uses the first length[f] of them. A list that outgrows its slots moves to twice as many; the slots it leaves are
-reused. Learners fill the index, each in its own way; this file ranks with it (section 3.2, RankedRetrieval).
+w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots start .. start+capacity−1 and uses the
+first ``length`` of them. A list that outgrows its slots moves to twice as many; the slots it leaves are reused.
+Learners fill the index, each in its own way; this file ranks with it (section 3.2, RankedRetrieval).
+
+What belongs to one feature, or to one edge, stands together in memory: an example visits a hundred features all over
+the index, and the time it takes is the time to fetch them.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +21,26 @@ from shortlist.door import Rows
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.store import State
 
-EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pools that have been given out
+FEATURE = np.dtype(
+    [
+        ("start", np.int64),
+        ("total", np.float64),  # w′_f
+        ("seen", np.int64),  # #_f, how often the feature has been seen
+        ("length", np.int32),
+        ("capacity", np.int32),
+    ],
+    align=True,
+)
+EDGE = np.dtype([("weight", np.float64), ("label", np.int32)], align=True)  # w′_fc, c
+EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
 SIZES = 40  # powers of two that a list's capacity can take
 
 
 class Index(NamedTuple):
     """The arrays of an index, as the kernels take them."""
 
-    start: Longs  # per feature
-    length: Ints
-    capacity: Ints
-    total: Floats  # w′_f
-    seen: Longs  # #_f, how often the feature has been seen
-    edge_class: Ints  # per slot
-    edge_weight: Floats  # w′_fc
+    features: NDArray[Any]  # FEATURE
+    edges: NDArray[Any]  # EDGE, the pool
     free: Longs  # per power of two, the first free block of that many slots, −1 for none
     used: Longs  # edges, slots
 
@@ -41,89 +50,71 @@ class Index(NamedTuple):
 
     def for_features(self, n_features: int) -> Index:
         """The index with room for that many features."""
-        if self.start.size >= n_features:
-            return self
-        per_feature = ("start", "length", "capacity", "total", "seen")
-        return self._replace(**{name: grown(getattr(self, name), n_features) for name in per_feature})
+        return self._replace(features=grown(self.features, n_features))
 
     def for_slots(self, n_slots: int) -> Index:
-        """The index with room for that many more slots in its pools."""
-        size = self.used[END] + n_slots
-        return self._replace(edge_class=grown(self.edge_class, size), edge_weight=grown(self.edge_weight, size))
+        """The index with room for that many more slots in its pool."""
+        return self._replace(edges=grown(self.edges, self.used[END] + n_slots))
 
-    def edges(self) -> tuple[Longs, Ints, Floats]:
+    def all_edges(self) -> tuple[Longs, Ints, Floats]:
         """All edges, feature after feature: feature of each, class of each, w′ of each."""
-        feature = np.repeat(np.arange(self.length.size), self.length)
-        first_edge = np.cumsum(self.length, dtype=np.int64) - self.length
-        slot = np.arange(feature.size) - first_edge[feature] + self.start[feature]
-        return feature, self.edge_class[slot], self.edge_weight[slot]
+        length = self.features["length"]
+        feature = np.repeat(np.arange(length.size), length)
+        first_edge = np.cumsum(length, dtype=np.int64) - length
+        edges = self.edges[np.arange(feature.size) - first_edge[feature] + self.features["start"][feature]]
+        return feature, edges["label"], edges["weight"]
 
     def strongest(self, label: int, n: int) -> list[tuple[int, float]]:
         """The n features with the largest weights w_fc to a class."""
-        feature, classes, weights = self.edges()
-        own = np.flatnonzero(classes == label)
-        shares = weights[own] / self.total[feature[own]]
-        best = np.lexsort((-self.seen[feature[own]], -shares))[:n]  # of equals, those with the most behind them
-        return list(zip(feature[own][best].tolist(), shares[best].tolist(), strict=True))
+        feature, classes, weights = self.all_edges()
+        own = feature[classes == label]
+        shares = weights[classes == label] / self.features["total"][own]
+        best = np.lexsort((-self.features["seen"][own], -shares))[:n]  # of equals, those with the most behind them
+        return list(zip(own[best].tolist(), shares[best].tolist(), strict=True))
 
     def leaks(self, n: int, least_seen: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most weight, 1 − Σ_c w_fc: seen with everything, they predict nothing."""
-        feature, _, weights = self.edges()
-        kept = np.bincount(feature, weights, minlength=self.total.size)
+        feature, _, weights = self.all_edges()
+        total, seen = self.features["total"], self.features["seen"]
+        kept = np.bincount(feature, weights, minlength=total.size)
         with np.errstate(invalid="ignore"):
-            leak = np.where(self.seen >= least_seen, 1 - kept / self.total, np.nan)
-        worst = np.lexsort((-self.seen, -leak))[:n]
+            leak = np.where(seen >= least_seen, 1 - kept / total, np.nan)
+        worst = np.lexsort((-seen, -leak))[:n]
         return [(f, lost) for f, lost in zip(worst.tolist(), leak[worst].tolist(), strict=True) if lost == lost]
 
-    def to_arrays(self, n_features: int) -> dict[str, NDArray[np.generic]]:
+    def to_arrays(self, n_features: int) -> dict[str, NDArray[Any]]:
         """The index without its spare room, for the model file."""
-        _, classes, weights = self.edges()
-        per_feature = {name: getattr(self, name)[:n_features] for name in ("length", "total", "seen")}
+        _, classes, weights = self.all_edges()
+        per_feature = {name: self.features[name][:n_features] for name in ("length", "total", "seen")}
         return {**per_feature, "edge_class": classes, "edge_weight": weights}
 
     @classmethod
     def from_arrays(cls, state: State, n_features: int, n_classes: int) -> Index:
         """Read an index from a model file, refusing anything that would lead a kernel astray."""
-        index = make_index(
-            state.array("length", np.int32),
-            state.array("edge_class", np.int32),
-            state.array("edge_weight", np.float64),
-            state.array("total", np.float64),
-            state.array("seen", np.int64),
-        )
-        sizes = {index.length.size, index.total.size, index.seen.size}
+        length, total = state.array("length", np.int32), state.array("total", np.float64)
+        seen, weights = state.array("seen", np.int64), state.array("edge_weight", np.float64)
+        classes = state.array("edge_class", np.int32)
+        sizes = {length.size, total.size, seen.size}
         state.require(sizes == {n_features}, "each feature has a length, a total and a count")
-        state.require((index.length >= 0).all(), "lists have lengths of at least 0")
-        state.require(int(index.length.sum(dtype=np.int64)) == index.edge_class.size, "lists and edges agree")
-        state.require(index.edge_class.size == index.edge_weight.size, "each edge has a class and a weight")
-        classes, weights = index.edge_class, index.edge_weight
+        state.require((length >= 0).all(), "lists have lengths of at least 0")
+        state.require(int(length.sum(dtype=np.int64)) == classes.size == weights.size, "lists and edges agree")
         known = not classes.size or (classes.min() >= 0 and classes.max() < n_classes)
         state.require(known, "edges lead to known labels")
-        state.require(bool(np.isfinite(weights).all() and np.isfinite(index.total).all()), "weights are finite")
-        state.require(bool((weights > 0).all() and (index.total >= 0).all()), "weights are positive")
-        state.require(bool((index.seen >= 0).all()), "counts are at least 0")
-        return index
+        state.require(bool(np.isfinite(weights).all() and np.isfinite(total).all()), "weights are finite")
+        state.require(bool((weights > 0).all() and (total >= 0).all()), "weights are positive")
+        state.require(bool((seen >= 0).all()), "counts are at least 0")
+        return make_index(length, classes, weights, total, seen)
 
 
-def make_index(
-    length: Ints,
-    edge_class: Ints,
-    edge_weight: Floats,
-    total: Floats,
-    seen: Longs,
-) -> Index:
+def make_index(length: Ints, classes: Ints, weights: Floats, total: Floats, seen: Longs) -> Index:
     """An index from lists laid end to end, each heaviest edge first."""
-    return Index(
-        start=np.cumsum(length, dtype=np.int64) - length,
-        length=length,
-        capacity=length.copy(),
-        total=total,
-        seen=seen,
-        edge_class=edge_class,
-        edge_weight=edge_weight,
-        free=np.full(SIZES, -1, dtype=np.int64),
-        used=np.array([edge_class.size, edge_class.size], dtype=np.int64),
-    )
+    features, edges = np.zeros(length.size, dtype=FEATURE), np.zeros(classes.size, dtype=EDGE)
+    features["start"] = np.cumsum(length, dtype=np.int64) - length
+    features["length"] = features["capacity"] = length
+    features["total"], features["seen"] = total, seen
+    edges["label"], edges["weight"] = classes, weights
+    nothing_free = np.full(SIZES, -1, dtype=np.int64)
+    return Index(features, edges, nothing_free, np.array([edges.size, edges.size], dtype=np.int64))
 
 
 def empty_index() -> Index:
@@ -151,9 +142,11 @@ def all_scores(rows: Rows, index: Index, n_classes: int, max_edges: int, rare: i
 
 
 @kernel
-def rating(f: int, index: Index, rare: int) -> float:
-    """r_f = min(1, #_f / rare); 1 where rare is 0."""
-    return 1.0 if index.seen[f] >= rare else index.seen[f] / rare
+def share_of(f: int, x: float, index: Index, rare: int) -> float:
+    """r_f · x[f] / w′_f; times w′_fc it is the vote of f for c. r_f = min(1, #_f / rare), or 1 where rare is 0."""
+    seen = index.features[f]["seen"]
+    rating = 1.0 if seen >= rare else seen / rare
+    return x * rating / index.features[f]["total"]
 
 
 @kernel
@@ -165,14 +158,14 @@ def retrieve(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores
     n = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f = rows.indices[j]
-        if f >= index.length.size or index.length[f] == 0:
+        if f >= index.features.size or index.features[f]["length"] == 0:
             continue
-        share = rows.data[j] * rating(f, index, rare) / index.total[f]
-        first = index.start[f]
-        for e in range(first, first + min(index.length[f], max_edges)):
-            vote = share * index.edge_weight[e]
+        share = share_of(f, rows.data[j], index, rare)
+        first = index.features[f]["start"]
+        for e in range(first, first + min(index.features[f]["length"], max_edges)):
+            vote = share * index.edges[e]["weight"]
             if vote > 0.0:  # a vote that vanishes in rounding must not list its class twice
-                c = index.edge_class[e]
+                c = index.edges[e]["label"]
                 if scores[c] == 0.0:
                     touched[n] = c
                     n += 1
@@ -217,10 +210,10 @@ def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: 
     """out[j] = the vote of the j-th active feature for the class."""
     for j in range(row.indices.size):
         f = row.indices[j]
-        if f >= index.length.size or index.length[f] == 0:
+        if f >= index.features.size or index.features[f]["length"] == 0:
             continue
-        share = row.data[j] * rating(f, index, rare) / index.total[f]
-        first = index.start[f]
-        for e in range(first, first + min(index.length[f], max_edges)):
-            if index.edge_class[e] == label:
-                out[j] = share * index.edge_weight[e]
+        share = share_of(f, row.data[j], index, rare)
+        first = index.features[f]["start"]
+        for e in range(first, first + min(index.features[f]["length"], max_edges)):
+            if index.edges[e]["label"] == label:
+                out[j] = share * index.edges[e]["weight"]

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from shortlist.door import Rows
 from shortlist.kernels import kernel
 from shortlist.text.features import features_of, spell
 from shortlist.text.tokens import FACTOR, SEED, as_texts, mixed, split
@@ -49,8 +50,7 @@ def word_contexts(texts: Iterable[str]) -> tuple[scipy.sparse.csr_array, NDArray
         examples.append(contexts[new] + n_words * len(TEMPLATES))
         n_words += length.size
     indices, indptr = np.concatenate(columns), np.cumsum(np.concatenate(lengths))
-    shape = (n_words, len(seen_contexts))
-    matrix = scipy.sparse.csr_array((np.ones(indices.size), indices, indptr), shape=shape)
+    matrix = Rows(indptr, indices, np.ones(indices.size), len(seen_contexts)).to_matrix()
     matrix.sort_indices()
     words_in_order = np.array(seen_words.names(), dtype=object)[np.concatenate(classes)]
     return matrix, words_in_order, ContextNames(words_in_order, np.concatenate(examples))

@@ -92,7 +92,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> scipy.sparse.csr_array:
         """Learn from these texts alone, and give their rows; reads each text once."""
-        return _as_matrix(self.fit_rows([as_texts(texts)]))
+        return self.fit_rows([as_texts(texts)]).to_matrix()
 
     def partial_fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
         """Go on learning from more texts. Features that were there keep their columns."""
@@ -101,7 +101,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def transform(self, texts: Iterable[str]) -> scipy.sparse.csr_array:
         """The rows of these texts; features never seen in learning give nothing."""
-        return _as_matrix(self.rows(as_texts(texts)))
+        return self.rows(as_texts(texts)).to_matrix()
 
     def fit_rows(self, batches: Iterable[list[str]]) -> Rows:
         """Learn from these batches of texts alone, and give the rows of all of them; keeps the rows, not the texts."""
@@ -290,9 +290,3 @@ def _blocks(texts: list[str]) -> Iterator[list[str]]:
             first, letters = position + 1, 0
     if first < len(texts):
         yield texts[first:]
-
-
-def _as_matrix(rows: Rows) -> scipy.sparse.csr_array:
-    matrix = scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))
-    matrix.has_canonical_format = True
-    return matrix

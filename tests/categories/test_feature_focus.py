@@ -13,7 +13,7 @@ from tests.reference.feature_focus import SlowFeatureFocus
 
 def edges_of(learner):
     """feature -> [(class number, w')], as the learner holds them."""
-    feature, classes, weights = learner._index.edges()
+    feature, classes, weights = learner._index.all_edges()
     lists = {}
     for f, c, w in zip(feature.tolist(), classes.tolist(), weights.tolist(), strict=True):
         lists.setdefault(f, []).append((c, w))
@@ -56,7 +56,7 @@ def test_kernel_and_twin_hold_the_same_edges(stream, min_weight, max_edges, marg
     assert edges_of(learner) == {f: [(c, w) for c, w in edges] for f, edges in twin.edges.items() if edges}
     assert learner.n_edges_ == sum(map(len, twin.edges.values()))
     for f, total in twin.total.items():
-        assert learner._index.total[f] == total
+        assert learner._index.features["total"][f] == total
     for i, (x, _) in enumerate(stream):
         ranking = learner.rank(X[i : i + 1], k=7)[0]
         assert [(number[label], score) for label, score in ranking] == twin.retrieve(x)
@@ -101,7 +101,7 @@ def test_weight_goes_on_counting_past_the_limits_of_float32():
     learner = FeatureFocus(margin=9.0, values="raw", random_state=None)
     learner.fit(np.array([[1e9]]), ["old"])
     learner.partial_fit(np.ones((3, 1)), ["old"] * 3)
-    assert learner._index.total[0] == 1e9 + 3
+    assert learner._index.features["total"][0] == 1e9 + 3
     assert edges_of(learner)[0][0][1] == 1e9 + 3
 
 
@@ -119,7 +119,7 @@ def test_ever_new_words_and_labels_stay_inside_the_edge_cap(cap, leakage):
             X[i, old[i]] = 1.0
         learner.partial_fit(X.tocsr(), [[f"new {step} {i}", f"old {i}"] for i in range(10)])
         assert learner.n_edges_ <= cap
-        assert learner.n_edges_ == learner._index.length.sum() == learner._index.used[EDGES]
+        assert learner.n_edges_ == learner._index.features["length"].sum() == learner._index.used[EDGES]
     assert learner.n_edges_ > cap // 2
 
 

@@ -1,0 +1,19 @@
+"""Every kernel also runs as plain Python, for readable tracebacks: the same tests pass with compilation turned off."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SMALL = [
+    "tests/categories/test_feature_focus.py::test_a_full_index_keeps_its_strongest_edges",
+    "tests/test_categorizer.py",
+]
+
+
+def test_small_inputs_uncompiled():
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *SMALL]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
