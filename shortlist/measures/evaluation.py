@@ -159,6 +159,7 @@ def _summarise(
     resamples = as_whole(resamples, "resamples")
     columns: list[Any] = [(~empty)[:, None]]  # the first column counts the instances that are not left out
     per_instance = {}
+    left_out = {reason: int(empty.sum())} if empty.any() else {}
     for one in chosen:
         assert one.compute is not None  # only measures of models have none, and they were refused
         needed = {"propensities": propensities} if "propensities" in one.needs else {}
@@ -171,6 +172,7 @@ def _summarise(
             found = np.where(missing, 0, found)[:, None]
             if (missing != empty).any():  # this measure leaves out more than others do: it needs its own count
                 found = np.column_stack([found, ~missing])
+                left_out[f"{one.name} is undefined"] = int((missing & ~empty).sum())
         columns.append(found)
     values = _apply(chosen, [np.asarray(part.sum(axis=0)).ravel() for part in columns])
     samples = []
@@ -184,7 +186,7 @@ def _summarise(
         {one.name: interval(np.array([sample[one.name] for sample in samples])) for one in chosen} if samples else {},
         per_instance,
         empty.size,
-        {reason: int(empty.sum())} if empty.any() else {},
+        left_out,
     )
 
 

@@ -106,8 +106,8 @@ def place_labels(ranking: Ranking, truth: LabelSets | Iterable[Any], n_labels: i
     known = np.bincount(np.repeat(np.arange(n), np.diff(starts))[true < n_labels], minlength=n)
     width = np.inf if k >= n_labels else k
     return _place(
-        np.arange(n, dtype=np.int64) * k, length, ids.astype(np.int32).ravel(), scores.astype(np.float64).ravel(),
-        starts, true, n_labels - known, width,
+        np.arange(n, dtype=np.int64) * k, length, ids.astype(np.int32, copy=False).ravel(),
+        scores.astype(np.float64, copy=False).ravel(), starts, true, n_labels - known, width,
     )  # fmt: skip
 
 

@@ -135,6 +135,7 @@ def test_queries_keep_their_order_of_appearance_and_may_be_mixed():
     lonely = evaluate_documents([1, 2, 3], [1, 0, 1], [7, 7, 5], ["ROC", "MAP"], resamples=0)
     np.testing.assert_array_equal(lonely.per_instance["ROC"], [0, np.nan])  # query 5 has nothing else to compare with
     assert lonely["ROC"] == 0
+    assert lonely.left_out == {"ROC is undefined": 1}
     assert lonely["MAP"] == 0.75
 
 
