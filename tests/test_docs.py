@@ -1,0 +1,38 @@
+"""The documentation runs, and says what the program says."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+RUN = re.compile(r"```python\n(.*?)```\n+```text\n(.*?)```", re.DOTALL)
+EXAMPLES = [(page, code, output) for page in PAGES for code, output in RUN.findall(page.read_text(encoding="utf-8"))]
+
+
+NAMES = [f"{page.name}-{n}" for n, (page, _, _) in enumerate(EXAMPLES)]
+
+
+@pytest.mark.parametrize(("page", "code", "output"), EXAMPLES, ids=NAMES)
+def test_examples_print_what_stands_below_them(page, code, output, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, page.name, "exec"), {})
+    assert printed.getvalue().split() == output.split()
+
+
+def test_the_command_reference_is_current():
+    from shortlist.cli.reference import page
+
+    written = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert written == page(), "run python -m shortlist.cli.reference > docs/commands.md"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
