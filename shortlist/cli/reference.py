@@ -44,7 +44,8 @@ def shown(parameter: Parameter) -> str:
     """FILE for an argument, --name or -n for an option."""
     if is_argument(parameter):
         return parameter.name.upper().replace("_", "-")
-    named = parameter.annotation.__metadata__[0].param_decls
+    option = parameter.annotation.__metadata__[0]
+    named = [name for name in (option.default, *option.param_decls) if isinstance(name, str) and name.startswith("-")]
     return ", ".join(named or [f"--{parameter.name.replace('_', '-')}"])
 
 
