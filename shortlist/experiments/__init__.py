@@ -1,0 +1,1 @@
+"""The papers' protocols, one file per paper: data in, plain arrays out."""
