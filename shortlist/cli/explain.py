@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.models import load_model
 from shortlist.cli.options import Json, ModelFile
+from shortlist.cli.tasks import load_model
 from shortlist.cli.terminal import print_json, print_table, say_when_compiling
 from shortlist.errors import InputError
 
@@ -21,7 +21,7 @@ def explain(
 ) -> None:
     """Say why a text gets a label: the votes of its words, which sum to the label's score."""
     say_when_compiling()
-    model = load_model(model_file)
+    model, _ = load_model(model_file)
     if not hasattr(model, "text_"):
         raise InputError("the model ranks rows of features; explain them from Python")
     if label is None:

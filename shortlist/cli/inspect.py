@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shortlist.cli.models import describe, learner_of, load_model
 from shortlist.cli.options import Json, Reading, reads
+from shortlist.cli.tasks import load_model
 from shortlist.cli.terminal import print_json, print_table, progress, size
 from shortlist.errors import InputError
 
@@ -27,7 +27,7 @@ def inspect(
     if not file.exists():
         raise InputError(f"there is no file or folder {file}")
     if file.is_file() and is_model_file(file):
-        facts = about_model(load_model(file), top) | {"bytes": file.stat().st_size}
+        facts = about_model(*load_model(file), top) | {"bytes": file.stat().st_size}
         print_json(facts) if as_json else show_model(file, facts)
     else:
         stream = reading.open(str(file))
@@ -35,13 +35,13 @@ def inspect(
         print_json(facts) if as_json else show_data(file, facts)
 
 
-def about_model(model: Any, top: int) -> dict[str, Any]:
+def about_model(model: Any, task: Any, top: int) -> dict[str, Any]:
     """The numbers of a model, the features behind its most frequent labels, and the features that leak the most."""
     import numpy as np
 
-    learner = learner_of(model)
+    learner = getattr(model, "learner_", model)
     names = model.text_.names if hasattr(model, "text_") else list
-    facts: dict[str, Any] = describe(model) | {"parameters": learner.get_params(deep=False)}
+    facts: dict[str, Any] = task.describe(model) | {"parameters": learner.get_params(deep=False)}
     if hasattr(model, "text_"):
         facts["text"] = model.text_.get_params()
     frequent = np.argsort(-learner.label_counts_, kind="stable")[:top]

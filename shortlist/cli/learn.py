@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shortlist.cli.models import describe, learn_batch, load_model
 from shortlist.cli.options import Data, Json, ModelFile, Output, Reading, reads, with_labels
-from shortlist.cli.terminal import print_json, progress, say_when_compiling
+from shortlist.cli.tasks import load_model
+from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling
 
 
 @reads
@@ -21,19 +21,17 @@ def learn(
     New words and labels just arrive. The model file is replaced once everything has been learned, or left as it is.
     """
     say_when_compiling()
-    model = load_model(model_file)
-    before = describe(model)
+    model, task = load_model(model_file)
+    before = task.describe(model)
     stream = reading.open(data)
     for batch in with_labels(data, stream, progress(stream, "learning")):
-        learn_batch(model, batch)
+        task.learn(model, batch)
     target = output or model_file
     model.save(target)
-    facts = {"model": str(target), "format": stream.format, **describe(model), "skipped": stream.skipped.count}
+    facts = task.describe(model)
     if as_json:
-        print_json(facts)
+        print_json({"model": str(target), "format": stream.format, **facts, "skipped": stream.skipped.count})
     else:
-        print(
-            f"Learned {facts['examples'] - before['examples']:,} more examples, "
-            f"{facts['labels'] - before['labels']:,} new labels and {facts['features'] - before['features']:,} new "
-            f"features; wrote {target}."
-        )
+        counted = [name for name in ("examples", "labels", "features") if name in facts]
+        new = {name: facts[name] - before[name] for name in counted}
+        print(f"Learned {facts_in_words(new)} more, and wrote {target}.")

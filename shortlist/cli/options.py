@@ -21,12 +21,6 @@ Data = Annotated[str, typer.Argument(help="A file or folder of examples; - for s
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Jobs = Annotated[int, typer.Option(help="Threads for ranking; the result does not depend on it. -1 for all cores.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The model file to write.", show_default=False)]
-Setting = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="A setting: NAME=VALUE of the learner, text.NAME=VALUE of the text; can be repeated."),
-]
-
-
 @dataclass
 class Reading:
     """How to read the data: the options of every verb that reads examples."""
@@ -95,13 +89,3 @@ def named_values(option: str, pairs: list[str] | None) -> dict[str, Any]:
         except ValueError:
             values[name] = value
     return values
-
-
-def change(estimator: Any, settings: dict[str, Any], prefix: str = "") -> Any:
-    """The estimator with these settings, refused if it has no such setting."""
-    known = estimator.get_params(deep=False)
-    for name in settings:
-        if name not in known:
-            names = ", ".join(prefix + one for one in known)
-            raise InputError(f"{type(estimator).__name__} has no setting {prefix}{name}; its settings are {names}")
-    return estimator.set_params(**settings)

@@ -45,6 +45,11 @@ def _shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+def facts_in_words(facts: dict[str, Any]) -> str:
+    """Numbers with their names: 6 examples, 3 labels."""
+    return ", ".join(f"{value:,} {name}" for name, value in facts.items() if isinstance(value, int))
+
+
 def size(n_bytes: float) -> str:
     """A number of bytes in words."""
     for unit in ("bytes", "kB", "MB"):

@@ -14,7 +14,7 @@ import shortlist as sl
 def test_train_writes_a_model_beside_and_says_so(run, news):
     result = run("train", news)
     assert result.code == 0
-    assert "Learned 6 examples with 3 labels" in result.out
+    assert "6 examples, 3 labels" in result.out
     assert sl.load("news.shortlist").rank("wheat")[0][0] == "grain"
 
 
@@ -45,7 +45,7 @@ def test_learn_goes_on(run, model):
     more = '{"text": "satellites in orbit", "labels": ["space"]}\n' * 3
     result = run("learn", model, stdin=more)
     assert (result.code, result.err) == (0, "")
-    assert "3 more examples, 1 new labels and 3 new features" in result.out
+    assert "3 examples, 1 labels, 3 features more" in result.out
     assert sl.load(model).rank("orbit")[0][0] == "space"
     facts = run("learn", model, "--json", stdin=more).json
     assert facts["examples"] == 12
@@ -77,6 +77,19 @@ def test_evaluate(run, model, news):
     assert found["measures"]["R1"]["low"] == 1.0
     table = run("evaluate", model, news, "-m", "P@2", "-m", "AP", "-m", "coverage").out
     assert all(name in table for name in ("P@2", "AP", "coverage", "6 instances"))
+
+
+def test_evaluate_each_label(run, model, news):
+    rows = run("evaluate", model, news, "--per-label", "--json").json["labels"]
+    assert {row["label"]: row["recall"] for row in rows} == {"grain": 1.0, "money": 1.0, "trade": 1.0}
+    assert "precision" in run("evaluate", model, news, "--per-label").out
+
+
+def test_evaluate_draws(run, model, news, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert run("evaluate", model, news, "--plot", "pictures").code == 0
+    pictures = sorted(path.name for path in (tmp_path / "pictures").iterdir())
+    assert pictures == ["along-the-stream.png", "first-k.png", "frequency-recall.png", "precision-recall.png"]
 
 
 def test_inspect_a_model(run, model):

@@ -1,0 +1,75 @@
+"""The three tasks, behind the same verbs. Each file of this room is one task, with the same functions:
+
+    train(batches, settings)                  a model, from the batches of a stream
+    learn(model, batch)                       go on learning
+    lines(model, batch, k, as_json)           what ``rank`` prints, line by line
+    evaluate(model, batches, asked)           what ``evaluate`` prints
+    describe(model)                           the numbers of a model
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from shortlist.errors import InputError
+
+TASKS = ("categories",)
+
+
+@dataclass
+class Settings:
+    """What to train, as the user asked for it."""
+
+    learner: str | None = None
+    values: dict[str, Any] = field(default_factory=dict)  # NAME=VALUE, and text.NAME=VALUE
+
+
+@dataclass
+class Asked:
+    """What to measure and show."""
+
+    measures: list[str] | None = None
+    per_label: bool = False
+    plot: Path | None = None
+    as_json: bool = False
+
+
+def task(name: str) -> Any:
+    """The file of a task."""
+    if name not in TASKS:
+        raise InputError(f"--task must be one of {', '.join(TASKS)}, not {name!r}")
+    return import_module(f"shortlist.cli.tasks.{name}")
+
+
+def load_model(path: Path, n_jobs: int | None = None) -> tuple[Any, Any]:
+    """The model of a file, set to use that many threads where it can, and its task."""
+    from shortlist import load
+
+    model = load(path)
+    learner = getattr(model, "learner_", model)
+    if n_jobs is not None and "n_jobs" in learner.get_params():
+        learner.set_params(n_jobs=n_jobs)
+    room = type(learner).__module__.split(".")[1]
+    return model, task(room)
+
+
+def choose(learners: dict[str, str], name: str | None) -> str:
+    """The public name of a learner that the user calls by its short name; the first is the usual one."""
+    if name is None:
+        return next(iter(learners.values()))
+    if name not in learners:
+        raise InputError(f"--learner must be one of {', '.join(learners)}, not {name!r}")
+    return learners[name]
+
+
+def change(estimator: Any, settings: dict[str, Any], prefix: str = "") -> Any:
+    """The estimator with these settings, refused if it has no such setting."""
+    known = estimator.get_params(deep=False)
+    for name in settings:
+        if name not in known:
+            names = ", ".join(prefix + one for one in known)
+            raise InputError(f"{type(estimator).__name__} has no setting {prefix}{name}; its settings are {names}")
+    return estimator.set_params(**settings)

@@ -1,0 +1,169 @@
+"""Labels for texts, or for rows of features."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.tasks import Asked, Settings, change, choose
+from shortlist.cli.terminal import print_json, print_table, say
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist import Ranking
+    from shortlist.inputs import Examples
+
+LEARNERS = {"feature-focus": "FeatureFocus", "independent": "IndependentIndex", "frequency": "FrequencyBaseline"}
+USUAL = ["R1", "R5", "MRR", "P@5", "nDCG@5"]
+DEPTH = 200  # labels ranked for a measure that looks at the whole ranking but can do with its beginning
+SHOWN = 30  # rows of a table for people
+
+
+def train(batches: Iterator[Examples], settings: Settings) -> Any:
+    """A Categorizer where the data are texts, the learner alone where they are rows of features."""
+    import shortlist
+    from shortlist.categorizer import default_learner, default_text
+    from shortlist.door import Rows
+
+    kind = choose(LEARNERS, settings.learner)
+    for_text = {name[5:]: value for name, value in settings.values.items() if name.startswith("text.")}
+    for_learner = {name: value for name, value in settings.values.items() if not name.startswith("text.")}
+    usual = default_learner() if kind == "FeatureFocus" else getattr(shortlist, kind)()
+    learner = change(usual, for_learner)
+    text = change(default_text(), for_text, prefix="text.")
+
+    first = next(batches, None)
+    if first is None:
+        raise InputError("there are no examples to learn from")
+    if first.texts is not None:
+
+        def texts() -> Iterator[tuple[Any, Any]]:
+            yield first.texts, first.labels
+            for batch in batches:
+                yield batch.texts, batch.labels
+
+        return shortlist.Categorizer(learner, text).fit_batches(texts())
+    if for_text:
+        raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
+    every = [first, *batches]
+    labels = [own for batch in every for own in batch.labels or ()]
+    return learner.fit_rows(Rows.stack([batch.rows for batch in every if batch.rows is not None]), labels)
+
+
+def learn(model: Any, batch: Examples) -> None:
+    """Learn the texts or rows of a batch, whichever the model takes."""
+    learner = learner_of(model)
+    if not hasattr(learner, "partial_fit"):
+        raise InputError(f"{type(learner).__name__} cannot go on learning; train it anew")
+    if hasattr(model, "text_"):
+        if batch.texts is None:
+            raise InputError("the model learns from texts, and the data hold rows of features")
+        model.learn_many(batch.texts, batch.labels)
+    else:
+        if batch.rows is None:
+            raise InputError("the model learns from rows of features, and the data hold texts")
+        model.learn_rows(batch.rows, batch.labels)
+
+
+def lines(model: Any, batch: Examples, k: int, as_json: bool) -> Iterator[str]:
+    """Label, score, label, score, … of each text or row."""
+    for n, ranking in enumerate(rank(model, batch, k)):
+        if as_json:
+            named = {} if batch.ids is None else {"id": batch.ids[n]}
+            found = {"labels": [label for label, _ in ranking], "scores": [score for _, score in ranking]}
+            yield json.dumps(named | found, ensure_ascii=False)
+        else:
+            yield "\t".join(f"{one_line(label)}\t{score:.6g}" for label, score in ranking)
+
+
+def evaluate(model: Any, batches: Iterator[Examples], asked: Asked) -> None:
+    """Measures of the rankings with 95 % intervals; for each label; as pictures."""
+    from shortlist import Ranking
+    from shortlist.measures import Propensities, measure, per_label
+    from shortlist.measures import evaluate as evaluate_ranking
+
+    learner = learner_of(model)
+    n_labels = len(learner.classes_)
+    chosen = [measure(name) for name in asked.measures or USUAL]
+    k = max(n_labels if "complete rankings" in one.needs else int(one.parameters.get("k", DEPTH)) for one in chosen)
+    rankings, truth = [], []
+    for batch in batches:
+        rankings.append(rank(model, batch, k))
+        truth += batch.labels or []
+    if not rankings:
+        raise InputError("there are no examples to evaluate")
+    ranking, numbers = Ranking.stack(rankings, k), learner.label_numbers(truth)
+    found = evaluate_ranking(
+        ranking, numbers, chosen, n_labels=n_labels,
+        propensities=Propensities(learner.label_counts_, learner.n_examples_),
+    )  # fmt: skip
+    table = per_label(ranking, numbers, n_labels=n_labels) if asked.per_label or asked.plot else None
+    if asked.plot:
+        draw(asked.plot, ranking, numbers, table, learner.label_counts_)
+        say(f"pictures are in {asked.plot}")
+    rows = table.to_dicts() if table is not None and asked.per_label else []
+    if asked.as_json:
+        print_json(found.to_dict() | ({"labels": rows} if asked.per_label else {}))
+        return
+    print(found.table())
+    if rows:
+        keys = ["label", "true", "assigned", "precision", "recall", "f1"]
+        shown = [[row[key] for key in keys] for row in rows[:SHOWN]]
+        print_table("Each text is given as many labels as it has", keys, shown)
+        if len(rows) > SHOWN:
+            print(f"and {len(rows) - SHOWN:,} labels more; --json gives all")
+
+
+def draw(folder: Path, ranking: Ranking, truth: Any, table: Any, counts: Any) -> None:
+    """The precision-recall graph, R_k against k, R1 along the stream, and label frequency against recall."""
+    import numpy as np
+
+    from shortlist.measures import among_first_k, place_labels, precision_recall, progressive
+    from shortlist.report import plots
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
+    places = place_labels(ranking, truth, counts.size)
+    plots.plot_precision_recall(folder / "precision-recall.png", {"model": precision_recall(places)})
+    plots.plot_among_first_k(folder / "first-k.png", {"model": among_first_k(places, min(50, ranking.ids.shape[1]))})
+    plots.plot_learning(folder / "along-the-stream.png", {"model": progressive(places.best == 1)}, "R1")
+    known = (table.labels < counts.size) & (table.true > 0)
+    frequency = counts[np.where(known, table.labels, 0)][known]
+    plots.plot_frequency_recall(folder / "frequency-recall.png", frequency, table.recall[known])
+
+
+def describe(model: Any) -> dict[str, Any]:
+    """The numbers of a model: examples, labels, features, edges."""
+    learner = learner_of(model)
+    facts = {
+        "learner": type(learner).__name__,
+        "examples": learner.n_examples_,
+        "labels": len(learner.classes_),
+        "features": learner.n_features_in_,
+    }
+    return facts | ({"edges": learner.n_edges_} if hasattr(learner, "n_edges_") else {})
+
+
+def learner_of(model: Any) -> Any:
+    """The learner of a Categorizer; a learner itself."""
+    return getattr(model, "learner_", model)
+
+
+def rank(model: Any, batch: Examples, k: int) -> Ranking:
+    """Rank the texts or rows of a batch, whichever the model takes."""
+    if hasattr(model, "text_"):
+        if batch.texts is None:
+            raise InputError("the model ranks texts, and the data hold rows of features")
+        return model.rank(batch.texts, k)
+    if batch.rows is None:
+        raise InputError("the model ranks rows of features, and the data hold texts")
+    return model.rank_rows(batch.rows, k)
+
+
+def one_line(label: Any) -> str:
+    """A label that can stand between tabs."""
+    return str(label).replace("\t", " ").replace("\n", " ")
