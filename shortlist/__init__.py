@@ -18,6 +18,8 @@ _WHERE = {
     "MulticlassPerceptron": "ratings.multiclass_perceptron",
     "PRank": "ratings.prank",
     "Propensities": "measures",
+    "MrrSVM": "documents.mrr",
+    "NdcgSVM": "documents.ndcg",
     "Ranking": "ranking",
     "RocSVM": "documents.roc",
     "ShortlistError": "errors",
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from shortlist.categories.independent import IndependentIndex as IndependentIndex
     from shortlist.categorizer import Categorizer as Categorizer
     from shortlist.documents.average_precision import MapSVM as MapSVM
+    from shortlist.documents.mrr import MrrSVM as MrrSVM
+    from shortlist.documents.ndcg import NdcgSVM as NdcgSVM
     from shortlist.documents.roc import RocSVM as RocSVM
     from shortlist.errors import InputError as InputError
     from shortlist.errors import ModelFileError as ModelFileError

@@ -5,17 +5,17 @@ import pytest
 import scipy.sparse
 import sklearn
 from sklearn.base import clone
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shortlist
-from shortlist import InputError, MapSVM, ModelFileError, RocSVM
+from shortlist import InputError, MapSVM, ModelFileError, MrrSVM, NdcgSVM, RocSVM
 from shortlist.documents.ranker import QueriesSetAside, gap_bar
 from shortlist.store import State
 
-KINDS = [MapSVM, RocSVM]
+KINDS = [MapSVM, RocSVM, MrrSVM, NdcgSVM]
 
 
 @pytest.fixture
@@ -63,6 +63,10 @@ def test_scores_agree_with_scikit_learn(data):
     ranker = RocSVM().fit(X, y, query)
     expected = np.mean([roc_auc_score(y[part], ranker.predict(X)[part]) for part in parts])
     assert ranker.score(X, y, query) == pytest.approx(expected)
+    grades = y * (1 + np.arange(180) % 3)
+    ranker = NdcgSVM(k=5).fit(X, grades, query)
+    expected = np.mean([ndcg_score([2 ** grades[part] - 1], [ranker.predict(X)[part]], k=5) for part in parts])
+    assert ranker.score(X, grades, query) == pytest.approx(expected)
 
 
 def test_queries_that_teach_nothing_are_set_aside_and_named(data):
@@ -182,13 +186,15 @@ def test_clone_and_saving(kind, data, tmp_path):
         ({"C": "much"}, "C must be a number"),
         ({"tol": np.nan}, "tol must lie between"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
+        ({"k": 0}, "k must be at least 1"),
+        ({"y": [1, 0, -1, 1, 0, 0]}, r"relevance\[2\] is -1; a grade must lie between 0 and 50"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(change, message):
     arrays = {"X": np.arange(12.0).reshape(6, 2), "y": [1, 0, 0, 1, 0, 0], "query": [1, 1, 1, 2, 2, 2]}
     parameters = {name: value for name, value in change.items() if name not in arrays}
     with pytest.raises(InputError, match=message):
-        MapSVM(**parameters).fit(**(arrays | {name: value for name, value in change.items() if name in arrays}))
+        NdcgSVM(**parameters).fit(**(arrays | {name: value for name, value in change.items() if name in arrays}))
 
 
 def test_rows_of_another_width_are_refused(data):

@@ -1,21 +1,33 @@
 """Each measure's most violated ranking against brute force over all rankings, and its loss against the definition."""
 
+import itertools
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import MapSVM, RocSVM
+from shortlist import MapSVM, MrrSVM, NdcgSVM, RocSVM
 from shortlist.documents.average_precision import place_each
-from tests.reference.documents import average_precision, paper_search, roc_area, worst_value
+from shortlist.documents.queries import as_queries
+from tests.reference.documents import (
+    average_precision,
+    ndcg,
+    paper_search,
+    reciprocal_rank,
+    roc_area,
+    worst_value,
+)
 
 MEASURES = [
     (MapSVM(), average_precision),
     (RocSVM(), roc_area),
+    (MrrSVM(), reciprocal_rank),
+    *[(NdcgSVM(k=k), partial(ndcg, k=k)) for k in (1, 2, 3, 4, 6, 100)],
 ]
-IDS = [type(ranker).__name__ for ranker, _ in MEASURES]
+IDS = [f"{type(ranker).__name__}{getattr(ranker, 'k', '')}" for ranker, _ in MEASURES]
 # Few distinct values, so that ties and exact margins come up often.
 SCORE = st.sampled_from([-1.0, -0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 3.0]) | st.floats(-2, 2)
 
@@ -51,6 +63,34 @@ def test_the_loss_is_one_minus_the_measure(ranker, measure, ranking):
     above = np.array(before + [0] * ranking.count(False))
     loss = ranker._loss(above, np.array([0, len(ranking)]), np.array([sum(ranking)]))[0]
     assert loss == pytest.approx(1 - measure(ranking), abs=1e-12)
+
+
+@given(s=st.lists(SCORE, min_size=1, max_size=5), s_bar=st.lists(SCORE, min_size=1, max_size=5), k=st.integers(1, 11))
+def test_ndcg_search_behind_place_k(s, s_bar, k):
+    """More documents than all permutations can be tried of: every way to merge the two sorted lists."""
+    ranker = NdcgSVM(k=k)
+    R, N = len(s), len(s_bar)
+    scores = sorted_scores(s, s_bar)
+    best = -np.inf
+    for bars in itertools.combinations(range(R + N), N):
+        above = [sum(bar < place for bar in bars) for place in range(R + N) if place not in bars]
+        ranking = [place not in bars for place in range(R + N)]
+        swapped = sum(scores[R : R + above[i]].sum() - above[i] * scores[i] for i in range(R))
+        best = max(best, 1 - ndcg(ranking, k) + 2 * swapped / (R * N))
+    assert value_found(ranker, s, s_bar) == pytest.approx(best, abs=1e-12)
+
+
+GRADES = st.lists(st.sampled_from([0, 0, 1, 2, 3]), min_size=2, max_size=9).filter(lambda grades: len(set(grades)) > 1)
+
+
+@given(grades=GRADES, k=st.integers(1, 10))
+def test_graded_ndcg_is_the_weighted_mean_of_its_grades(grades, k):
+    ranker = NdcgSVM(k=k)
+    queries = as_queries([1] * len(grades), len(grades))
+    pairs, _ = ranker._pairs(np.array(grades, dtype=float), queries, both=False)
+    above = pairs.above(np.arange(len(grades)), queries)
+    assert pairs.weight.sum() == pytest.approx(1)
+    assert 1 - pairs.weight @ ranker._loss(above, pairs.starts, pairs.relevant) == pytest.approx(ndcg(grades, k))
 
 
 @given(s=st.lists(SCORE, min_size=1, max_size=40), s_bar=st.lists(SCORE, min_size=1, max_size=60))

@@ -1,17 +1,25 @@
 """The whole solver against a general QP solver with every constraint written down, and its certificate."""
 
+import itertools
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from shortlist import MapSVM, RocSVM
+from shortlist import MapSVM, MrrSVM, NdcgSVM, RocSVM
 from shortlist.documents.structural_svm import solve, solve_dual
-from tests.reference.documents import average_precision, roc_area, solve_enumerated
+from tests.reference.documents import average_precision, ndcg, reciprocal_rank, roc_area, solve_enumerated
 
-MEASURES = [(MapSVM, average_precision), (RocSVM, roc_area)]
-IDS = [kind.__name__ for kind, _ in MEASURES]
+MEASURES = [
+    (MapSVM, average_precision),
+    (RocSVM, roc_area),
+    (MrrSVM, reciprocal_rank),
+    (partial(NdcgSVM, 3), partial(ndcg, k=3)),
+]
+IDS = ["MapSVM", "RocSVM", "MrrSVM", "NdcgSVM"]
 
 
 def small_problem(seed, n_queries=3, d=3):
@@ -55,10 +63,11 @@ def test_the_certificate_is_true(kind, measure, seed, C, tol):
 
 
 def test_the_slack_bounds_the_loss():
-    """Proposition 1: (P(w) − ½‖w‖²)/C, the mean slack, is at least the mean of 1 − AP."""
-    for seed in range(5):
-        data = stacked(small_problem(seed, n_queries=6))
-        ranker = MapSVM(C=10).fit(*data)
+    """Proposition 1: (P(w) − ½‖w‖²)/C, the mean slack, is at least the mean loss, also with more than two grades."""
+    for seed, kind in itertools.product(range(5), [MapSVM, RocSVM, MrrSVM, NdcgSVM]):
+        X, y, query = stacked(small_problem(seed, n_queries=6))
+        data = X, y * (1 + np.arange(y.size) % 3), query  # grades 0 to 3
+        ranker = kind(C=10).fit(*data)
         slack = (ranker.objective_ - 0.5 * ranker.coef_ @ ranker.coef_) / 10
         assert slack >= 1 - ranker.score(*data) - 1e-12
 

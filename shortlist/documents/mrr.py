@@ -1,0 +1,89 @@
+"""MrrSVM: the SVM that optimises mean reciprocal rank, the other next step that paper 003 names.
+
+Chakrabarti, Khanna, Sawant, Bhattacharyya, *Structured learning for non-smooth ranking losses* (2008). The loss,
+1 − 1/(t + 1), depends only on the number t of non-relevant documents before the first relevant one. Once t is chosen,
+only scores count: every other relevant document i goes behind the t first non-relevant ones and the c_i that outscore
+it, c_1 ≤ c_2 ≤ … . So a ranking is worth
+
+    1 − 1/(t + 1) + 2/(R·N)·[ S̄_t − t·s_1 + Σ_{i ≥ 2} (S̄_b − b·s_i) ],    b = max(t, c_i),    S̄: prefix sums of s̄,
+
+and all t = 0..N are tried in O(R + N) after the sort, because the i with c_i ≤ t come first and enter only by their
+number and the sum of their scores.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.documents.ranker import StructuralRanker
+from shortlist.kernels import kernel
+
+
+class MrrSVM(StructuralRanker):
+    """Linear ranker of documents that minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds 1 − MRR.
+
+    A relevance above 0 counts as relevant. ``score`` is the mean of 1/(place of the first relevant document).
+    """
+
+    def _search(
+        self, scores: NDArray[np.float64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        above = np.zeros(scores.size, dtype=np.int64)
+        most_violated(scores, starts, relevant, above)
+        return above
+
+    def _loss(
+        self, above: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        return above[starts[:-1]] / (above[starts[:-1]] + 1.0)  # 1 − 1/(t + 1)
+
+
+# The most violated ranking for the reciprocal rank, for every query.
+
+
+@kernel
+def most_violated(
+    scores: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    relevant: NDArray[np.int64],
+    above: NDArray[np.int64],
+) -> None:
+    """Write for each relevant document how many non-relevant ones the most violated ranking puts before it.
+
+    scores float64[m]: each query's relevant documents by falling score, then its non-relevant ones likewise;
+    starts int64[n+1], relevant int64[n], above int64[m].
+    """
+    for q in range(relevant.size):
+        first, R = starts[q], relevant[q]
+        delay_first(scores[first : first + R], scores[first + R : starts[q + 1]], above[first : first + R])
+
+
+@kernel
+def delay_first(s: NDArray[np.float64], s_bar: NDArray[np.float64], above: NDArray[np.int64]) -> None:
+    """The best t and what follows from it, s float64[R] and s_bar float64[N] falling, written to above int64[R]."""
+    R, N = s.size, s_bar.size
+    prefix = np.zeros(N + 1)
+    for j in range(N):
+        prefix[j + 1] = prefix[j] + s_bar[j]
+    j = 0
+    later = 0.0  # Σ (S̄_b − b·s_i) over the i ≥ 2 with c_i > t, where b = c_i
+    for i in range(R):
+        while j < N and s_bar[j] > s[i]:
+            j += 1
+        above[i] = j
+        if i > 0:
+            later += prefix[j] - j * s[i]
+    best_t, best = 0, -np.inf
+    i, sum_s = 1, 0.0  # documents 2..i have c ≤ t, and sum_s is the sum of their scores
+    for t in range(N + 1):
+        while i < R and above[i] <= t:
+            later -= prefix[above[i]] - above[i] * s[i]
+            sum_s += s[i]
+            i += 1
+        value = -1.0 / (t + 1) + 2.0 / (R * N) * (i * prefix[t] - t * (s[0] + sum_s) + later)
+        if value > best:
+            best_t, best = t, value
+    above[0] = best_t
+    for i in range(1, R):
+        above[i] = max(best_t, above[i])
