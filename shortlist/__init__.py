@@ -7,6 +7,7 @@ __version__ = "0.1.0.dev0"
 
 # Public name -> the module it stands in. Nothing is imported before it is used, so `import shortlist` is cheap.
 _WHERE = {
+    "AccuracySVM": "documents.accuracy_svm",
     "Categorizer": "categorizer",
     "Evaluation": "measures",
     "FeatureFocus": "categories.feature_focus",
@@ -20,8 +21,12 @@ _WHERE = {
     "Propensities": "measures",
     "MrrSVM": "documents.mrr",
     "NdcgSVM": "documents.ndcg",
+    "QueryRanking": "documents.queries",
+    "QueryScaler": "documents.scaling",
     "Ranking": "ranking",
+    "RetrievalIndex": "documents.retrieval",
     "RocSVM": "documents.roc",
+    "ScoreBins": "documents.binning",
     "ShortlistError": "errors",
     "TextVectorizer": "text.vectorizer",
     "WidrowHoff": "ratings.widrow_hoff",
@@ -44,10 +49,15 @@ if TYPE_CHECKING:
     from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
     from shortlist.categories.independent import IndependentIndex as IndependentIndex
     from shortlist.categorizer import Categorizer as Categorizer
+    from shortlist.documents.accuracy_svm import AccuracySVM as AccuracySVM
     from shortlist.documents.average_precision import MapSVM as MapSVM
+    from shortlist.documents.binning import ScoreBins as ScoreBins
     from shortlist.documents.mrr import MrrSVM as MrrSVM
     from shortlist.documents.ndcg import NdcgSVM as NdcgSVM
+    from shortlist.documents.queries import QueryRanking as QueryRanking
+    from shortlist.documents.retrieval import RetrievalIndex as RetrievalIndex
     from shortlist.documents.roc import RocSVM as RocSVM
+    from shortlist.documents.scaling import QueryScaler as QueryScaler
     from shortlist.errors import InputError as InputError
     from shortlist.errors import ModelFileError as ModelFileError
     from shortlist.errors import ShortlistError as ShortlistError

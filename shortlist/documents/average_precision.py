@@ -17,10 +17,9 @@ distance between known ones, divide and conquer costs O((R+N)·log N) after the 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.documents.ranker import StructuralRanker
-from shortlist.kernels import kernel
+from shortlist.kernels import Floats, Longs, kernel
 
 
 class MapSVM(StructuralRanker):
@@ -29,18 +28,14 @@ class MapSVM(StructuralRanker):
     A relevance above 0 counts as relevant. ``score`` is mean average precision.
     """
 
-    def _search(
-        self, scores: NDArray[np.float64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
         longest = int(np.diff(starts).max())
         harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, longest + 1))])
         above = np.zeros(scores.size, dtype=np.int64)
         most_violated(scores, starts, relevant, harmonic, above)
         return above
 
-    def _loss(
-        self, above: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         return map_loss(above, starts, relevant)
 
 
@@ -48,13 +43,7 @@ class MapSVM(StructuralRanker):
 
 
 @kernel
-def most_violated(
-    scores: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    relevant: NDArray[np.int64],
-    harmonic: NDArray[np.float64],
-    above: NDArray[np.int64],
-) -> None:
+def most_violated(scores: Floats, starts: Longs, relevant: Longs, harmonic: Floats, above: Longs) -> None:
     """Write for each relevant document how many non-relevant ones the most violated ranking puts before it.
 
     scores float64[m]: each query's relevant documents by falling score, then its non-relevant ones likewise;
@@ -73,9 +62,7 @@ def most_violated(
 
 
 @kernel
-def place_each(
-    s: NDArray[np.float64], s_bar: NDArray[np.float64], harmonic: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def place_each(s: Floats, s_bar: Floats, harmonic: Floats) -> Longs:
     """opt_j in 1..R+1 of every non-relevant document, s float64[R], s_bar float64[N], both falling."""
     R, N = s.size, s_bar.size
     prefix = np.zeros(R + 1)
@@ -101,7 +88,7 @@ def place_each(
 
 
 @kernel
-def map_loss(above: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]) -> NDArray[np.float64]:
+def map_loss(above: Longs, starts: Longs, relevant: Longs) -> Floats:
     """1 − AP of each query, AP = 1/R · Σ_i i/(i + a_i), with a_i non-relevant documents before relevant one i."""
     losses = np.empty(relevant.size)
     for q in range(relevant.size):

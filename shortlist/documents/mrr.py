@@ -14,10 +14,9 @@ number and the sum of their scores.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.documents.ranker import StructuralRanker
-from shortlist.kernels import kernel
+from shortlist.kernels import Floats, Longs, kernel
 
 
 class MrrSVM(StructuralRanker):
@@ -26,16 +25,12 @@ class MrrSVM(StructuralRanker):
     A relevance above 0 counts as relevant. ``score`` is the mean of 1/(place of the first relevant document).
     """
 
-    def _search(
-        self, scores: NDArray[np.float64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
         above = np.zeros(scores.size, dtype=np.int64)
         most_violated(scores, starts, relevant, above)
         return above
 
-    def _loss(
-        self, above: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         return above[starts[:-1]] / (above[starts[:-1]] + 1.0)  # 1 − 1/(t + 1)
 
 
@@ -43,12 +38,7 @@ class MrrSVM(StructuralRanker):
 
 
 @kernel
-def most_violated(
-    scores: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    relevant: NDArray[np.int64],
-    above: NDArray[np.int64],
-) -> None:
+def most_violated(scores: Floats, starts: Longs, relevant: Longs, above: Longs) -> None:
     """Write for each relevant document how many non-relevant ones the most violated ranking puts before it.
 
     scores float64[m]: each query's relevant documents by falling score, then its non-relevant ones likewise;
@@ -60,7 +50,7 @@ def most_violated(
 
 
 @kernel
-def delay_first(s: NDArray[np.float64], s_bar: NDArray[np.float64], above: NDArray[np.int64]) -> None:
+def delay_first(s: Floats, s_bar: Floats, above: Longs) -> None:
     """The best t and what follows from it, s float64[R] and s_bar float64[N] falling, written to above int64[R]."""
     R, N = s.size, s_bar.size
     prefix = np.zeros(N + 1)

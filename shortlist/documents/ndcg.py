@@ -28,7 +28,7 @@ from shortlist.documents.queries import Pairs, Queries
 from shortlist.documents.ranker import StructuralRanker
 from shortlist.door import as_whole
 from shortlist.errors import InputError
-from shortlist.kernels import kernel
+from shortlist.kernels import Floats, Longs, kernel
 
 HIGHEST_GRADE = 50
 
@@ -45,26 +45,20 @@ class NdcgSVM(StructuralRanker):
         super().__init__(C, tol, max_iter, verbose)
         self.k = k
 
-    def _search(
-        self, scores: NDArray[np.float64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
         above = np.zeros(scores.size, dtype=np.int64)
         most_violated(scores, starts, relevant, self._discounts(starts), above)
         return above
 
-    def _loss(
-        self, above: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         return ndcg_loss(above, starts, relevant, self._discounts(starts))
 
-    def _discounts(self, starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _discounts(self, starts: Longs) -> Floats:
         """D(1), D(2), … as far as it counts."""
         places = min(as_whole(self.k, "k", least=1), int(np.diff(starts).max()))
         return 1.0 / np.log2(1.0 + np.arange(1, places + 1))
 
-    def _pairs(
-        self, relevance: NDArray[np.float64], queries: Queries, *, both: bool
-    ) -> tuple[Pairs, NDArray[np.bool_]]:
+    def _pairs(self, relevance: Floats, queries: Queries, *, both: bool) -> tuple[Pairs, NDArray[np.bool_]]:
         """One group for each query and grade above the lowest, weighted with its share of the query's IDCG."""
         k = as_whole(self.k, "k", least=1)
         wrong = (relevance < 0) | (relevance > HIGHEST_GRADE)
@@ -91,13 +85,7 @@ class NdcgSVM(StructuralRanker):
 
 
 @kernel
-def most_violated(
-    scores: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    relevant: NDArray[np.int64],
-    discounts: NDArray[np.float64],
-    above: NDArray[np.int64],
-) -> None:
+def most_violated(scores: Floats, starts: Longs, relevant: Longs, discounts: Floats, above: Longs) -> None:
     """Write for each relevant document how many non-relevant ones the most violated ranking puts before it.
 
     scores float64[m]: each group's relevant documents by falling score, then its non-relevant ones likewise;
@@ -109,9 +97,7 @@ def most_violated(
 
 
 @kernel
-def merge(
-    s: NDArray[np.float64], s_bar: NDArray[np.float64], discounts: NDArray[np.float64], above: NDArray[np.int64]
-) -> None:
+def merge(s: Floats, s_bar: Floats, discounts: Floats, above: Longs) -> None:
     """The best path, s float64[R] and s_bar float64[N] falling, written to above int64[R]."""
     R, N = s.size, s_bar.size
     k = min(discounts.size, R + N)
@@ -157,9 +143,7 @@ def merge(
 
 
 @kernel
-def ndcg_loss(
-    above: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64], discounts: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def ndcg_loss(above: Longs, starts: Longs, relevant: Longs, discounts: Floats) -> Floats:
     """1 − DCG/IDCG of each group, given the non-relevant documents before each relevant one."""
     losses = np.empty(relevant.size)
     for p in range(relevant.size):

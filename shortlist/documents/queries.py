@@ -7,26 +7,36 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
+from shortlist.door import Rows
 from shortlist.errors import InputError
+from shortlist.kernels import Floats, Longs
+
+
+def as_matrix(rows: Rows) -> scipy.sparse.csr_array:
+    """Rows as a matrix to multiply with; the offsets 32-bit where they fit, or SciPy would widen the indices too."""
+    offset = np.int32 if rows.data.size <= np.iinfo(np.int32).max else np.int64
+    shape = (rows.n_rows, rows.n_features)
+    return scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr.astype(offset)), shape=shape)
 
 
 class Queries(NamedTuple):
     """The queries in order of appearance. Query q has rows starts[q]..starts[q+1]-1."""
 
     names: NDArray[Any]
-    starts: NDArray[np.int64]
+    starts: Longs
 
     def __len__(self) -> int:
         return int(self.names.size)
 
     @property
-    def of_rows(self) -> NDArray[np.int64]:
+    def of_rows(self) -> Longs:
         """The number of the query each row belongs to."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.starts))
 
-    def order(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    def order(self, scores: Floats) -> Longs:
         """The rows of query after query, best first; equal scores keep the order of the rows."""
         return np.lexsort((-scores, self.of_rows))
 
@@ -65,13 +75,13 @@ class Pairs(NamedTuple):
     weight[p] times in the mean over queries.
     """
 
-    rows: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    relevant: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    rows: Longs
+    starts: Longs
+    relevant: Longs
+    weight: Floats
 
     @classmethod
-    def of(cls, groups: Sequence[tuple[NDArray[np.int64], NDArray[np.bool_], float]]) -> Pairs:
+    def of(cls, groups: Sequence[tuple[Longs, NDArray[np.bool_], float]]) -> Pairs:
         """From (rows, which of them are relevant, weight) of each group."""
         sizes = [rows.size for rows, _, _ in groups]
         parts = [part for rows, good, _ in groups for part in (rows[good], rows[~good])]
@@ -88,7 +98,7 @@ class Pairs(NamedTuple):
         sizes = np.diff(self.starts)
         return np.arange(self.rows.size) - np.repeat(self.starts[:-1], sizes) < np.repeat(self.relevant, sizes)
 
-    def above(self, order: NDArray[np.int64], queries: Queries) -> NDArray[np.int64]:
+    def above(self, order: Longs, queries: Queries) -> Longs:
         """For each relevant entry, best first, how many non-relevant rows a ranking of all rows puts before it."""
         rank = np.empty(order.size, dtype=np.int64)
         rank[order] = np.arange(order.size) - queries.starts[queries.of_rows]
@@ -104,14 +114,14 @@ class QueryRanking:
     Iterates as (query, rows, scores). ``ranks[i]`` is the place of row i within its query, from 1 on.
     """
 
-    def __init__(self, queries: Queries, scores: NDArray[np.float64]) -> None:
+    def __init__(self, queries: Queries, scores: Floats) -> None:
         self.queries = queries.names
         self._starts = queries.starts
         self.rows = queries.order(scores)
         self.scores = scores[self.rows]
 
     @property
-    def ranks(self) -> NDArray[np.int64]:
+    def ranks(self) -> Longs:
         ranks = np.empty(self.rows.size, dtype=np.int64)
         ranks[self.rows] = np.arange(self.rows.size) - np.repeat(self._starts[:-1], np.diff(self._starts)) + 1
         return ranks
@@ -119,12 +129,12 @@ class QueryRanking:
     def __len__(self) -> int:
         return int(self.queries.size)
 
-    def __getitem__(self, item: int) -> tuple[Any, NDArray[np.int64], NDArray[np.float64]]:
+    def __getitem__(self, item: int) -> tuple[Any, Longs, Floats]:
         item = range(len(self))[item]
         of_query = slice(self._starts[item], self._starts[item + 1])
         return self.queries[item], self.rows[of_query], self.scores[of_query]
 
-    def __iter__(self) -> Iterator[tuple[Any, NDArray[np.int64], NDArray[np.float64]]]:
+    def __iter__(self) -> Iterator[tuple[Any, Longs, Floats]]:
         return (self[item] for item in range(len(self)))
 
     def __repr__(self) -> str:

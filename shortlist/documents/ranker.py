@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist import store
-from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
+from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_matrix, as_queries
 from shortlist.documents.structural_svm import RankingRisk, solve
-from shortlist.door import as_numbers, as_real, as_rows, as_whole
+from shortlist.door import Rows, as_numbers, as_real, as_rows, as_whole
 from shortlist.errors import InputError
+from shortlist.kernels import Floats, Longs
 from shortlist.store import State
 
 
@@ -37,29 +37,58 @@ class LinearRanker(BaseEstimator):
     # Pipeline.score also announces a sample_weight, usually None; without this entry it would refuse to.
     __metadata_request__score = {"query": True, "sample_weight": None}  # noqa: RUF012
 
-    coef_: NDArray[np.float64]
+    coef_: Floats
     n_features_in_: int
+    _loss: Callable[..., Floats]  # of given rankings, see StructuralRanker
+    _score_needs_both = False  # whether the measure is undefined for a query whose documents are all relevant
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """The score w·φ of each row."""
         check_is_fitted(self, "coef_")
         rows = as_rows(X)
-        if rows.n_features != self.n_features_in_:
-            raise InputError(
-                f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input, as many as it learned from"
-            )
-        shape = (rows.n_rows, rows.n_features)
-        return scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape) @ self.coef_
+        self._check_width(rows)
+        return as_matrix(rows) @ self.coef_
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Floats:
         """The same scores, under the name that scikit-learn's tools look for."""
         return self.decision_function(X)
 
     def rank(self, X: Any, query: Any = None) -> QueryRanking:
         """The rows of each query, best first; equal scores keep the order of the rows."""
-        scores = self.decision_function(X)
+        scores = self._scores(X, query)
         return QueryRanking(as_queries(query, scores.size), scores)
+
+    def score(self, X: Any, y: Any, query: Any = None) -> float:
+        """The measure this ranker is judged by, averaged over the queries for which it is defined."""
+        scores = self._scores(X, query)
+        queries = as_queries(query, scores.size)
+        relevance = as_numbers(y, "relevance", length=scores.size)
+        pairs, counted = self._pairs(relevance, queries, both=self._score_needs_both)
+        if not counted.any():
+            raise InputError("no query has a relevant document, so there is nothing to average")
+        above = pairs.above(queries.order(scores), queries)
+        return float(1.0 - pairs.weight @ self._loss(above, pairs.starts, pairs.relevant))
+
+    def _scores(self, X: Any, query: Any) -> Floats:
+        return self.decision_function(X)
+
+    def _check_width(self, rows: Rows) -> None:
+        if rows.n_features != self.n_features_in_:
+            raise InputError(
+                f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input, as many as it learned from"
+            )
+
+    def _pairs(self, relevance: Floats, queries: Queries, *, both: bool) -> tuple[Pairs, NDArray[np.bool_]]:
+        """One group for each query with a relevant and, if ``both``, a non-relevant document; and which those are."""
+        good = relevance > 0
+        count = np.add.reduceat(good, queries.starts[:-1]) if len(queries) else np.zeros(0, dtype=np.int64)
+        taken = (count > 0) & ((count < np.diff(queries.starts)) | (not both))
+        groups = []
+        for q in np.flatnonzero(taken):
+            rows = np.arange(queries.starts[q], queries.starts[q + 1])
+            groups.append((rows, good[rows], 1.0 / np.count_nonzero(taken)))
+        return Pairs.of(groups), taken
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, which ``shortlist.load`` opens."""
@@ -75,7 +104,8 @@ class StructuralRanker(LinearRanker):
     Parameters
     ----------
     C : how much the loss counts against ‖w‖².
-    tol : the duality gap, in units of P, at which to stop.
+    tol : the duality gap, in units of P, at which to stop. Where C is below 1 it is tol·C: w = 0 costs at most C, and
+        with a small C would otherwise do for an answer.
     max_iter : passes over the data after which to stop in any case, with a warning that names the gap reached.
     verbose : show the gap while fitting, where standard error is a terminal.
 
@@ -89,9 +119,7 @@ class StructuralRanker(LinearRanker):
     queries_set_aside_ : ids of the queries without a relevant or without a non-relevant document, which teach nothing.
     """
 
-    _search: Callable[..., NDArray[np.int64]]
-    _loss: Callable[..., NDArray[np.float64]]
-    _score_needs_both = False  # whether the measure is undefined for a query whose documents are all relevant
+    _search: Callable[..., Longs]
 
     def __init__(self, C: float = 1.0, tol: float = 1e-3, max_iter: int = 10_000, verbose: bool = False) -> None:
         self.C = C
@@ -101,7 +129,8 @@ class StructuralRanker(LinearRanker):
 
     def fit(self, X: Any, y: Any, query: Any = None) -> Any:
         """Learn from rows X, their relevance y and the id of the query each row answers."""
-        C, tol = as_real(self.C, "C", least=0.0), as_real(self.tol, "tol", least=0.0)
+        C = as_real(self.C, "C", least=0.0)
+        tol = as_real(self.tol, "tol", least=0.0) * min(1.0, C)
         max_iter = as_whole(self.max_iter, "max_iter", least=1)
         rows = as_rows(X)
         queries = as_queries(query, rows.n_rows)
@@ -131,30 +160,6 @@ class StructuralRanker(LinearRanker):
         self.n_iter_, self.n_constraints_, self.n_active_constraints_ = found.passes, found.planes, found.active
         self.n_features_in_ = rows.n_features
         return self
-
-    def score(self, X: Any, y: Any, query: Any = None) -> float:
-        """The measure this ranker is for, averaged over the queries for which it is defined."""
-        scores = self.decision_function(X)
-        queries = as_queries(query, scores.size)
-        relevance = as_numbers(y, "relevance", length=scores.size)
-        pairs, counted = self._pairs(relevance, queries, both=self._score_needs_both)
-        if not counted.any():
-            raise InputError("no query has a relevant document, so there is nothing to average")
-        above = pairs.above(queries.order(scores), queries)
-        return float(1.0 - pairs.weight @ self._loss(above, pairs.starts, pairs.relevant))
-
-    def _pairs(
-        self, relevance: NDArray[np.float64], queries: Queries, *, both: bool
-    ) -> tuple[Pairs, NDArray[np.bool_]]:
-        """One group for each query with a relevant and, if ``both``, a non-relevant document; and which those are."""
-        good = relevance > 0
-        count = np.add.reduceat(good, queries.starts[:-1]) if len(queries) else np.zeros(0, dtype=np.int64)
-        taken = (count > 0) & ((count < np.diff(queries.starts)) | (not both))
-        groups = []
-        for q in np.flatnonzero(taken):
-            rows = np.arange(queries.starts[q], queries.starts[q + 1])
-            groups.append((rows, good[rows], 1.0 / np.count_nonzero(taken)))
-        return Pairs.of(groups), taken
 
     def to_state(self) -> State:
         check_is_fitted(self, "coef_")

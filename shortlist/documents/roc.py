@@ -9,10 +9,9 @@ merge of the two sorted lists finds.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.documents.ranker import StructuralRanker
-from shortlist.kernels import kernel
+from shortlist.kernels import Floats, Longs, kernel
 
 
 class RocSVM(StructuralRanker):
@@ -24,16 +23,12 @@ class RocSVM(StructuralRanker):
 
     _score_needs_both = True
 
-    def _search(
-        self, scores: NDArray[np.float64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
         above = np.zeros(scores.size, dtype=np.int64)
         most_violated(scores, starts, relevant, above)
         return above
 
-    def _loss(
-        self, above: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         return roc_loss(above, starts, relevant)
 
 
@@ -41,12 +36,7 @@ class RocSVM(StructuralRanker):
 
 
 @kernel
-def most_violated(
-    scores: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    relevant: NDArray[np.int64],
-    above: NDArray[np.int64],
-) -> None:
+def most_violated(scores: Floats, starts: Longs, relevant: Longs, above: Longs) -> None:
     """Write for each relevant document how many non-relevant ones the most violated ranking puts before it.
 
     scores float64[m]: each query's relevant documents by falling score, then its non-relevant ones likewise;
@@ -62,7 +52,7 @@ def most_violated(
 
 
 @kernel
-def roc_loss(above: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]) -> NDArray[np.float64]:
+def roc_loss(above: Longs, starts: Longs, relevant: Longs) -> Floats:
     """The share of the R·N pairs in the wrong order, given the non-relevant documents before each relevant one."""
     losses = np.empty(relevant.size)
     for q in range(relevant.size):

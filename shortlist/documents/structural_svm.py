@@ -25,25 +25,23 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
-from numpy.typing import NDArray
 
-from shortlist.documents.queries import Pairs
+from shortlist.documents.queries import Pairs, as_matrix
 from shortlist.door import Rows
-from shortlist.kernels import kernel
+from shortlist.kernels import Floats, Longs, kernel
 
 UNUSED_PASSES = 50
 STEPS_PER_PASS = 100_000
 
-Plane = tuple[NDArray[np.float64], float]
-Search = Callable[[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
-Loss = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+Plane = tuple[Floats, float]
+Search = Callable[[Floats, Longs, Longs], Longs]
+Loss = Callable[[Longs, Longs, Longs], Floats]
 
 
 class Solution(NamedTuple):
     """What the solver found: the best w, its objective P(w), the certificate, and the work it took."""
 
-    w: NDArray[np.float64]
+    w: Floats
     objective: float
     gap: float
     passes: int
@@ -52,7 +50,7 @@ class Solution(NamedTuple):
 
 
 def solve(
-    worst_plane: Callable[[NDArray[np.float64]], Plane],
+    worst_plane: Callable[[Floats], Plane],
     n_features: int,
     *,
     C: float,
@@ -62,8 +60,8 @@ def solve(
 ) -> Solution:
     """Minimise ½‖w‖² + C·R(w) until the gap is at most tol, given the plane (a, b) that touches R at any w.
 
-    ``worst_plane`` is a sum over queries, so it may be computed in parts that are added up. If ``max_iter`` passes do
-    not suffice the gap that was reached is returned all the same.
+    ``worst_plane`` is a sum over queries, so it may be computed in parts that are added up.
+    If ``max_iter`` passes do not suffice the gap that was reached is returned all the same.
     """
     w = np.zeros(n_features)
     normals, heights = [w], np.zeros(1)
@@ -102,7 +100,7 @@ def solve(
     return Solution(best_w, best, max(0.0, best - dual), passes, planes, int(np.count_nonzero(alpha[1:])))
 
 
-def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+def inner(a: Floats, b: Floats) -> float:
     """a·b, summed by NumPy: BLAS would give other last digits with another number of threads."""
     return float((a * b).sum())
 
@@ -116,8 +114,7 @@ class RankingRisk:
     """
 
     def __init__(self, rows: Rows, pairs: Pairs, search: Search, loss: Loss) -> None:
-        shape = (rows.n_rows, rows.n_features)
-        self._X = scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)
+        self._X = as_matrix(rows)
         self._pairs, self._search, self._loss = pairs, search, loss
         sizes = np.diff(pairs.starts)
         relevant = pairs.is_relevant
@@ -125,7 +122,7 @@ class RankingRisk:
         products = pairs.relevant * (sizes - pairs.relevant)
         self._scale = np.repeat(2.0 * pairs.weight / products, sizes) * np.where(relevant, 1.0, -1.0)
 
-    def __call__(self, w: NDArray[np.float64]) -> Plane:
+    def __call__(self, w: Floats) -> Plane:
         rows, starts, relevant, weight = self._pairs
         scores = (self._X @ w)[rows]
         order = np.lexsort((-scores, self._block))  # within each group: relevant by score, then non-relevant by score
@@ -140,9 +137,7 @@ class RankingRisk:
 
 
 @kernel
-def solve_dual(
-    gram: NDArray[np.float64], heights: NDArray[np.float64], alpha: NDArray[np.float64], tol: float, max_steps: int
-) -> None:
+def solve_dual(gram: Floats, heights: Floats, alpha: Floats, tol: float, max_steps: int) -> None:
     """Maximise heights·α − ½·α·gram·α over α ≥ 0 with Σα as it is, in place, until within tol of the maximum.
 
     gram float64[m, m], heights float64[m], alpha float64[m].
@@ -181,7 +176,7 @@ def solve_dual(
 
 
 @kernel
-def count_below(counts: NDArray[np.int64], starts: NDArray[np.int64], relevant: NDArray[np.int64]) -> None:
+def count_below(counts: Longs, starts: Longs, relevant: Longs) -> None:
     """Fill in, for each non-relevant document, how many relevant ones stand after it, in place.
 
     counts int64[m] holds for each relevant document, best first within its group, the non-relevant ones before it;

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import MapSVM, MrrSVM, NdcgSVM, RocSVM
@@ -49,6 +49,7 @@ def value_found(ranker, s, s_bar):
 
 
 @pytest.mark.parametrize(("ranker", "measure"), MEASURES, ids=IDS)
+@settings(max_examples=60)
 @given(s=st.lists(SCORE, min_size=1, max_size=3), s_bar=st.lists(SCORE, min_size=1, max_size=3))
 def test_no_ranking_is_more_violated(ranker, measure, s, s_bar):
     relevant = [True] * len(s) + [False] * len(s_bar)

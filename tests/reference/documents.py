@@ -103,3 +103,38 @@ def solve_enumerated(queries, C, loss):
     ).solve()
     assert str(found.status) in ("Solved", "AlmostSolved"), found.status
     return found.obj_val, np.array(found.x[:d])
+
+
+def retrieval_score(method, query, document, documents):
+    """The score of a document (a list of words) for a query, word by word, from the textbook formulas."""
+    N, length = len(documents), len(document)
+    mean_length = sum(map(len, documents)) / N
+    K = 1.2 * (1 - 0.75 + 0.75 * length / mean_length)
+    known = [word for word in query if any(word in other for other in documents)]
+
+    def df(word):
+        return sum(word in other for other in documents)
+
+    def share(word):
+        return sum(other.count(word) for other in documents) / sum(map(len, documents))
+
+    def weights(words):
+        return {word: (1 + math.log(words.count(word))) * math.log(N / df(word)) for word in set(words)}
+
+    if method == "cosine":
+        q, d = weights(known), weights(document)
+        norms = math.hypot(*q.values()) * math.hypot(*d.values()) if q and d else 0
+        return sum(q[word] * d.get(word, 0) for word in q) / norms if norms else 0.0
+    total = 0.0
+    for word in set(known):
+        q, tf = known.count(word), document.count(word)
+        if method == "tfidf":
+            total += q * math.log((N + 1) / (df(word) + 0.5)) ** 2 * 1.2 * tf / (tf + K)
+        elif method == "bm25":
+            idf = math.log(1 + (N - df(word) + 0.5) / (df(word) + 0.5))
+            total += idf * 2.2 * tf / (tf + K) * 8 * q / (7 + q)
+        elif method == "dirichlet":
+            total += q * math.log((tf + 2500 * share(word)) / (length + 2500))
+        elif method == "jelinek_mercer":
+            total += q * math.log(0.6 * (tf / length if length else 0) + 0.4 * share(word))
+    return total / len(known) if known else 0.0

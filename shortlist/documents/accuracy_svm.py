@@ -1,0 +1,112 @@
+"""AccuracySVM: the classification SVM that paper 003 compares with, and its three repairs.
+
+SVM-acc is one linear SVM over the documents of all queries, relevant against non-relevant, without regard to the query.
+
+    variant 1   SVM-acc: the features as they are
+    variant 2   SVM-acc2: a missed relevant document costs (#non-relevant/#relevant) times as much as the reverse
+    variant 3   SVM-acc3: retrieval scores become percentiles within the query, then bins with even thresholds
+    variant 4   SVM-acc4: retrieval scores are scaled to [0, 1] within the query, then bins with even thresholds
+
+Deviation: scikit-learn's LinearSVC with the squared hinge stands in for SVM-light's hinge; its Newton method needs no
+random order and so gives the same answer each time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.svm import LinearSVC
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist.documents.average_precision import map_loss
+from shortlist.documents.binning import ScoreBins
+from shortlist.documents.queries import as_matrix, as_queries
+from shortlist.documents.ranker import LinearRanker
+from shortlist.documents.scaling import QueryScaler
+from shortlist.door import as_choice, as_numbers, as_real, as_rows, as_whole
+from shortlist.errors import InputError
+from shortlist.kernels import Floats, Longs
+from shortlist.store import State
+
+VARIANTS = (1, 2, 3, 4)
+METHOD = {3: "percentile", 4: "range"}
+
+
+class AccuracySVM(LinearRanker):
+    """Linear classifier of documents into relevant and not, ranking them by its score.
+
+    Minimises ½‖w‖² + C·Σ_d c_d·max(0, 1 − y_d·(w·φ_d + b))², c_d = 1 but for variant 2. A relevance above 0 counts as
+    relevant. ``score`` is mean average precision, by which the paper judges it.
+
+    Parameters
+    ----------
+    C : how much the errors count against ‖w‖².
+    variant : 1 to 4, as the paper numbers them. Variants 3 and 4 take raw retrieval scores, and need ``query`` to
+        score documents too.
+    n_thresholds : even thresholds for each retrieval score, in variants 3 and 4.
+    """
+
+    def __init__(self, C: float = 1.0, variant: int = 1, n_thresholds: int = 50) -> None:
+        self.C = C
+        self.variant = variant
+        self.n_thresholds = n_thresholds
+
+    def fit(self, X: Any, y: Any, query: Any = None) -> AccuracySVM:
+        """Learn from rows X, their relevance y and the id of the query each row answers."""
+        C = as_real(self.C, "C", least=np.finfo(float).tiny)
+        as_choice(self.variant, "variant", VARIANTS)
+        rows = as_rows(X)
+        as_queries(query, rows.n_rows)
+        relevant = as_numbers(y, "relevance", length=rows.n_rows) > 0
+        if relevant.all() or not relevant.any():
+            raise InputError("there must be both relevant and non-relevant documents to learn from")
+        cost = np.count_nonzero(~relevant) / np.count_nonzero(relevant) if self.variant == 2 else 1.0
+        svm = LinearSVC(C=C, dual=False, class_weight={0: 1.0, 1: cost}, max_iter=10_000)
+        svm.fit(self._features(X, query), relevant.astype(np.int64))
+        self.coef_, self.intercept_ = svm.coef_[0].astype(np.float64), float(svm.intercept_[0])
+        self.n_features_in_ = rows.n_features
+        self.n_iter_ = int(svm.n_iter_)
+        return self
+
+    def decision_function(self, X: Any, query: Any = None) -> Floats:
+        """The score w·φ + b of each row, above 0 where the row is taken for relevant."""
+        check_is_fitted(self, "coef_")
+        self._check_width(as_rows(X))
+        return self._features(X, query) @ self.coef_ + self.intercept_
+
+    def predict(self, X: Any, query: Any = None) -> Floats:
+        """The same scores, under the name that scikit-learn's tools look for."""
+        return self.decision_function(X, query)
+
+    def _scores(self, X: Any, query: Any) -> Floats:
+        return self.decision_function(X, query)
+
+    def _features(self, X: Any, query: Any) -> Any:
+        if self.variant not in METHOD:
+            return as_matrix(as_rows(X))
+        scores = QueryScaler(METHOD[self.variant]).transform(X, query=query)
+        ends = np.repeat([[0.0], [1.0]], scores.shape[1], axis=1)
+        return ScoreBins(as_whole(self.n_thresholds, "n_thresholds", least=1), "even").fit(ends).transform(scores)
+
+    def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
+        return map_loss(above, starts, relevant)
+
+    def to_state(self) -> State:
+        check_is_fitted(self, "coef_")
+        learned = {"intercept_": self.intercept_, "n_features_in_": self.n_features_in_, "n_iter_": self.n_iter_}
+        return State("AccuracySVM", {"parameters": self.get_params(), "learned": learned}, {"coef": self.coef_})
+
+    @classmethod
+    def from_state(cls, state: State) -> AccuracySVM:
+        coef = state.array("coef", np.float64)
+        ranker = cls(**state.settings["parameters"])
+        learned = state.settings["learned"]
+        ranker.intercept_ = float(learned["intercept_"])
+        ranker.n_features_in_, ranker.n_iter_ = int(learned["n_features_in_"]), int(learned["n_iter_"])
+        state.require(ranker.variant in VARIANTS, "its variant must be 1 to 4")
+        width = ranker.n_features_in_ * (ranker.n_thresholds if ranker.variant in METHOD else 1)
+        state.require(coef.size == width, "it must have a weight for each feature")
+        state.require(np.isfinite(coef).all() and np.isfinite(ranker.intercept_), "its weights must be finite")
+        ranker.coef_ = coef
+        return ranker

@@ -1,0 +1,141 @@
+"""ScoreBins: retrieval scores turned into the features of paper 003, section 5.2, and the picture of what was learned.
+
+For each retrieval function f and threshold t ∈ K_f, φ(x, d) has the indicator [f(d|x) > t]. A linear model over these
+is a sum of step functions, one for each retrieval function: a score that passes the thresholds t_1 ≤ … ≤ t_m counts
+w_{f,1} + … + w_{f,m}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist.documents.queries import as_matrix
+from shortlist.door import Rows, as_choice, as_numbers, as_rows, as_whole
+from shortlist.errors import InputError
+from shortlist.kernels import Floats, Longs
+from shortlist.store import State
+
+SPACINGS = ("quantiles", "even")
+
+
+class ScoreBins(TransformerMixin, BaseEstimator):
+    """Each column of scores becomes ``n_thresholds`` indicators [score > threshold].
+
+    Parameters
+    ----------
+    n_thresholds : thresholds for each column; the paper takes 50.
+    spacing : ``"quantiles"``: as many of the scores seen in ``fit`` between any threshold and the next; ``"even"``:
+        the same distance between them, from the least to the greatest score seen.
+
+    Attributes
+    ----------
+    thresholds_ : float64, columns × n_thresholds, ascending in each row.
+    """
+
+    def __init__(self, n_thresholds: int = 50, spacing: str = "quantiles") -> None:
+        self.n_thresholds = n_thresholds
+        self.spacing = spacing
+
+    def fit(self, X: Any, y: Any = None) -> ScoreBins:
+        """Choose the thresholds."""
+        count = as_whole(self.n_thresholds, "n_thresholds", least=1)
+        spacing = as_choice(self.spacing, "spacing", SPACINGS)
+        scores = as_matrix(as_rows(X)).toarray()
+        if not scores.shape[0]:
+            raise InputError("thresholds cannot be chosen without rows")
+        steps = np.arange(1, count + 1) / (count + 1)
+        if spacing == "quantiles":
+            self.thresholds_ = np.ascontiguousarray(np.quantile(scores, steps, axis=0).T)
+        else:
+            least, greatest = scores.min(axis=0), scores.max(axis=0)
+            self.thresholds_ = least[:, None] + (greatest - least)[:, None] * steps
+        self.n_features_in_ = scores.shape[1]
+        return self
+
+    def transform(self, X: Any) -> scipy.sparse.csr_array:
+        """The indicators: a sparse matrix of 0 and 1, the thresholds of the first column first."""
+        passed = self._passed(X)
+        n, count = passed.size, self.thresholds_.shape[1]
+        ends = np.cumsum(passed.reshape(-1))
+        within = np.arange(ends[-1] if n else 0) - np.repeat(ends - passed.reshape(-1), passed.reshape(-1))
+        first = np.tile(np.arange(passed.shape[1]) * count, passed.shape[0])
+        columns = np.repeat(first, passed.reshape(-1)) + within
+        indptr = np.concatenate([[0], np.cumsum(passed.sum(axis=1))])
+        return as_matrix(Rows(indptr, columns.astype(np.int32), np.ones(columns.size), self.thresholds_.size))
+
+    def steps(self, weights: Any) -> Floats:
+        """What a score counts once it passes none, 1, 2, … of its thresholds: columns × (n_thresholds + 1)."""
+        check_is_fitted(self, "thresholds_")
+        numbers = as_numbers(weights, "weights")
+        if numbers.size != self.thresholds_.size:
+            raise InputError(f"weights has {numbers.size} entries where {self.thresholds_.size} are needed, one a bin")
+        return np.concatenate(
+            [np.zeros((self.n_features_in_, 1)), np.cumsum(numbers.reshape(self.thresholds_.shape), axis=1)], axis=1
+        )
+
+    def plot(self, weights: Any, names: Sequence[str] | None = None) -> Any:
+        """Paper 003's figure 2 for each column: how much a score counts, as a step function of the score.
+
+        Takes the weights of a model over the bins (``coef_``) and gives a matplotlib figure. Needs the extra ``plot``.
+        """
+        from matplotlib.figure import Figure
+
+        heights = self.steps(weights)
+        names = list(names) if names is not None else [f"score {column}" for column in range(self.n_features_in_)]
+        if len(names) != self.n_features_in_:
+            raise InputError(f"names has {len(names)} entries where {self.n_features_in_} are needed")
+        across = min(5, self.n_features_in_)
+        down = -(-self.n_features_in_ // across)
+        figure = Figure(figsize=(2.6 * across, 2.0 * down), layout="constrained")
+        panels = figure.subplots(down, across, sharey=True, squeeze=False).reshape(-1)
+        for panel, name, thresholds, height in zip(panels, names, self.thresholds_, heights, strict=False):
+            margin = 0.05 * (thresholds[-1] - thresholds[0]) or 1.0
+            edges = [thresholds[0] - margin, *thresholds, thresholds[-1] + margin]
+            panel.stairs(height, edges, baseline=None)
+            panel.axhline(0, color="grey", linewidth=0.5)
+            panel.set_title(name, fontsize="small")
+        for panel in panels[self.n_features_in_ :]:
+            panel.set_axis_off()
+        figure.supxlabel("retrieval score")
+        figure.supylabel("what it counts")
+        return figure
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
+        """``name>threshold`` of each indicator."""
+        check_is_fitted(self, "thresholds_")
+        names = input_features if input_features is not None else [f"x{i}" for i in range(self.n_features_in_)]
+        pairs = zip(names, self.thresholds_, strict=True)
+        return np.array([f"{name}>{threshold:.6g}" for name, row in pairs for threshold in row], dtype=object)
+
+    def to_state(self) -> State:
+        check_is_fitted(self, "thresholds_")
+        return State("ScoreBins", {"parameters": self.get_params()}, {"thresholds": self.thresholds_})
+
+    @classmethod
+    def from_state(cls, state: State) -> ScoreBins:
+        thresholds = state.array("thresholds", np.float64, ndim=2)
+        state.require(np.isfinite(thresholds).all(), "its thresholds must be finite")
+        state.require((np.diff(thresholds, axis=1) >= 0).all(), "its thresholds must ascend")
+        bins = cls(**state.settings["parameters"])
+        bins.thresholds_, bins.n_features_in_ = thresholds, thresholds.shape[0]
+        return bins
+
+    def _passed(self, X: Any) -> Longs:
+        """How many of its thresholds each score passes."""
+        check_is_fitted(self, "thresholds_")
+        scores = as_matrix(as_rows(X)).toarray()
+        if scores.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {scores.shape[1]} features, but ScoreBins is expecting {self.n_features_in_} features as input"
+            )
+        passed = np.empty(scores.shape, dtype=np.int64)
+        for column, thresholds in enumerate(self.thresholds_):
+            passed[:, column] = np.searchsorted(thresholds, scores[:, column], side="left")
+        return passed

@@ -1,0 +1,120 @@
+"""RetrievalIndex: the five retrieval functions that paper 003 feeds to SVM-map, over a collection of texts.
+
+The paper's are those of Indri with its default parameters, on three indexes: plain, stemmed (Porter), and stemmed and
+stopped. For a query with q_t times the term t, and a document d with tf_t of them and |d| words in all:
+
+    cosine          Σ q·d / (‖q‖·‖d‖) over (1 + log tf)·log(N/df), the same for the query
+    tfidf           1/|q| · Σ q_t·idf² · k1·tf/(tf + K),   idf = log((N + 1)/(df + ½))
+    bm25            1/|q| · Σ idf · (k1 + 1)·tf/(tf + K) · (k3 + 1)·q_t/(k3 + q_t), idf = log(1 + (N − df + ½)/(df + ½))
+    dirichlet       1/|q| · Σ q_t·log[ (tf + μ·p(t))/(|d| + μ) ],    p(t) = share of t among all words of the collection
+    jelinek_mercer  1/|q| · Σ q_t·log[ (1 − λ)·tf/|d| + λ·p(t) ]
+
+with K = k1·(1 − b + b·|d|/mean |d|), k1 = 1.2, b = 0.75, k3 = 7, μ = 2500, λ = 0.4; N is the number of documents, df of
+those with the term, |q| = Σ q_t. Dividing by |q| is what Indri's #combine does; it makes scores of long and short
+queries comparable. Terms that no document has are left out.
+
+Deviations: the stop words are scikit-learn's English list, not Indri's; the idf of bm25 is Lucene's, which unlike
+Okapi's is not negative for words that more than half of the documents have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from shortlist.door import as_choice
+from shortlist.errors import InputError
+from shortlist.kernels import Floats
+from shortlist.text.vectorizer import TextVectorizer
+
+METHODS = ("cosine", "tfidf", "bm25", "dirichlet", "jelinek_mercer")
+K1, B, K3, MU, LAMBDA = 1.2, 0.75, 7.0, 2500.0, 0.4
+
+
+class RetrievalIndex:
+    """An index of texts that scores every one of them for a query.
+
+    Parameters
+    ----------
+    texts : the documents.
+    stem : whether words count by their stem; Porter's stemmer, from the package snowballstemmer.
+    stop : whether to leave out English stop words.
+    """
+
+    def __init__(self, texts: Iterable[str], *, stem: bool = False, stop: bool = False) -> None:
+        self._stem, self._stop = stem, stop
+        counts, terms = self._count(texts)
+        self._column = {term: column for column, term in enumerate(dict.fromkeys(terms))}
+        merge = (np.ones(len(terms)), (np.arange(len(terms)), [self._column[term] for term in terms]))
+        merged = counts @ scipy.sparse.csr_array(merge, shape=(len(terms), len(self._column)))
+        self._counts = scipy.sparse.csc_array(merged)
+        self._length = self._counts.sum(axis=1)
+        self._documents_with = np.diff(self._counts.indptr)
+        self._share = self._counts.sum(axis=0) / max(1.0, self._length.sum())
+        log_weighted = self._counts.copy()
+        log_weighted.data = 1.0 + np.log(log_weighted.data)
+        idf = np.log(self._counts.shape[0] / np.maximum(1, self._documents_with))
+        self._norm = np.sqrt((log_weighted * log_weighted) @ idf**2)
+
+    def __len__(self) -> int:
+        return int(self._counts.shape[0])
+
+    def scores(self, query: str, method: str) -> Floats:
+        """The score of every document for the query; ``method`` is one of ``METHODS``."""
+        as_choice(method, "method", METHODS)
+        counts, words = self._count([query])
+        asked: dict[int, float] = {}
+        for word, count in zip(words, counts.toarray()[0].tolist(), strict=True):
+            if word in self._column:
+                asked[self._column[word]] = asked.get(self._column[word], 0.0) + count
+        terms, q = np.array(list(asked), dtype=np.int64), np.array(list(asked.values()))
+        tf = self._counts[:, terms].toarray()
+        scores = getattr(self, f"_{method}")(terms, q, tf)
+        return scores if method == "cosine" else scores / max(1.0, q.sum())
+
+    def _cosine(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
+        idf = np.log(len(self) / self._documents_with[terms])
+        query = (1.0 + np.log(q)) * idf
+        document = np.log(tf, where=tf > 0, out=np.full(tf.shape, -1.0)) + 1.0  # 1 + log tf, and 0 for 0
+        lengths = self._norm * np.sqrt(query @ query)
+        return np.divide((document * idf) @ query, lengths, where=lengths > 0, out=np.zeros(len(self)))
+
+    def _tfidf(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
+        idf = np.log((len(self) + 1) / (self._documents_with[terms] + 0.5))
+        return (K1 * tf / (tf + self._saturation())) @ (q * idf**2)
+
+    def _bm25(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
+        df = self._documents_with[terms]
+        idf = np.log(1 + (len(self) - df + 0.5) / (df + 0.5))
+        return ((K1 + 1) * tf / (tf + self._saturation())) @ (idf * (K3 + 1) * q / (K3 + q))
+
+    def _dirichlet(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
+        return np.log((tf + MU * self._share[terms]) / (self._length[:, None] + MU)) @ q
+
+    def _jelinek_mercer(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
+        model = tf / np.maximum(1.0, self._length)[:, None]
+        return np.log((1 - LAMBDA) * model + LAMBDA * self._share[terms]) @ q
+
+    def _saturation(self) -> Floats:
+        """K of each document, as a column."""
+        mean = max(1e-300, float(self._length.mean()))
+        return (K1 * (1 - B + B * self._length / mean))[:, None]
+
+    def _count(self, texts: Iterable[str]) -> tuple[scipy.sparse.csr_array, list[str]]:
+        """How often each text has each word, and the term that each word counts as; several may be the same."""
+        vectorizer = TextVectorizer(min_length=1, stop_words="english" if self._stop else None)
+        counts = vectorizer.fit_transform(texts)
+        words = vectorizer.names(range(counts.shape[1]))
+        return counts, _stems(words) if self._stem else words
+
+
+def _stems(words: list[str]) -> list[str]:
+    try:
+        import snowballstemmer
+    except ImportError:
+        raise InputError("stemming needs the package snowballstemmer: pip install 'shortlist[retrieval]'") from None
+    return list(snowballstemmer.stemmer("porter").stemWords(words))
