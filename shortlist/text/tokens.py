@@ -53,16 +53,20 @@ class Words(NamedTuple):
         return Words(self.hashes[kept], self.starts[kept], self.ends[kept], before[self.indptr], self.codes)
 
 
-def as_texts(texts: Any) -> list[str]:
+def as_texts(texts: Any, name: str = "texts") -> list[str]:
     """Check that these are texts, and give them as a list."""
-    if isinstance(texts, str | bytes) or not hasattr(texts, "__iter__"):
-        raise InputError(f"texts must be a list of texts, not one {type(texts).__name__}; for one text, write [text]")
-    listed = texts if type(texts) is list else list(texts)
+    try:
+        if isinstance(texts, str | bytes):
+            raise TypeError
+        listed: list[str] = texts if type(texts) is list else list(texts)
+    except TypeError:
+        kind = type(texts).__name__
+        raise InputError(f"{name} must be a list of texts, not one {kind}; for one text, write [text]") from None
     if not set(map(type, listed)) <= {str}:
         for position, text in enumerate(listed):
             if not isinstance(text, str):
                 hint = "; decode it first" if isinstance(text, bytes) else ""
-                raise InputError(f"texts[{position}] is a {type(text).__name__}, not a text{hint}")
+                raise InputError(f"{name}[{position}] is a {type(text).__name__}, not a text{hint}")
     return listed
 
 

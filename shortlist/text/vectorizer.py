@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist.door import Rows, as_choice, as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.store import State
-from shortlist.text import weighting
+from shortlist.text.counting import count, keep
 from shortlist.text.features import Features, features_of, spell
 from shortlist.text.tokens import Words, as_texts, letter_table, split
 from shortlist.text.vocabulary import Vocabulary
-from shortlist.text.weighting import IDF, NORM, TF, DocumentCounts
+from shortlist.text.weighting import IDF, NORM, TF, Weighting
 
 BLOCK = 1 << 17  # letters that go through the kernels at a time: what fits in a processor's cache
 
@@ -38,10 +38,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         folded as the words of texts are. N-grams reach across a word left out.
     ngrams : the longest run of words that is a feature; all lengths from 1 on are.
     prefix : if a number, the first so many letters of each word that has as many are a feature too (``expor*``).
-    min_df : the fewest documents that a feature must have been seen in. Until then it has its column, with nothing
-        in it; ``fit`` leaves no such columns behind.
+    min_df : the fewest documents that a feature must have been seen in. Until then its column stays empty; ``fit``
+        leaves no such columns behind.
     hashed : if a number, there are always that many columns, and a hash of the feature chooses its column: nothing
         grows, whatever arrives. Different features may share a column.
+        Without idf, pivoted norm or min_df there is nothing to learn, and no need to ``fit``.
     tf : ``"count"`` d, ``"log"`` 1 + log d, or ``"boolean"`` 1, for a feature that a document has d times.
     idf : ``"plain"`` log(m/u), ``"smooth"`` log((1+m)/(1+u)) + 1 (as scikit-learn), or None, for a feature that u of
         the m documents learned from have. What weighs 0 is not stored.
@@ -114,16 +115,16 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def rows(self, texts: list[str]) -> Rows:
         """The rows of these texts, with nothing learned."""
         if not hasattr(self, "vocabulary_"):
-            if self.hashed is None or self._needs_counts():
+            if self.__sklearn_tags__().requires_fit:
                 check_is_fitted(self, "vocabulary_")
-            self._reset()
-        blocks = [self._count(*self._features(block), learning=False) for block in _blocks(as_texts(texts))]
+            self._begin()
+        blocks = [self._count(block, learning=False) for block in _blocks(as_texts(texts))]
         return self._weighted(Rows.stack(blocks)._replace(n_features=self.n_features_))
 
     @property
     def n_features_(self) -> int:
         """The number of columns so far."""
-        return len(self.vocabulary_) if self.hashed is None else self.hashed
+        return len(self.vocabulary_) if self._settings.hashed is None else self._settings.hashed
 
     def names(self, columns: Iterable[int], text: str | None = None) -> list[str]:
         """The feature behind each column.
@@ -131,15 +132,16 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         With ``hashed=...`` a column has no name of its own: given a ``text``, its features that fall into the column
         are named, with " | " between them, otherwise the column's number, as "#7".
         """
+        check_is_fitted(self, "vocabulary_")
         columns = [int(column) for column in columns]
         for column in columns:
             if not 0 <= column < self.n_features_:
-                raise InputError(f"there is no column {column}; the columns are 0 to {self.n_features_ - 1}")
-        if self.hashed is None:
+                raise InputError(f"there is no column {column}; there are {self.n_features_}, counted from 0")
+        if self._settings.hashed is None:
             return self.vocabulary_.names(columns)
         behind: dict[int, list[str]] = {}
         if text is not None:
-            words, features = self._features([text])
+            words, features = self._features(as_texts([text]))
             vocabulary = Vocabulary()
             self._name_new(vocabulary, words, features, vocabulary.learn(features.hashes)[1])
             for name, column in zip(vocabulary.names(), self._columns(vocabulary.hashes).tolist(), strict=True):
@@ -149,139 +151,158 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The feature behind each column, in order."""
         check_is_fitted(self, "vocabulary_")
-        names = self.vocabulary_.names() if self.hashed is None else self.names(range(self.n_features_))
-        return np.array(names, dtype=object)
+        hashed = self._settings.hashed is not None
+        return np.array(self.names(range(self.n_features_)) if hashed else self.vocabulary_.names(), dtype=object)
 
     def to_state(self) -> State:
         """What a model file keeps."""
         check_is_fitted(self, "vocabulary_")
-        settings = self.get_params()
-        if settings["stop_words"] is not None and not isinstance(settings["stop_words"], str):
-            settings["stop_words"] = list(settings["stop_words"])
-        arrays: dict[str, NDArray[Any]] = self.vocabulary_.arrays() if self.hashed is None else {}
-        if self.counts_ is not None:
-            arrays["document_counts"] = self.counts_.counts[: self.n_features_]
-            settings["documents"] = self.counts_.documents
-        return State("TextVectorizer", settings, arrays)
+        arrays: dict[str, NDArray[Any]] = self.vocabulary_.arrays()
+        if self._weighting.needs_counts:
+            arrays["document_counts"] = self._weighting.u[: self.n_features_]
+        return State("TextVectorizer", {**self._settings._asdict(), "documents": self._weighting.m}, arrays)
 
     @classmethod
     def from_state(cls, state: State) -> TextVectorizer:
         """The inverse of ``to_state``."""
         settings = dict(state.settings)
-        documents = settings.pop("documents", 0)
+        m = settings.pop("documents")
         vectorizer = cls(**settings)
-        vectorizer._reset()
-        if vectorizer.hashed is None:
-            vectorizer.vocabulary_ = Vocabulary.from_state(state)
-        if vectorizer.counts_ is not None:
+        vectorizer._begin()
+        vectorizer.vocabulary_ = Vocabulary.from_state(state)
+        u = np.empty(0, dtype=np.int64)
+        if vectorizer._weighting.needs_counts:
             u = np.array(state.array("document_counts", np.int64))
             state.require(u.size == vectorizer.n_features_, "every column has a count of documents")
-            state.require(isinstance(documents, int) and documents >= 0, "documents is a count")
-            state.require(u.size == 0 or (u.min() >= 0 and u.max() <= documents), "no count is above documents")
-            vectorizer.counts_.restore(u, documents)
+        state.require(isinstance(m, int) and m >= 0, "documents is a count")
+        state.require(u.size == 0 or (u.min() >= 0 and u.max() <= m), "no feature is in more documents than there are")
+        vectorizer._weighting.restore(m, u)
         return vectorizer
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
-        tags.requires_fit = self.hashed is None or self._needs_counts()
+        tags.requires_fit = self.hashed is None or self.idf is not None or self.norm == "pivoted" or self.min_df > 1
         return tags
 
     # The stages, in the order in which texts go through them
 
-    def _reset(self) -> None:
-        """Check the parameters and forget everything."""
-        as_whole(self.min_length, "min_length", least=1)
-        as_whole(self.ngrams, "ngrams", least=1)
-        if self.prefix is not None:
-            as_whole(self.prefix, "prefix", least=1)
-        min_df = as_whole(self.min_df, "min_df", least=1)
-        if self.hashed is not None and as_whole(self.hashed, "hashed", least=1) >= 2**31:
-            raise InputError(f"hashed must be below 2**31, not {self.hashed}")
-        as_choice(self.tf, "tf", TF)
-        as_choice(self.idf, "idf", IDF)
-        as_choice(self.norm, "norm", NORM)
-        as_real(self.slope, "slope", least=0, most=1)
-        self._table = letter_table(bool(self.lowercase), bool(self.fold_digits))
+    def _begin(self) -> None:
+        """Check the parameters, and forget everything."""
+        self._settings = chosen = _Settings.of(self)
+        self._weighting = Weighting(chosen.tf, chosen.idf, chosen.norm, chosen.slope, chosen.min_df)
+        self._table = letter_table(chosen.lowercase, chosen.fold_digits)
         self._stops = self._stop_table()
         self.vocabulary_ = Vocabulary()
-        self.counts_ = DocumentCounts(min_df) if self._needs_counts() else None
-
-    def _needs_counts(self) -> bool:
-        return self.idf is not None or self.norm == "pivoted" or self.min_df > 1
 
     def _stop_table(self) -> Vocabulary | None:
-        if self.stop_words is None:
+        listed = self._settings.stop_words
+        if listed is None:
             return None
-        if isinstance(self.stop_words, str):
+        if listed == "english":
             from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-            as_choice(self.stop_words, "stop_words", ("english",))
             listed = sorted(ENGLISH_STOP_WORDS)
-        else:
-            listed = as_texts(self.stop_words)
         stops = Vocabulary()
         for text in listed:
-            words = split([text], self._table, 1, lowercase=bool(self.lowercase))
+            words = split([text], self._table, 1, lowercase=self._settings.lowercase)
             if words.ends.size == 1 and words.ends[0] - words.starts[0] == words.codes.size:
                 stops.learn(words.hashes)
         return stops
 
     def _features(self, texts: Sequence[str]) -> tuple[Words, Features]:
-        words = split(texts, self._table, self.min_length, lowercase=bool(self.lowercase))
+        words = split(texts, self._table, self._settings.min_length, lowercase=self._settings.lowercase)
         if self._stops is not None:
             words = words.keep(self._stops.find(words.hashes) < 0)
-        return words, features_of(words, self._table, self.ngrams, self.prefix or 0)
+        return words, features_of(words, self._table, self._settings.ngrams, self._settings.prefix or 0)
 
     def _columns(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The hashed columns of features: the upper half of the hash, scaled down to the width."""
         half = np.uint64(32)
         return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
 
-    def _count(self, words: Words, features: Features, *, learning: bool) -> Rows:
-        if self.hashed is not None:
+    def _name_new(self, vocabulary: Vocabulary, words: Words, features: Features, new: NDArray[np.int64]) -> None:
+        if new.size:
+            vocabulary.name(*spell(words, features, new, self._table, self._settings.prefix or 0))
+
+    def _count(self, texts: Sequence[str], *, learning: bool) -> Rows:
+        words, features = self._features(texts)
+        if self._settings.hashed is not None:
             numbers = self._columns(features.hashes)
         elif learning:
             numbers, new = self.vocabulary_.learn(features.hashes)
             self._name_new(self.vocabulary_, words, features, new)
         else:
             numbers = self.vocabulary_.find(features.hashes)
-        return weighting.count(numbers, features.indptr, self.n_features_)
-
-    def _name_new(self, vocabulary: Vocabulary, words: Words, features: Features, new: NDArray[np.int64]) -> None:
-        if new.size:
-            vocabulary.name(*spell(words, features, new, self._table, self.prefix or 0))
+        return count(numbers, features.indptr, self.n_features_)
 
     def _learn(self, texts: list[str]) -> Rows:
         if not hasattr(self, "vocabulary_"):
-            self._reset()
-        blocks = [self._count(*self._features(block), learning=True) for block in _blocks(texts)]
+            self._begin()
+        blocks = [self._count(block, learning=True) for block in _blocks(texts)]
         rows = Rows.stack(blocks)._replace(n_features=self.n_features_)
-        if self.counts_ is not None:
-            self.counts_.learn(rows)
+        self._weighting.learn(rows)
         return rows
 
     def _fit(self, batches: Iterable[list[str]]) -> Rows:
-        self._reset()
+        self._begin()
         rows = Rows.stack([self._learn(as_texts(texts)) for texts in batches])._replace(n_features=self.n_features_)
-        if self.counts_ is None or self.hashed is not None or self.min_df == 1:
+        if self._settings.min_df == 1 or self._settings.hashed is not None:
             return rows
-        kept = self.counts_.counts[: self.n_features_] >= self.min_df
+        kept = self._weighting.u[: self.n_features_] >= self._settings.min_df
         self.vocabulary_ = self.vocabulary_.keep(kept)
-        self.counts_.keep(kept)
-        rows = weighting.keep(rows, kept[rows.indices])
+        self._weighting.keep(kept)
+        rows = keep(rows, kept[rows.indices])
         return rows._replace(indices=(np.cumsum(kept, dtype=np.int32) - 1)[rows.indices], n_features=self.n_features_)
 
     def _weighted(self, rows: Rows) -> Rows:
-        return weighting.weigh(rows, self.counts_, self.tf, self.idf, self.norm, self.slope)
+        return self._weighting.weigh(rows)
+
+
+class _Settings(NamedTuple):
+    """The parameters, checked, as they were when learning began. In the types that JSON has."""
+
+    lowercase: bool
+    min_length: int
+    fold_digits: bool
+    stop_words: str | list[str] | None
+    ngrams: int
+    prefix: int | None
+    min_df: int
+    hashed: int | None
+    tf: str
+    idf: str | None
+    norm: str | None
+    slope: float
+
+    @classmethod
+    def of(cls, given: TextVectorizer) -> _Settings:
+        stop_words = given.stop_words
+        if isinstance(stop_words, str):
+            as_choice(stop_words, "stop_words", (None, "english"))
+        elif stop_words is not None:
+            stop_words = [str(word) for word in as_texts(stop_words, "stop_words")]
+        if given.hashed is not None and as_whole(given.hashed, "hashed", least=1) >= 2**31:
+            raise InputError(f"hashed must be below 2**31, not {given.hashed}")
+        return cls(
+            lowercase=bool(given.lowercase),
+            min_length=as_whole(given.min_length, "min_length", least=1),
+            fold_digits=bool(given.fold_digits),
+            stop_words=stop_words,
+            ngrams=as_whole(given.ngrams, "ngrams", least=1),
+            prefix=None if given.prefix is None else as_whole(given.prefix, "prefix", least=1),
+            min_df=as_whole(given.min_df, "min_df", least=1),
+            hashed=None if given.hashed is None else int(given.hashed),
+            tf=as_choice(given.tf, "tf", TF),
+            idf=as_choice(given.idf, "idf", IDF),
+            norm=as_choice(given.norm, "norm", NORM),
+            slope=as_real(given.slope, "slope", least=0, most=1),
+        )
 
 
 def _blocks(texts: list[str]) -> Iterator[list[str]]:
     """Runs of texts of about BLOCK letters together; a longer text is a block of its own."""
-    if len(texts) == 1:
-        yield texts
-        return
     first = letters = 0
     for position, text in enumerate(texts):
         letters += len(text)

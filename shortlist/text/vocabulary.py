@@ -83,7 +83,7 @@ class Vocabulary:
     def _of(cls, hashes: NDArray[np.uint64], letters: NDArray[np.uint32], ends: NDArray[np.int64]) -> Vocabulary:
         vocabulary = cls()
         vocabulary.learn(hashes)
-        vocabulary.name(letters, ends[: vocabulary.size])
+        vocabulary.name(letters, ends)
         return vocabulary
 
     def _grow(self) -> None:
@@ -111,11 +111,9 @@ class Vocabulary:
         text = state.array("letters", np.uint8).tobytes().decode("utf-8", "surrogatepass")
         letters = to_codes(text)
         state.require(hashes.size <= MOST and ends.size == hashes.size, "every feature has one name")
-        state.require(np.unique(hashes).size == hashes.size, "no two features have the same hash")
-        lengths = np.diff(ends, prepend=0)
-        state.require(
-            np.all(lengths >= 0) and (ends[-1] if ends.size else 0) == letters.size, "the names fill their letters"
-        )
+        state.require(np.unique(hashes).size == hashes.size, "no two features are the same")
+        lengths = np.diff(ends, prepend=0, append=letters.size)
+        state.require(np.all(lengths[:-1] >= 0) and lengths[-1] == 0, "the names follow one another")
         return cls._of(hashes, letters, ends)
 
 

@@ -1,0 +1,110 @@
+"""The vocabulary against a dict, the counting against NumPy, and files that were tampered with."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist import ModelFileError, TextVectorizer
+from shortlist.store import build
+from shortlist.text.counting import FEW, count
+from shortlist.text.vocabulary import Vocabulary
+
+# few enough to repeat, and some that meet in one slot of the table
+hashes = st.one_of(st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1))
+
+
+@given(st.lists(st.lists(hashes, max_size=50), max_size=5))
+def test_a_vocabulary_numbers_hashes_as_a_dict_does(batches):
+    vocabulary, number = Vocabulary(), {}
+    for batch in batches:
+        array = np.array(batch, dtype=np.uint64)
+        before = len(number)
+        expected = [number.setdefault(h, len(number)) for h in batch]
+        numbers, new = vocabulary.learn(array)
+        assert numbers.tolist() == expected
+        assert [batch[j] for j in new] == list(number)[before:]
+        assert [expected.index(i) for i in range(before, len(number))] == new.tolist()
+    assert vocabulary.hashes.tolist() == list(number)
+    wanted = [*number, 77]
+    assert vocabulary.find(np.array(wanted, dtype=np.uint64)).tolist() == [number.get(h, -1) for h in wanted]
+
+
+def test_a_vocabulary_grows_to_whatever_comes():
+    hashes = np.unique(np.random.default_rng(0).integers(0, 2**64, 200_000, dtype=np.uint64))
+    hashes[:2000] <<= np.uint64(40)  # all would like the same slot
+    hashes = np.unique(hashes)
+    vocabulary = Vocabulary()
+    for part in np.array_split(hashes, 7):
+        vocabulary.learn(part)
+    assert len(vocabulary) == hashes.size
+    np.testing.assert_array_equal(vocabulary.find(hashes), np.arange(hashes.size))
+    assert vocabulary.find(np.array([1 << 39, 12345], dtype=np.uint64)).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("n_features", [1, 200, 300, 70_000, 2**24 + 1, 2**31 - 1])
+@given(seed=st.integers(0, 2**32 - 1), sizes=st.lists(st.integers(0, 4 * FEW), max_size=4))
+def test_counting_is_what_numpy_counts(n_features, seed, sizes):
+    """Numbers of one to four bytes, in texts that are sorted by insertion and in texts that are sorted by bytes."""
+    rng = np.random.default_rng(seed)
+    few = rng.integers(-1, n_features, 100)  # so that many repeat
+    texts = [rng.choice([*few, *rng.integers(-1, n_features, 100)], size) for size in sizes]
+    numbers = np.concatenate([*texts, []]).astype(np.int32)
+    rows = count(numbers, np.cumsum([0, *sizes]), n_features)
+    assert rows.indptr[0] == 0
+    assert rows.n_rows == len(texts)
+    for i, text in enumerate(texts):
+        columns, counts = np.unique(text[text >= 0], return_counts=True)
+        row = slice(rows.indptr[i], rows.indptr[i + 1])
+        np.testing.assert_array_equal(rows.indices[row], columns)
+        np.testing.assert_array_equal(rows.data[row], counts)
+
+
+def shorten(state, name):
+    state.arrays[name] = state.arrays[name][:-1]
+
+
+def change(state, name, value, position=-1):
+    state.arrays[name] = state.arrays[name].copy()
+    state.arrays[name][position] = value
+
+
+@pytest.mark.parametrize(
+    ("tamper", "message"),
+    [
+        (lambda state: shorten(state, "hashes"), "one name"),
+        (lambda state: shorten(state, "name_ends"), "one name"),
+        (lambda state: shorten(state, "letters"), "follow one another"),
+        (lambda state: shorten(state, "document_counts"), "count of documents"),
+        (lambda state: change(state, "name_ends", 2**40), "follow one another"),
+        (lambda state: change(state, "name_ends", -3, 0), "follow one another"),
+        (lambda state: change(state, "hashes", state.arrays["hashes"][0]), "are the same"),
+        (lambda state: change(state, "document_counts", -1), "no feature is in more"),
+        (lambda state: change(state, "document_counts", 99), "no feature is in more"),
+        (lambda state: state.settings.update(documents=-1), "documents is a count"),
+        (lambda state: state.settings.update(documents="3"), "documents is a count"),
+        (lambda state: state.arrays.pop("hashes"), "no array 'hashes'"),
+        (lambda state: state.arrays.update(hashes=state.arrays["hashes"].astype(float)), "not uint64"),
+    ],
+)
+def test_a_tampered_state_is_refused(tamper, message):
+    state = TextVectorizer(idf="smooth").fit(["corn wheat", "rye wheat"]).to_state()
+    build(state)
+    tamper(state)
+    with pytest.raises(ModelFileError, match=message):
+        build(state)
+
+
+@pytest.mark.parametrize("settings", [{"ngrams": -1}, {"hashed": 2**40}, {"tf": 3}, {"min_length": "2"}])
+def test_tampered_settings_are_refused(settings):
+    state = TextVectorizer().fit(["corn wheat"]).to_state()
+    state.settings.update(settings)
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        build(state)
+
+
+def test_parameters_changed_after_fitting_wait_for_the_next_fit():
+    ours = TextVectorizer(prefix=2).fit(["corn wheat"])
+    ours.set_params(ngrams=-1, prefix=1, hashed=3)  # kernels trust what was checked
+    assert ours.transform(["corn wheat corn"]).toarray().tolist() == [[2, 2, 1, 1]]
+    assert ours.to_state().settings["ngrams"] == 1
