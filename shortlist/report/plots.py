@@ -56,11 +56,10 @@ def plot_frequency_recall(path: str | Path, frequency: ArrayLike, recall: ArrayL
     axes = _axes(path, "training examples with the label", "recall of the label")
     axes.plot(x, y, ".", alpha=0.4, label="one label")
     octave = np.floor(np.log2(np.maximum(x, 0.5)))
-    centres = np.unique(octave)
-    means = [y[octave == one].mean() for one in centres]
-    axes.plot(np.where(centres < 0, 0, 1.5 * 2**centres), means, "o-", label="mean of an octave")
+    means = [(x[octave == one].mean(), y[octave == one].mean()) for one in np.unique(octave)]
+    axes.plot(*zip(*means, strict=True), "o-", label="mean of an octave")
     axes.set_xscale("symlog", linthresh=1)
-    axes.set(xlim=(0, None), ylim=(-0.02, 1.02))
+    axes.set(xlim=(0, 2 * x.max(initial=1)), ylim=(-0.02, 1.02))
     axes.legend()
     _save(axes, path)
 

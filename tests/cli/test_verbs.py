@@ -89,7 +89,7 @@ def test_evaluate_draws(run, model, news, tmp_path):
     pytest.importorskip("matplotlib")
     assert run("evaluate", model, news, "--plot", "pictures").code == 0
     pictures = sorted(path.name for path in (tmp_path / "pictures").iterdir())
-    assert pictures == ["along-the-stream.png", "first-k.png", "frequency-recall.png", "precision-recall.png"]
+    assert pictures == ["first-k.png", "frequency-recall.png", "learning.png", "precision-recall.png"]
 
 
 def test_inspect_a_model(run, model):

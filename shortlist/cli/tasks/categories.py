@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LEARNERS = {"feature-focus": "FeatureFocus", "independent": "IndependentIndex", "frequency": "FrequencyBaseline"}
 USUAL = ["R1", "R5", "MRR", "P@5", "nDCG@5"]
 DEPTH = 200  # labels ranked for a measure that looks at the whole ranking but can do with its beginning
+FEW = 50  # examples that are ranked, then learned, at a time for a learning curve
 SHOWN = 30  # rows of a table for people
 
 
@@ -88,10 +89,12 @@ def evaluate(model: Any, batches: Iterator[Examples], asked: Asked) -> None:
     n_labels = len(learner.classes_)
     chosen = [measure(name) for name in asked.measures or USUAL]
     k = max(n_labels if "complete rankings" in one.needs else int(one.parameters.get("k", DEPTH)) for one in chosen)
-    rankings, truth = [], []
+    rankings, truth, kept = [], [], []
     for batch in batches:
         rankings.append(rank(model, batch, k))
         truth += batch.labels or []
+        if asked.plot:
+            kept.append(batch)
     if not rankings:
         raise InputError("there are no examples to evaluate")
     ranking, numbers = Ranking.stack(rankings, k), learner.label_numbers(truth)
@@ -102,6 +105,7 @@ def evaluate(model: Any, batches: Iterator[Examples], asked: Asked) -> None:
     table = per_label(ranking, numbers, n_labels=n_labels) if asked.per_label or asked.plot else None
     if asked.plot:
         draw(asked.plot, ranking, numbers, table, learner.label_counts_)
+        draw_learning(asked.plot, model, kept, ranking.ids[:, 0], numbers)
         say(f"pictures are in {asked.plot}")
     rows = table.to_dicts() if table is not None and asked.per_label else []
     if asked.as_json:
@@ -117,10 +121,10 @@ def evaluate(model: Any, batches: Iterator[Examples], asked: Asked) -> None:
 
 
 def draw(folder: Path, ranking: Ranking, truth: Any, table: Any, counts: Any) -> None:
-    """The precision-recall graph, R_k against k, R1 along the stream, and label frequency against recall."""
+    """The precision-recall graph, R_k against k, and label frequency against recall."""
     import numpy as np
 
-    from shortlist.measures import among_first_k, place_labels, precision_recall, progressive
+    from shortlist.measures import among_first_k, place_labels, precision_recall
     from shortlist.report import plots
 
     try:
@@ -130,10 +134,30 @@ def draw(folder: Path, ranking: Ranking, truth: Any, table: Any, counts: Any) ->
     places = place_labels(ranking, truth, counts.size)
     plots.plot_precision_recall(folder / "precision-recall.png", {"model": precision_recall(places)})
     plots.plot_among_first_k(folder / "first-k.png", {"model": among_first_k(places, min(50, ranking.ids.shape[1]))})
-    plots.plot_learning(folder / "along-the-stream.png", {"model": progressive(places.best == 1)}, "R1")
     known = (table.labels < counts.size) & (table.true > 0)
     frequency = counts[np.where(known, table.labels, 0)][known]
     plots.plot_frequency_recall(folder / "frequency-recall.png", frequency, table.recall[known])
+
+
+def draw_learning(folder: Path, model: Any, batches: list[Examples], best: Any, truth: Any) -> None:
+    """R1 along the data: of the model as it is, and of one that learns each few examples after ranking them."""
+    from shortlist import store
+    from shortlist.categories.learner import is_true
+    from shortlist.measures import progressive
+    from shortlist.report import plots
+
+    curves = {"as it is": progressive(is_true(best, truth))}
+    if hasattr(learner_of(model), "partial_fit"):
+        learning = store.build(model.to_state())
+        hits: list[bool] = []
+        for batch in batches:
+            for first in range(0, len(batch), FEW):
+                few = batch.take(list(range(first, min(first + FEW, len(batch)))))
+                numbers = learner_of(learning).label_numbers(few.labels)
+                hits += is_true(rank(learning, few, 1).ids[:, 0], numbers).tolist()
+                learn(learning, few)
+        curves["learning as it goes"] = progressive(hits)
+    plots.plot_learning(folder / "learning.png", curves, "R1")
 
 
 def describe(model: Any) -> dict[str, Any]:
