@@ -1,0 +1,74 @@
+"""What an experiment is: independent jobs, numbers that can be kept, and tables and figures made of them.
+
+Each paper has one file in this room, with the protocol as data at its top and a list ``EXPERIMENTS`` at its end.
+``jobs`` lists the parameters of every independent piece of work and ``run`` does one of them. Both parameters and
+results are JSON, so that a run that was stopped can go on, and any number of workers gives the same numbers.
+``show`` turns all of them into tables and figures, ours beside published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Job = dict[str, Any]
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of ours, how it spreads over trials, and what was published."""
+
+    ours: float | None = None
+    spread: float | None = None
+    published: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows by name, columns by name. A cell is a Cell, a text, or absent."""
+
+    title: str
+    columns: list[str]
+    rows: dict[str, dict[str, Cell | str]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of a figure, with a band around it where there is one."""
+
+    x: list[float]
+    y: list[float]
+    low: list[float] | None = None
+    high: list[float] | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure drawn as in the paper."""
+
+    title: str
+    x: str
+    y: str
+    curves: dict[str, Curve]
+    log_x: bool = False
+    log_y: bool = False
+    bars: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One command's worth of a paper."""
+
+    name: str
+    paper: str
+    title: str
+    needs: tuple[str, ...]  # data sets, by their names in datasets.py
+    jobs: Callable[[bool], list[Job]]  # quick -> the parameters of every job
+    run: Callable[[Path, Job], Result]  # the folder of the data sets, and one job
+    show: Callable[[list[tuple[Job, Result]]], list[Table | Figure]]
+    stands_in: str = field(default="")  # which corpus cannot be had, and what is used in its place
