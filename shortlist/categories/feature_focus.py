@@ -128,6 +128,10 @@ class FeatureFocus(CategoryLearner):
         """|W|, the number of edges in the index."""
         return self._index.n_edges
 
+    def edges_touched(self, X: Any) -> float:
+        """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
+        return self._index.edges_touched(self._check(X), self.max_edges)
+
     def strongest(self, label: Any, n: int = 10) -> list[tuple[int, float]]:
         """The n features with the largest weights to a label."""
         return self._index.strongest(self._number(label), n)

@@ -133,6 +133,10 @@ class IndependentIndex(CategoryLearner):
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return indexing.votes(row, self._index(), label, ALL_EDGES, 0)
 
+    def edges_touched(self, X: Any) -> float:
+        """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
+        return self._index().edges_touched(self._check(X), ALL_EDGES)
+
     @property
     def n_edges_(self) -> int:
         """The number of edges that are used for ranking."""

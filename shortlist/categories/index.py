@@ -82,6 +82,12 @@ class Index(NamedTuple):
         worst = np.lexsort((-seen, -leak))[:n]
         return [(f, lost) for f, lost in zip(worst.tolist(), leak[worst].tolist(), strict=True) if lost == lost]
 
+    def edges_touched(self, rows: Rows, max_edges: int) -> float:
+        """d, the mean number of edges that vote for each active feature of some rows."""
+        known = rows.indices[rows.indices < self.features.size]
+        touched = np.minimum(self.features["length"][known], max_edges)
+        return float(touched.sum(dtype=np.int64)) / max(rows.indices.size, 1)
+
     def to_arrays(self, n_features: int) -> dict[str, NDArray[Any]]:
         """The index without its spare room, for the model file."""
         _, classes, weights = self.all_edges()

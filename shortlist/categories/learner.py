@@ -110,6 +110,12 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
 
     def fit_rows(self, rows: Rows, Y: Any) -> Any:
         """``fit`` on rows that have been checked."""
+        for _ in self.fit_passes(rows, Y):
+            pass
+        return self
+
+    def fit_passes(self, rows: Rows, Y: Any) -> Iterator[int]:
+        """``fit_rows`` step by step: the learner can be tried after each pass, whose number is given."""
         if rows.n_rows == 0:
             raise InputError("there are no rows to learn from: found 0 samples where at least 1 is needed")
         self._start()
@@ -121,7 +127,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         for n in range(passes):
             order = np.arange(rows.n_rows) if generator is None else generator.permutation(rows.n_rows)
             self._learn(rows, labels, order.astype(np.int64, copy=False), n == 0)
-        return self
+            yield n + 1
 
     def learn_rows(self, rows: Rows, Y: Any) -> Any:
         """``partial_fit`` on rows that have been checked."""
