@@ -12,7 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import ClassVar, NamedTuple
+
+import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
@@ -35,23 +38,58 @@ class Csv(Table):
         return name.endswith(cls.endings)
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        for option in (self.separator, *([self.quote] if self.quote is not None else [])):
-            if not isinstance(option, str) or len(option) != 1 or option in "\r\n":
-                raise InputError(f"separator and quote must each be one character, not {option!r}")
-        if self.separator == self.quote:
-            raise InputError("separator and quote must differ")
+        quoting = self._quoting(source)
         layout = None
-        for numbers, rows in self._records(source):
+        for first, block in source.blocks():
+            if quoting and (quoting.waiting or quoting.quote.encode() in block):
+                numbers, rows = quoting.rows(*source.decoded(first, block))
+            elif layout and (columns := self._even_columns(block, layout.width)):
+                yield self._examples(source, layout, range(first, first + len(columns[0])), columns)
+                continue
+            else:
+                lines = zip(*source.decoded(first, block), strict=True)
+                full = [(number, line.split(self.separator)) for number, line in lines if line]
+                numbers, rows = [number for number, _ in full], [row for _, row in full]
             if layout is None and rows:
-                layout = self._layout(source, rows)
+                layout = self._layout(source, rows[0])
                 if layout.has_header:
                     numbers, rows = numbers[1:], rows[1:]
-            if layout is not None:
-                yield self._examples(source, layout, numbers, rows)
+            if layout and rows:
+                yield self._examples_of_rows(source, layout, numbers, rows)
+        if quoting and quoting.waiting:
+            numbers, rows = quoting.rows([], [], last=True)
+            layout = layout or (self._layout(source, rows[0]) if rows else None)
+            if layout and rows:
+                yield self._examples_of_rows(source, layout, numbers, rows)
 
-    def _layout(self, source: Source, rows: list[list[str]]) -> Layout:
-        """Where the columns are, from the first rows."""
-        wanted, first = self.wanted(), rows[0]
+    def _quoting(self, source: Source) -> Quoting | None:
+        """What reads quoted fields; the options are checked here."""
+        for option in (self.separator, *([self.quote] if self.quote is not None else [])):
+            if not isinstance(option, str) or len(option.encode()) != 1 or option in "\r\n":
+                raise InputError(f"separator and quote must each be one ASCII character, not {option!r}")
+        if self.separator == self.quote:
+            raise InputError("separator and quote must differ")
+        return None if self.quote is None else Quoting(source, self.separator, self.quote)
+
+    def _even_columns(self, block: bytes, width: int) -> list[list[str]] | None:
+        """The columns of a block in which every line has ``width`` fields; None where that is not so."""
+        array = np.frombuffer(block, dtype=np.uint8)
+        ends = np.flatnonzero(array == ord("\n"))
+        found = np.flatnonzero(array == ord(self.separator))
+        if width < 2 or found.size != ends.size * (width - 1):
+            return None
+        separators = found.reshape(-1, width - 1)
+        if np.any(separators[:, -1] > ends) or np.any(separators[1:, 0] < ends[:-1]):
+            return None
+        try:
+            fields = block.decode().replace("\n", self.separator).split(self.separator)
+        except UnicodeDecodeError:
+            return None
+        return [fields[column:-1:width] for column in range(width)]
+
+    def _layout(self, source: Source, first: list[str]) -> Layout:
+        """Where the columns are, from the first row."""
+        wanted = self.wanted()
         if all(isinstance(column, int) for column in wanted.values() if column != "labels"):
             places = {what: column for what, column in wanted.items() if isinstance(column, int)}
             for what, place in places.items():
@@ -72,55 +110,48 @@ class Csv(Table):
                 raise InputError(f"{source.name}, line 1: expected a column {column!r} for {what}, found {found}")
         return Layout(len(first), places, True)
 
-    def _examples(self, source: Source, layout: Layout, numbers: Sequence[int], rows: list[list[str]]) -> Examples:
-        width, places = layout.width, layout.places
-        if any(len(row) != width for row in rows):
-            numbers, rows = self._of_width(source, width, numbers, rows)
-        text, labels = places["text"], places.get("labels")
-        if "id" not in places and "rating" not in places:
-            split = str.split if self.label_separator == " " else self.split_labels
-            return Examples(
-                texts=[row[text] for row in rows],
-                labels=None if labels is None else [split(row[labels]) for row in rows],
-            )
-        read = []
-        for number, row in zip(numbers, rows, strict=True):
-            try:
-                rating = self.to_rating(row[places["rating"]]) if "rating" in places else None
-            except BadValue as problem:
-                source.bad(number, None, str(problem))
-                continue
-            name = row[places["id"]] if "id" in places else None
-            read.append((row[text], None if labels is None else self.split_labels(row[labels]), name, rating))
-        return self.batch(read)
-
-    def _of_width(
-        self, source: Source, width: int, numbers: Sequence[int], rows: list[list[str]]
-    ) -> tuple[list[int], list[list[str]]]:
-        """The rows that have as many fields as there are columns; the others are bad."""
+    def _examples_of_rows(
+        self, source: Source, layout: Layout, numbers: Sequence[int], rows: list[list[str]]
+    ) -> Examples:
+        """The examples of rows, of which those with too few or too many fields are bad."""
         kept = []
         for number, row in zip(numbers, rows, strict=True):
-            if len(row) == width:
+            if len(row) == layout.width:
                 kept.append((number, row))
             else:
-                end = len(self.separator.join(row[:width])) + 1
-                source.bad(number, end, f"expected {width} columns, found {len(row)}")
-        return [number for number, _ in kept], [row for _, row in kept]
+                end = len(self.separator.join(row[: layout.width])) + 1
+                source.bad(number, end, f"expected {layout.width} columns, found {len(row)}")
+        columns = [[row[column] for _, row in kept] for column in range(layout.width)]
+        return self._examples(source, layout, [number for number, _ in kept], columns)
 
-    def _records(self, source: Source) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
-        """Blocks of rows of fields, with the line that each begins on. Empty lines are no rows."""
-        separator, quote = self.separator, self.quote
-        quoting = Quoting(source, separator, quote) if quote is not None else None
-        for numbers, lines in source.line_blocks():
-            if quoting and (quoting.waiting or any(quoting.quote in line for line in lines)):
-                yield quoting.rows(numbers, lines)
-            else:
-                if "" in lines:
-                    full = [(number, line) for number, line in zip(numbers, lines, strict=True) if line]
-                    numbers, lines = [number for number, _ in full], [line for _, line in full]
-                yield numbers, [line.split(separator) for line in lines]
-        if quoting and quoting.waiting:
-            yield quoting.rows([], [], last=True)
+    def _examples(
+        self, source: Source, layout: Layout, numbers: Sequence[int], columns: list[list[str]]
+    ) -> Examples:
+        column = {what: columns[place] for what, place in layout.places.items()}
+        ratings = None
+        if "rating" in column:
+            pairs = zip(numbers, column["rating"], strict=True)
+            ratings = np.array([self._rating(source, number, value) for number, value in pairs])
+            if np.isnan(ratings).any():  # bad, and already reported
+                good = np.flatnonzero(~np.isnan(ratings)).tolist()
+                return self._examples(source, layout, good, [[values[i] for i in good] for values in columns])
+        labels = None
+        if "labels" in column:
+            split = str.split if self.label_separator == " " else self.split_labels
+            labels = [split(cell) for cell in column["labels"]]
+        return Examples(
+            texts=column["text"],
+            labels=labels,
+            ids=column.get("id"),
+            ratings=ratings,
+        )
+
+    def _rating(self, source: Source, number: int, value: str) -> float:
+        try:
+            return self.to_rating(value)
+        except BadValue as problem:
+            source.bad(number, None, str(problem))
+            return nan
 
 
 class Layout(NamedTuple):

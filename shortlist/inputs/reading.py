@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,7 +32,13 @@ class Stream:
         self._progress = progress
 
     def __iter__(self) -> Iterator[Examples]:
-        return (batch for batch in self._batches if len(batch))
+        while True:
+            with _collector_paused():
+                batch = next(self._batches, None)
+            if batch is None:
+                return
+            if len(batch):
+                yield batch
 
     @property
     def bytes_read(self) -> int:
@@ -51,6 +59,19 @@ class Stream:
     @property
     def notes(self) -> list[str]:
         return self._progress.notes
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Keep Python from looking for cycles while a batch is made: among its many small lists it would look long."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def read(

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
+
 from shortlist.errors import InputError
 from shortlist.inputs.compression import Peekable, Readable, decompressed, problems
 from shortlist.inputs.examples import Skipped
@@ -125,7 +127,7 @@ class Source:
                 if b"\r" in block:
                     block = block.replace(b"\r\n", b"\n")
                 yield number, block
-                number += block.count(b"\n")
+                number += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
                 rest = bytearray(data[end:])
             else:
                 rest += data

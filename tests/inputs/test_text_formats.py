@@ -136,8 +136,10 @@ def test_columns_that_are_not_there():
     fails("text,b\n1,2", "csv", "line 1: expected a column 'tags' for labels, found 'text', 'b'", labels="tags")
     fails("a,b\n1,2", "csv", "there is no column 2 for text; there are 2", text=2)
     fails("text,stars\na,many", "csv", "line 2: expected a number in 'stars', found 'many'", rating="stars")
+    texts, _, stream = examples("text,stars\na,many\nb,3\n", "csv", rating="stars", skip_bad=True)
+    assert (texts, stream.skipped.count) == (["b"], 1)
     fails("text,stars\na,inf", "csv", "line 2: expected a finite number in 'stars'", rating="stars")
-    fails("text\na", "csv", "must each be one character", separator=";;")
+    fails("text\na", "csv", "must each be one ASCII character", separator=";;")
     fails("text\na", "csv", "must differ", separator='"')
     fails("text\na", "csv", "text must name a column", text=None)
 
