@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
-from shortlist.inputs.source import Progress, Source
+from shortlist.inputs.source import Progress
 
 
 @dataclass
@@ -20,6 +20,7 @@ class ClassFolders(Format):
     name = "folders"
     description = "a folder of class folders: each file is a text, the name of its folder is its label"
     carries = ("texts", "labels", "ids")
+    obtained = "20 Newsgroups: http://qwone.com/~jason/20Newsgroups/ (encoding='latin-1', headers=False)"
 
     headers: bool = True
 
@@ -37,30 +38,12 @@ class ClassFolders(Format):
         ]
 
     def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
-        files = self.files(folder)
-        progress.bytes_total = sum(path.stat().st_size for path in files)
-        batch, held = Examples(texts=[], labels=[], ids=[]), 0
-        for path in files:
-            source = Source(path, progress)
-            try:
-                source.decode_as(self.encoding)
-                text = source.whole()
-            finally:
-                source.close()
-            if text is None:
-                continue
-            if not self.headers:
-                text = text.partition("\n\n")[2]
-            label, *inner = path.relative_to(folder).parts
-            batch.texts.append(text)  # type: ignore[union-attr]
-            batch.labels.append([label])  # type: ignore[union-attr]
-            batch.ids.append("/".join([label, *inner]))  # type: ignore[union-attr]
-            held += len(text)
-            if held >= progress.batch:
-                yield batch
-                batch, held = Examples(texts=[], labels=[], ids=[]), 0
-        if batch.texts:
-            yield batch
+        return in_batches(("texts", "labels", "ids"), self._read(folder, progress), progress.batch)
+
+    def _read(self, folder: Path, progress: Progress) -> Iterator[tuple[str, list[str], str]]:
+        for path, text in self.whole_files(folder, progress):
+            inside = path.relative_to(folder).parts
+            yield text if self.headers else text.partition("\n\n")[2], [inside[0]], "/".join(inside)
 
 
 def _hidden(path: Path) -> bool:

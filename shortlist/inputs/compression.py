@@ -13,6 +13,7 @@ import lzma
 import sys
 import zlib
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -108,16 +109,17 @@ _BEGINNINGS: dict[bytes, Callable[[Readable], Readable]] = {
 ENDINGS = (".gz", ".xz", ".zst", ".bz2")
 
 
+@cache
 def problems() -> tuple[type[Exception], ...]:
     """Whatever reading raises when the file cannot be read, or its compressed data are damaged or stop too early."""
     zstd = _zstd()
     return (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, *([zstd.ZstdError] if zstd else []))
 
 
-def decompressed(stream: Peekable) -> Readable:
-    """The same stream, or what its compressed bytes stand for."""
+def decompressed(stream: Peekable) -> Readable | None:
+    """What the compressed bytes of a stream stand for; None where they are not compressed."""
     beginning = stream.peek(10)
     for magic, undo in _BEGINNINGS.items():
         if beginning.startswith(magic):
             return undo(stream)
-    return stream
+    return None

@@ -96,19 +96,15 @@ class Csv(Table):
                 if not 0 <= place < len(first):
                     raise InputError(f"{source.name}: there is no column {place} for {what}; there are {len(first)}")
             return Layout(len(first), places, False)
-        places = {what: first.index(column) for what, column in wanted.items() if column in first}
-        if not places and len(first) == 2 and (self.text, self.labels) == ("text", "labels"):
+        if not set(first) & set(wanted.values()) and len(first) == 2 and (self.text, self.labels) == ("text", "labels"):
             source.progress.notes.append(
                 f"{source.name}: no first line names the columns, so they were taken to be labels and text"
             )
             if self.label_separator is None:
                 self.label_separator = " "
             return Layout(2, {"labels": 0, "text": 1}, False)
-        for what, column in wanted.items():
-            if what not in places and not (what == "labels" and column == "labels"):
-                found = ", ".join(map(repr, first))
-                raise InputError(f"{source.name}, line 1: expected a column {column!r} for {what}, found {found}")
-        return Layout(len(first), places, True)
+        named = self.present(first, f"{source.name}, line 1")
+        return Layout(len(first), {what: first.index(str(column)) for what, column in named.items()}, True)
 
     def _examples_of_rows(
         self, source: Source, layout: Layout, numbers: Sequence[int], rows: list[list[str]]

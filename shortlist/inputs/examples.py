@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -66,3 +66,21 @@ class Skipped:
 
     def __bool__(self) -> bool:
         return self.count > 0
+
+
+def in_batches(names: tuple[str, ...], examples: Iterable[tuple[Any, ...]], size: int) -> Iterator[Examples]:
+    """Gather examples, each a text and other values in the order of ``names``, to batches of about ``size`` letters."""
+    columns: list[list[Any]] = [[] for _ in names]
+    held = 0
+    for example in examples:
+        for column, value in zip(columns, example, strict=True):
+            column.append(value)
+        held += len(example[0])
+        if held >= size:
+            yield _named(names, columns)
+            columns, held = [[] for _ in names], 0
+    yield _named(names, columns)
+
+
+def _named(names: tuple[str, ...], columns: list[Any]) -> Examples:
+    return Examples(**dict(zip(names, columns, strict=True)))

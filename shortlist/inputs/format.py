@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.source import Progress, Source
+
+Kind = TypeVar("Kind", bound="Format")
 
 
 @dataclass
@@ -24,7 +26,7 @@ class Format:
     obtained: ClassVar[str] = ""  # where the data set can be had, for the formats that are one data set's own
 
     @classmethod
-    def with_options(cls, options: dict[str, Any]) -> Format:
+    def with_options(cls: type[Kind], options: dict[str, Any]) -> Kind:
         """The format with these options, refused if it does not have them."""
         known = [option.name for option in fields(cls)]
         for option in options:
@@ -66,3 +68,17 @@ class Format:
             yield from self.examples(source)
         finally:
             source.close()
+
+    def whole_files(self, folder: Path, progress: Progress) -> Iterator[tuple[Path, str]]:
+        """Each file of a folder with its whole text."""
+        files = self.files(folder)
+        progress.bytes_total = sum(path.stat().st_size for path in files)
+        for path in files:
+            source = Source(path, progress)
+            try:
+                source.decode_as(self.encoding)
+                text = source.whole()
+            finally:
+                source.close()
+            if text is not None:
+                yield path, text

@@ -15,7 +15,7 @@ import msgspec
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.source import Source
-from shortlist.inputs.table import BadValue, Table
+from shortlist.inputs.table import BadValue, Row, Table
 
 
 @dataclass
@@ -62,7 +62,7 @@ class JsonLines(Table):
         fields.sort(key=len)
         return msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=names, gc=False))
 
-    def _row(self, record: Any) -> tuple[str, list[str] | None, str | None, float | None]:
+    def _row(self, record: Any) -> Row:
         return (
             record.text,
             None if record.labels is None else self.to_labels(record.labels),

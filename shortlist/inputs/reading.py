@@ -13,8 +13,9 @@ from shortlist.door import as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.compression import ENDINGS
 from shortlist.inputs.examples import Examples, Skipped
+from shortlist.inputs.frames import Frames
 from shortlist.inputs.registry import FORMATS
-from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source
+from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
 
 Where = str | os.PathLike[str] | BinaryIO
 
@@ -104,7 +105,10 @@ def read(
     options |= {name: value for name, (value, usual) in columns.items() if value != usual}
     if format is not None:
         as_choice(format, "format", list(FORMATS))
-    path = None if hasattr(source, "read") or source == "-" else _path(source)
+    if Frames.is_frame(source):
+        frames = Frames.with_options(options)
+        return Stream(frames.name, frames.frame_examples(source, progress), progress)
+    path = None if is_open(source) else _path(source)
     if path and path.is_dir():
         reader = FORMATS[format or _sniff_folder(path)].with_options(options)
         return Stream(reader.name, reader.folder_examples(path, progress), progress)
@@ -120,9 +124,11 @@ def read(
 
 def sniff(source: Where, *, encoding: str | None = None) -> str:
     """The name of the format of a path, a folder, or an open binary file that can seek (it is put back)."""
-    path = None if hasattr(source, "read") else _path(source)
+    path = None if is_open(source) else _path(source)
     if path and path.is_dir():
         return _sniff_folder(path)
+    if not path and not hasattr(source, "seek"):
+        raise InputError("standard input cannot be read twice; read() recognises its format while reading")
     place = None if path else source.tell()  # type: ignore[union-attr]
     opened = Source(source, Progress(encoding=encoding))
     try:

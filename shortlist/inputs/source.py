@@ -6,7 +6,6 @@ Memory is bounded by two numbers: ``batch``, the bytes of a block, and ``max_rec
 from __future__ import annotations
 
 import codecs
-import io
 import os
 import sys
 from collections.abc import Iterator
@@ -59,7 +58,7 @@ class Source:
 
     def __init__(self, where: str | os.PathLike[str] | BinaryIO, progress: Progress) -> None:
         self.progress = progress
-        self.path = None if isinstance(where, io.IOBase) or hasattr(where, "read") or where == "-" else Path(where)
+        self.path = None if is_open(where) else Path(where)  # type: ignore[arg-type]
         self.name = str(self.path) if self.path else _name_of(where)
         self._problems = problems()
         self._opened: BinaryIO | None = None
@@ -67,7 +66,10 @@ class Source:
             if self.path:
                 self._opened = open(self.path, "rb")  # noqa: SIM115 - closed by close()
             stream: Any = self._opened or (sys.stdin.buffer if where == "-" else where)
-            self._plain = Peekable(decompressed(Peekable(_Counted(stream, progress))))
+            raw = Peekable(_Counted(stream, progress))
+            expanded = decompressed(raw)
+            self.compressed = expanded is not None
+            self._plain = Peekable(expanded) if expanded else raw
             self._text: Readable = self._plain
         self._ended = False
         self._last = b""
@@ -83,7 +85,9 @@ class Source:
             return head.decode(_marked(head) or _checked(self.progress.encoding or "utf-8"), "replace")
 
     def decode_as(self, encoding: str) -> None:
-        """Read the text in this encoding, unless the caller or a byte order mark named another."""
+        """Read the text in this encoding, unless the caller or a byte order mark named another; or "binary" data."""
+        if encoding == "binary":
+            return
         with self._explained():
             self._text = _in_utf8(self._plain, self.progress.encoding or encoding)
 
@@ -259,6 +263,11 @@ def _checked(encoding: str) -> str:
 def _marked(head: bytes) -> str | None:
     """The encoding that a byte order mark names."""
     return next((name for mark, name in BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
+
+
+def is_open(where: Any) -> bool:
+    """Whether this is an open file, or "-" for standard input, and not a path."""
+    return hasattr(where, "read") or (isinstance(where, str) and where == "-")
 
 
 def _name_of(where: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
+from shortlist.inputs.source import Progress
 
 Name = str | int
+Row = tuple[str, list[str] | None, str | None, float | None]
 
 
 @dataclass
@@ -72,6 +75,12 @@ class Table(Format):
             return []  # pandas' way of saying None
         raise BadValue(f"expected a label or a list of labels in {self.labels!r}, found {value!r}")
 
+    def to_id(self, value: Any) -> str:
+        """The name in one value of the column of ids."""
+        if not isinstance(value, (str, int, np.integer)):
+            raise BadValue(f"expected text or a whole number in {self.id!r}, found {value!r}")
+        return str(value)
+
     def to_rating(self, value: Any) -> float:
         """The number in one value of the column of ratings."""
         try:
@@ -82,7 +91,18 @@ class Table(Format):
             raise BadValue(f"expected a finite number in {self.rating!r}, found {value!r}")
         return number
 
-    def batch(self, rows: list[tuple[str, list[str] | None, str | None, float | None]]) -> Examples:
+    def present(self, names: Sequence[Any], where: str) -> dict[str, Name]:
+        """What is asked for -> the column that has it, of those that there are; only the labels may be absent."""
+        found = {}
+        for what, column in self.wanted().items():
+            if column in names:
+                found[what] = column
+            elif column != "labels":
+                listed = ", ".join(map(repr, names))
+                raise InputError(f"{where}: expected a column {column!r} for {what}, found {listed}")
+        return found
+
+    def batch(self, rows: list[Row]) -> Examples:
         """Examples from (text, labels, id, rating) of each; labels are None where no row has any."""
         if not rows:
             return Examples(texts=[])
@@ -93,6 +113,32 @@ class Table(Format):
             ids=list(ids) if self.id is not None else None,
             ratings=np.array(ratings, dtype=np.float64) if self.rating is not None else None,
         )
+
+    def columns_examples(
+        self, where: str, first: int, columns: Mapping[str, list[Any]], progress: Progress
+    ) -> Iterator[Examples]:
+        """Examples from columns in memory; ``first`` is the number of the first row."""
+        rows: list[Row] = []
+        held = 0
+        for i, text in enumerate(columns["text"]):
+            try:
+                if not isinstance(text, str):
+                    raise BadValue(f"expected text in {self.text!r}, found {text!r}")
+                row = (
+                    text,
+                    self.to_labels(columns["labels"][i]) if "labels" in columns else None,
+                    self.to_id(columns["id"][i]) if "id" in columns else None,
+                    self.to_rating(columns["rating"][i]) if "rating" in columns else None,
+                )
+            except BadValue as problem:
+                progress.bad(f"{where}, row {first + i}: {problem}")
+                continue
+            rows.append(row)
+            held += len(text)
+            if held >= progress.batch:
+                yield self.batch(rows)
+                rows, held = [], 0
+        yield self.batch(rows)
 
 
 class BadValue(Exception):

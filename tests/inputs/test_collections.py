@@ -1,0 +1,315 @@
+"""ARFF, Reuters, Cranfield, MovieLens, TREC, books, Parquet and frames, on small inputs written for the tests."""
+
+import gzip
+import io
+
+import pandas
+import polars
+import pytest
+
+from shortlist import InputError
+from shortlist.inputs import read, sniff
+
+
+def only(data, format, **options):
+    """The one batch of some bytes, and the stream."""
+    stream = read(io.BytesIO(data if isinstance(data, bytes) else data.encode()), format, **options)
+    (batch,) = stream
+    return batch, stream
+
+
+def fails(data, format, match, **options):
+    with pytest.raises(InputError, match=match):
+        list(read(io.BytesIO(data if isinstance(data, bytes) else data.encode()), format, **options))
+
+
+def dense(rows):
+    from scipy.sparse import csr_array
+
+    return csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features)).toarray().tolist()
+
+
+# ARFF
+
+ARFF = """% a comment
+@relation 'music: -C 2'
+@attribute happy {0,1}
+@attribute 'very sad' {0, 1}
+@attribute tempo numeric
+@ATTRIBUTE key {c, 'd sharp', e}
+@data
+{0 1,2 0.5, 3 'd sharp'}
+
+1,1,-2,c
+{}
+"""
+
+
+def test_arff():
+    batch, stream = only(ARFF, None)
+    assert stream.format == "arff"
+    assert dense(batch.rows) == [[0.5, 1], [-2, 0], [0, 0]]
+    assert batch.labels == [["happy"], ["happy", "very sad"], []]
+    batch, _ = only(ARFF.replace("e}", "1}").replace("{c", "{0").replace("'d sharp', 1", "1").replace(
+        "'d sharp'}", "1}").replace(",c", ",0"), None, label_count=-1)
+    assert batch.labels == [["key"], [], []]
+    assert batch.rows.n_features == 3
+    batches = list(read(io.BytesIO(ARFF.encode()), batch=1))
+    assert [len(batch) for batch in batches] == [1, 1, 1]
+
+
+def test_arff_with_the_labels_in_an_xml_file(tmp_path):
+    path = tmp_path / "music-train.arff.gz"
+    path.write_bytes(gzip.compress(ARFF.replace(": -C 2", "").encode()))
+    with pytest.raises(InputError, match=r"which attributes are labels\? Give xml, .* or label_count; 0 XML files"):
+        list(read(path))
+    (tmp_path / "other.xml").write_text('<labels><label name="something else"/></labels>')
+    (tmp_path / "music.xml").write_text("<labels><label name='happy'><label name=\"very sad\"/></label></labels>")
+    (batch,) = read(path)
+    assert batch.labels == [["happy"], ["happy", "very sad"], []]
+    (batch,) = read(path, xml=tmp_path / "music.xml")
+    assert batch.labels == [["happy"], ["happy", "very sad"], []]
+    with pytest.raises(InputError, match=r"the label 'something else' is no attribute of .*arff.gz"):
+        list(read(path, xml=tmp_path / "other.xml"))
+
+
+@pytest.mark.parametrize(
+    ("row", "match"),
+    [
+        ("{0 1,2 0.5", "line 12, column 11: expected a row that ends in }"),
+        ("{0 1} 2", "line 12, column 6: expected a row that ends in }"),
+        ("{9 1}", "line 12, column 2: expected an index below 4 and a value, found '9 1'"),
+        ("{0 1,-1 1}", "line 12, column 6: expected an index below 4"),
+        ("{2 1,0 1}", "line 12, column 6: expected indices in ascending order, each once, found 0"),
+        ("{2 1,2 1}", "line 12, column 6: expected indices in ascending order, each once, found 2"),
+        ("{2 inf}", "line 12, column 2: expected a number, found 'inf'"),
+        ("{2}", "line 12, column 2: expected a number, found ''"),
+        ("{0 2}", "line 12, column 2: expected one of 0, 1, found '2'"),
+        ("1,0,3", "line 12, column 1: expected 4 values or a row in braces, found 3 values"),
+        ("1,0,x,c", "line 12, column 5: expected a number, found 'x'"),
+        ("1,0,?,c", "line 12, column 5: expected a number, found '[?]'"),
+    ],
+)
+def test_bad_arff_rows(row, match):
+    data = ARFF + row + "\n{1 1}\n"
+    fails(data, "arff", match)
+    batch, stream = only(data, "arff", skip_bad=True)
+    assert batch.labels[3:] == [["very sad"]]
+    assert stream.skipped.count == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "match"),
+    [
+        ("@relation x\n@attribute a numeric\n", "expected @data after the attributes, found the end of the file"),
+        ("@relation x\n@attribute a string\n@data\n", "line 2: expected @attribute, a name, and numeric or the list"),
+        ("@relation x\n@attribute a\n@data\n", "line 2: expected @attribute, a name, and numeric or the list"),
+        ("@relation x\nhello\n@data\n", "line 2: expected @attribute or @data, found 'hello'"),
+        ("@relation x\n@data\n", "expected attributes, each with a name of its own"),
+        ("@relation x\n@attribute a real\n@attribute a real\n@data\n", "each with a name of its own"),
+        ("@relation '-C 9'\n@attribute a real\n@data\n", "label_count must be less than 1, not 9"),
+        ("@relation '-C 1'\n@attribute a {1,0}\n@attribute b real\n@data\n", "the label 'a' must have the values {0"),
+    ],
+)
+def test_bad_arff_headers(data, match):
+    fails(data, "arff", match, skip_bad=True)
+
+
+# Reuters
+
+SGML = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
+<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" CGISPLIT="TRAINING-SET" OLDID="1" NEWID="11">
+<TOPICS><D>grain</D><D>wheat</D></TOPICS>
+<PLACES><D>usa</D></PLACES>
+<TEXT>&#2;
+<TITLE>WHEAT &lt;UP></TITLE>
+<DATELINE>    PARIS, Feb 26 - </DATELINE><BODY>Caf\u00e9s & more
+Reuter
+&#3;</BODY></TEXT>
+</REUTERS>
+<REUTERS TOPICS="NO" LEWISSPLIT="TEST" NEWID="12">
+<TOPICS></TOPICS>
+<TEXT TYPE="UNPROC">&#2;
+raw text &amp; more&#3;</TEXT>
+</REUTERS>
+<REUTERS TOPICS="YES" LEWISSPLIT="TEST" NEWID="13">
+<TOPICS><D>oil</D></TOPICS>
+<TEXT TYPE="BRIEF"><TITLE>OIL</TITLE></TEXT>
+</REUTERS>
+""".encode("latin-1")
+
+
+def test_reuters(tmp_path):
+    batch, stream = only(SGML, None)
+    assert stream.format == "reuters"
+    assert batch.texts == ["WHEAT <UP>\nCafés & more\nReuter", "raw text & more", "OIL"]
+    assert batch.labels == [["grain", "wheat"], [], ["oil"]]
+    assert batch.ids == ["11", "12", "13"]
+    assert batch.split == ["train", "unused", "test"]
+    assert only(SGML, None, split="test")[0].ids == ["13"]
+    assert only(SGML, None, labels="places")[0].labels == [["usa"], [], []]
+    for name in ("reut2-001.sgm", "reut2-000.sgm"):
+        (tmp_path / name).write_bytes(SGML)
+    assert sniff(tmp_path) == "reuters"
+    assert sum(len(batch) for batch in read(tmp_path)) == 6
+    fails(SGML, "reuters", "split must be one of None, 'train', 'test', 'unused', not 'dev'", split="dev")
+    fails(SGML, "reuters", "labels must be one of 'topics', 'places'", labels="colours")
+
+
+@pytest.mark.parametrize(
+    ("data", "match", "left"),
+    [
+        (SGML[:-11], "line 16: expected </REUTERS> at the end of the document that begins here, found none", 2),
+        (SGML.replace(b"</REUTERS>", b"", 1), "line 2: expected </REUTERS> before the next <REUTERS>, found none", 2),
+        (SGML.replace(b'TOPICS="NO"', b""), "line 11: expected the attribute TOPICS of <REUTERS>, found none", 2),
+    ],
+)
+def test_bad_reuters(data, match, left):
+    fails(data, "reuters", match)
+    batch, stream = only(data, "reuters", skip_bad=True)
+    assert (len(batch), stream.skipped.count) == (left, 1)
+    fails(SGML, "reuters", "line 2: expected a record of at most 200 bytes, found a longer one", max_record=200)
+
+
+# Cranfield, MovieLens, TREC, books
+
+CRAN = ".I 7\n.T\nwings and\nthings .\n.A\nx\n.W\nwings and\nthings .\n  a study .\n.I 8\n.T\ntitle\n.A\n.W\nbody\n"
+
+
+def test_cranfield(tmp_path):
+    batch, stream = only(CRAN, None)
+    assert stream.format == "cranfield"
+    assert batch.texts == ["wings and things . a study .", "title\nbody"]
+    assert batch.ids == ["7", "8"]
+    batch, _ = only(".I 001\r\n.W\r\nwhat is\r\nit\r\n.I 004\r\n.W\r\nwhy\r\n", None)  # queries
+    assert (batch.texts, batch.ids) == (["what is it", "why"], ["1", "2"])
+    (tmp_path / "cran.all.1400").write_text(CRAN)
+    assert sniff(tmp_path) == "cranfield"
+    (batch,) = read(tmp_path)
+    assert batch.ids == ["7", "8"]
+    (tmp_path / "cranqrel").write_text("1 184 2 \n1 29  -1\n2 5 1\n")
+    (batch,) = read(tmp_path / "cranqrel")
+    assert (batch.query, batch.ids, batch.relevance.tolist()) == (["1", "1", "2"], ["184", "29", "5"], [3, 0, 4])
+
+
+def test_bad_cranfield():
+    fails("hello\n" + CRAN, "cranfield", "line 1, column 1: expected .I and a number, found 'hello'")
+    fails(".I x\n.W\na", "cranfield", "line 1, column 4: expected a number after .I, found 'x'")
+    fails(".I 1\nhello\n", "cranfield", "line 2, column 1: expected a section such as .W, found 'hello'")
+    fails(".I 1\n.T\nhello\n", "cranfield", "line 1: expected a section .W in the record that begins here, found none")
+    fails(CRAN, "cranfield", "line 1: expected a record of at most 20 bytes", max_record=20)
+    batch, stream = only(f".I x\n.W\na\n.I 2\nhello\nagain\n.W\nb\n.I 3\n{CRAN}", "cranfield", skip_bad=True)
+    assert (batch.ids, stream.skipped.count) == (["7", "8"], 3)
+    fails("1 2 9", "cranqrel", "line 1: expected a grade of 1 to 5 or -1, a number, found '9'")
+
+
+@pytest.mark.parametrize(
+    "data", ["196\t242\t3\t881250949\n22\t377\t1.5\t878887116\n", "196::242::3::881250949\n22::377::1.5::878887116",
+             "userId,movieId,rating,timestamp\r\n196,242,3,881250949\r\n22,377,1.5,878887116\r\n"],
+)  # fmt: skip
+def test_movielens(data, tmp_path):
+    batch, stream = only(data, None)
+    assert stream.format == "movielens"
+    assert (batch.query, batch.ids, batch.ratings.tolist()) == (["196", "22"], ["242", "377"], [3, 1.5])
+    (tmp_path / "u.data").write_text(data)
+    assert sniff(tmp_path) == "movielens"
+    assert sum(len(batch) for batch in read(tmp_path)) == 2
+
+
+def test_bad_movielens():
+    good = "196\t242\t3\t881250949\n"
+    fails(good + "1\t2\t3\n", "movielens", "line 2, column 6: expected user, film, rating, time, found 3 fields")
+    fails(good + "1\t2\t3\t4\t5\n", "movielens", "line 2, column 9: expected user, film, rating, time, found 5 fields")
+    fails(good + "1\t2\tgood\t4\n", "movielens", "line 2: expected a rating, a number, found 'good'")
+    batch, stream = only(good + "1\t2\tnan\t4\n\n1\n" + good, "movielens", skip_bad=True)
+    assert (batch.ratings.tolist(), stream.skipped.count) == ([3, 3], 2)
+
+
+def test_trec():
+    batch, stream = only("q1 0 d-1 2\nq1\t0  d-2 -1\nq2 0 d-1 0\n", None)
+    assert stream.format == "qrels"
+    assert (batch.query, batch.ids) == (["q1", "q1", "q2"], ["d-1", "d-2", "d-1"])
+    assert batch.relevance.tolist() == [2, -1, 0]
+    batch, stream = only("q1 Q0 d-1 1 9.5 mine\nq1 Q0 d-2 2 -1e-3 mine\n", None)
+    assert stream.format == "run"
+    assert (batch.query, batch.ids, batch.scores.tolist()) == (["q1", "q1"], ["d-1", "d-2"], [9.5, -0.001])
+    fails("q1 0 d1", "qrels", "line 1, column 8: expected query, iteration, document, relevance, found 3 fields")
+    fails("q1 Q0 d1 1 high mine", "run", "line 1: expected a score, a number, found 'high'")
+    fails("q1 Q0 d1 1 1 my run", "run", "line 1, column 17: expected query, Q0, document, rank, score, tag, found 7")
+
+
+def test_books(tmp_path):
+    (tmp_path / "b.txt").write_text("Second\n\nbook")
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"First\r\nbook"))
+    (tmp_path / "notes.md").write_text("no book")
+    assert sniff(tmp_path) == "books"
+    (batch,) = read(tmp_path)
+    assert (batch.texts, batch.ids) == (["First\nbook", "Second\n\nbook"], ["a.txt.gz", "b.txt"])
+    (batch,) = read(tmp_path / "b.txt", "books")
+    assert batch.texts == ["Second\n\nbook"]
+    with pytest.raises(InputError, match=r"b.txt: expected a text of at most 5 bytes, found a longer one"):
+        list(read(tmp_path / "b.txt", "books", max_record=5))
+
+
+# Parquet and frames
+
+COLUMNS = {"text": ["a", "b", "c"], "labels": [["x", "y"], [], ["z"]], "n": [1, 2, 3], "stars": [1.5, 2.0, 3.0]}
+
+
+@pytest.fixture(params=["pandas", "polars", "parquet", "parquet.gz", "stream"])
+def table(request, tmp_path):
+    """A function that turns columns into something to read."""
+
+    def make(columns):
+        if request.param == "pandas":
+            return pandas.DataFrame(columns)
+        frame = polars.DataFrame(columns, strict=False)
+        if request.param == "polars":
+            return frame
+        file = io.BytesIO()
+        frame.write_parquet(file)
+        if request.param == "stream":
+            return io.BytesIO(file.getvalue())
+        path = tmp_path / f"table.{request.param}"
+        path.write_bytes(file.getvalue() if request.param == "parquet" else gzip.compress(file.getvalue()))
+        return path
+
+    return make
+
+
+def test_tables(table):
+    (batch,) = read(table(COLUMNS))
+    assert (batch.texts, batch.labels) == (["a", "b", "c"], [["x", "y"], [], ["z"]])
+    (batch,) = read(table(COLUMNS), labels="n", id="text", rating="stars")
+    assert (batch.labels, batch.ids, batch.ratings.tolist()) == ([["1"], ["2"], ["3"]], ["a", "b", "c"], [1.5, 2, 3])
+    (batch,) = read(table({"text": ["a", "b"], "labels": ["x; y", None]}), label_separator=";")
+    assert batch.labels == [["x", "y"], []]
+    (batch,) = read(table({"text": ["only texts"]}))
+    assert batch.labels is None
+    assert [len(batch) for batch in read(table(COLUMNS), batch=1)] == [1, 1, 1]
+
+
+def test_bad_tables(table):
+    for options, match in (
+        ({"text": "body"}, "expected a column 'body' for text, found 'text', 'labels', 'n', 'stars'"),
+        ({"labels": "tags"}, "expected a column 'tags' for labels"),
+        ({"text": "n"}, "row 0: expected text in 'n', found 1"),
+        ({"rating": "text"}, "row 0: expected a number in 'text', found 'a'"),
+        ({"id": "stars"}, "row 0: expected text or a whole number in 'stars', found 1.5"),
+        ({"labels": "stars"}, "row 0: expected a label or a list of labels in 'stars', found 1.5"),
+    ):
+        with pytest.raises(InputError, match=match):
+            list(read(table(COLUMNS), **options))
+    stream = read(table({"text": ["a", None, "c"]}), skip_bad=True)
+    assert [batch.texts for batch in stream] == [["a", "c"]]
+    assert "row 1" in stream.skipped.sentences[0]
+
+
+def test_parquet_that_is_none(tmp_path):
+    fails(b"PAR1 and nothing more", "parquet", "cannot read <BytesIO>")
+    fails(b"text", "parquet", "expected a Parquet file, which begins with PAR1, found 'text'")
+    frame = pandas.DataFrame([["a", "b"]], columns=["text", "text"])
+    with pytest.raises(InputError, match="the frame has more than one column 'text'"):
+        list(read(frame))
+    with pytest.raises(InputError, match="expected a path, '-', an open binary file or a frame"):
+        read(polars.LazyFrame(COLUMNS))
