@@ -295,8 +295,8 @@ class _Settings(NamedTuple):
             min_df=as_whole(given.min_df, "min_df", least=1),
             hashed=None if given.hashed is None else int(given.hashed),
             tf=as_choice(given.tf, "tf", TF),
-            idf=as_choice(given.idf, "idf", IDF),
-            norm=as_choice(given.norm, "norm", NORM),
+            idf=as_choice(given.idf, "idf", (None, *IDF)),
+            norm=as_choice(given.norm, "norm", (None, *NORM)),
             slope=as_real(given.slope, "slope", least=0, most=1),
         )
 

@@ -25,58 +25,56 @@ class Vocabulary:
     """Hash -> number, and number -> name."""
 
     def __init__(self) -> None:
-        self.size = 0
+        self._size = np.zeros(1, dtype=np.int64)  # changed by the kernel, so that an interruption finds all in order
         self._slots = np.full(1024, EMPTY, dtype=np.int32)
         self._hashes = np.empty(512, dtype=np.uint64)
         self._letters = np.empty(4096, dtype=np.uint32)
         self._ends = np.zeros(513, dtype=np.int64)  # name i is _letters[_ends[i]:_ends[i+1]]
 
     def __len__(self) -> int:
-        return self.size
+        return int(self._size[0])
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
-        return self._hashes[: self.size]
+        return self._hashes[: len(self)]
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The numbers of these features, −1 where one is unknown."""
         return _find(hashes, self._slots, self._hashes)
 
     def learn(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The numbers of these features, and where among them each new one first stood. New ones must then be named."""
+        """The numbers of these features, and where among them each new one first stood. New ones have empty names."""
         numbers = np.empty(hashes.size, dtype=np.int32)
-        old_size, done = self.size, 0
-        first_seen = np.empty(hashes.size, dtype=np.int64)
+        new = np.empty(hashes.size, dtype=np.int64)
+        n_new = done = 0
         while True:
-            done, self.size = _learn(
-                hashes, done, numbers, self._slots, self._hashes, self.size, first_seen, old_size
-            )
+            done, n_new = _learn(hashes, done, numbers, new, n_new, self._slots, self._hashes, self._ends, self._size)
             if done == hashes.size:
-                return numbers, first_seen[: self.size - old_size]
+                return numbers, new[:n_new]
             self._grow()
 
     def name(self, letters: NDArray[np.uint32], ends: NDArray[np.int64]) -> None:
         """Name the newest features: their letters end to end, and where each ends."""
-        first = self.size - ends.size
+        first = len(self) - ends.size
         used = self._ends[first]
         need = used + letters.size
         if need > self._letters.size:
             self._letters = np.concatenate([self._letters, np.empty(need, dtype=np.uint32)])
         self._letters[used:need] = letters
-        self._ends[first + 1 : self.size + 1] = used + ends
+        self._ends[first + 1 : len(self) + 1] = used + ends
 
     def names(self, numbers: Sequence[int] | None = None) -> list[str]:
         """The names of these features, or of all."""
         if numbers is None:
-            text = to_text(self._letters[: self._ends[self.size]])
-            ends = self._ends[: self.size + 1].tolist()
+            text = to_text(self._letters[: self._ends[len(self)]])
+            ends = self._ends[: len(self) + 1].tolist()
             return [text[first:last] for first, last in pairwise(ends)]
         return [to_text(self._letters[self._ends[i] : self._ends[i + 1]]) for i in numbers]
 
     def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
         """A vocabulary of some of the features, in the same order."""
-        lengths = np.diff(self._ends[: self.size + 1])
-        letters = self._letters[: self._ends[self.size]][np.repeat(kept, lengths)]
+        lengths = np.diff(self._ends[: len(self) + 1])
+        letters = self._letters[: self._ends[len(self)]][np.repeat(kept, lengths)]
         return Vocabulary._of(self.hashes[kept], letters, np.cumsum(lengths[kept]))
 
     @classmethod
@@ -89,18 +87,19 @@ class Vocabulary:
     def _grow(self) -> None:
         if 2 * self._hashes.size > MOST:
             raise InputError(f"the vocabulary cannot hold more than {MOST:,} features; use hashed=...")
-        self._hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
-        self._ends = np.concatenate([self._ends, np.zeros(self._hashes.size + 1 - self._ends.size, dtype=np.int64)])
-        self._slots = np.full(2 * self._hashes.size, EMPTY, dtype=np.int32)
-        _rebuild(self._slots, self.hashes)
+        hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
+        ends = np.concatenate([self._ends, np.zeros(self._hashes.size, dtype=np.int64)])
+        slots = np.full(2 * hashes.size, EMPTY, dtype=np.int32)
+        _fill(slots, self.hashes)
+        self._hashes, self._ends, self._slots = hashes, ends, slots
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """What a model file keeps: the letters as UTF-8."""
-        text = to_text(self._letters[: self._ends[self.size]])
+        text = to_text(self._letters[: self._ends[len(self)]])
         return {
             "hashes": self.hashes,
             "letters": np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8),
-            "name_ends": self._ends[1 : self.size + 1],
+            "name_ends": self._ends[1 : len(self) + 1],
         }
 
     @classmethod
@@ -140,15 +139,16 @@ def _learn(
     wanted: NDArray[np.uint64],
     done: int,
     numbers: NDArray[np.int32],
+    new: NDArray[np.int64],
+    n_new: int,
     slots: NDArray[np.int32],
     hashes: NDArray[np.uint64],
-    size: int,
-    first_seen: NDArray[np.int64],
-    old_size: int,
+    ends: NDArray[np.int64],
+    size: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Number the wanted hashes from ``done`` on, new ones from ``size`` on; stop early when there is no room.
+    """Number the wanted hashes from ``done`` on, and note in ``new`` where each new one stands; stop when room ends.
 
-    Gives how many are done and the new size. first_seen[i] is where hash number old_size + i first stood.
+    Gives how many are done, and how many of them are new. A new feature's name ends where the one before it does.
     """
     mask = np.uint64(slots.size - 1)
     for j in range(done, wanted.size):
@@ -159,19 +159,21 @@ def _learn(
             slot = (slot + np.uint64(1)) & mask
             number = slots[slot]
         if number == EMPTY:
-            if size == hashes.size:
-                return j, size
-            number = np.int32(size)
+            if size[0] == hashes.size:
+                return j, n_new
+            number = np.int32(size[0])
             slots[slot] = number
             hashes[number] = h
-            first_seen[size - old_size] = j
-            size += 1
+            ends[number + 1] = ends[number]
+            size[0] += 1
+            new[n_new] = j
+            n_new += 1
         numbers[j] = number
-    return wanted.size, size
+    return wanted.size, n_new
 
 
 @kernel
-def _rebuild(slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
+def _fill(slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
     """Enter all hashes in an empty table."""
     mask = np.uint64(slots.size - 1)
     for number in range(hashes.size):

@@ -15,7 +15,6 @@ so that tf="log", idf="plain", norm="pivoted" is
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +28,11 @@ TF: dict[str, Callable[[Floats], Floats]] = {
     "log": lambda d: 1 + np.log(d),
     "boolean": np.ones_like,
 }
-IDF: dict[str | None, Callable[[int, Longs], Any]] = {
-    None: lambda m, u: 1.0,
+IDF: dict[str, Callable[[int, Longs], Floats]] = {
     "plain": lambda m, u: np.log(m / u),
     "smooth": lambda m, u: np.log((1 + m) / (1 + u)) + 1,
 }
-NORM = (None, "l2", "pivoted")
+NORM = ("l2", "pivoted")
 
 
 class Weighting:
@@ -54,10 +52,13 @@ class Weighting:
         """Take up some documents, as rows of counts."""
         self.m += rows.n_rows
         if self.needs_counts:
-            if rows.n_features > self.u.size:
-                room = max(rows.n_features - self.u.size, self.u.size)
-                self.u = np.concatenate([self.u, np.zeros(room, dtype=np.int64)])
+            self._make_room(rows.n_features)
             self.total += _take_up(rows.indices, self.u, self.min_df)
+
+    def _make_room(self, n_features: int) -> None:
+        if n_features > self.u.size:
+            room = max(n_features - self.u.size, self.u.size)
+            self.u = np.concatenate([self.u, np.zeros(room, dtype=np.int64)])
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Forget the other features."""
@@ -70,6 +71,7 @@ class Weighting:
     def weigh(self, rows: Rows) -> Rows:
         """Weighted rows from rows of counts, which may be overwritten. What would weigh 0 is left out."""
         if self.needs_counts:
+            self._make_room(rows.n_features)  # features are there before their counts if learning was interrupted
             u = self.u[rows.indices]
             if u.size and u.min() < self.min_df:
                 enough = u >= self.min_df

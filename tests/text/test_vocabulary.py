@@ -108,3 +108,20 @@ def test_parameters_changed_after_fitting_wait_for_the_next_fit():
     ours.set_params(ngrams=-1, prefix=1, hashed=3)  # kernels trust what was checked
     assert ours.transform(["corn wheat corn"]).toarray().tolist() == [[2, 2, 1, 1]]
     assert ours.to_state().settings["ngrams"] == 1
+
+
+def test_an_interrupted_vectorizer_goes_on(monkeypatch):
+    """Ctrl-C comes between two kernels: the words are in, without names and counts."""
+    ours = TextVectorizer(idf="smooth").fit(["corn wheat"])
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Vocabulary, "name", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            ours.partial_fit(["rye oats barley"])
+    assert ours.rows(["rye corn"]).indices.tolist() == [0]
+    ours.partial_fit(["millet rye"])
+    assert list(ours.get_feature_names_out()) == ["corn", "wheat", "", "", "", "millet"]
+    assert build(ours.to_state()).rows(["millet rye"]).indices.tolist() == [2, 5]
