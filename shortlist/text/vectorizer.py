@@ -18,7 +18,7 @@ from shortlist.text.counting import count, keep
 from shortlist.text.features import Features, features_of, spell
 from shortlist.text.tokens import Words, as_texts, letter_table, split
 from shortlist.text.vocabulary import Vocabulary
-from shortlist.text.weighting import IDF, NORM, TF, Weighting
+from shortlist.text.weighting import IDF, NORM, TF, Weighting, needs_counts
 
 BLOCK = 1 << 17  # letters that go through the kernels at a time: what fits in a processor's cache
 
@@ -159,6 +159,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "vocabulary_")
         arrays: dict[str, NDArray[Any]] = self.vocabulary_.arrays()
         if self._weighting.needs_counts:
+            self._weighting.make_room(self.n_features_)
             arrays["document_counts"] = self._weighting.u[: self.n_features_]
         return State("TextVectorizer", {**self._settings._asdict(), "documents": self._weighting.m}, arrays)
 
@@ -183,7 +184,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
-        tags.requires_fit = self.hashed is None or self.idf is not None or self.norm == "pivoted" or self.min_df > 1
+        tags.requires_fit = self.hashed is None or needs_counts(self.idf, self.norm, self.min_df)
         return tags
 
     # The stages, in the order in which texts go through them

@@ -35,6 +35,11 @@ IDF: dict[str, Callable[[int, Longs], Floats]] = {
 NORM = ("l2", "pivoted")
 
 
+def needs_counts(idf: str | None, norm: str | None, min_df: int) -> bool:
+    """Whether such a weighting has anything to learn."""
+    return idf is not None or norm == "pivoted" or min_df > 1
+
+
 class Weighting:
     """A weighting, and what it has to know: how many documents there were (m), how many had each feature (u).
 
@@ -43,7 +48,7 @@ class Weighting:
 
     def __init__(self, tf: str, idf: str | None, norm: str | None, slope: float, min_df: int) -> None:
         self.tf, self.idf, self.norm, self.slope, self.min_df = tf, idf, norm, slope, min_df
-        self.needs_counts = idf is not None or norm == "pivoted" or min_df > 1
+        self.needs_counts = needs_counts(idf, norm, min_df)
         self.m = 0
         self.u = np.zeros(1024 if self.needs_counts else 0, dtype=np.int64)
         self.total = 0  # Σ u_l over the features with u_l ≥ min_df, so that total / m is the mean of m_i
@@ -52,10 +57,11 @@ class Weighting:
         """Take up some documents, as rows of counts."""
         self.m += rows.n_rows
         if self.needs_counts:
-            self._make_room(rows.n_features)
+            self.make_room(rows.n_features)
             self.total += _take_up(rows.indices, self.u, self.min_df)
 
-    def _make_room(self, n_features: int) -> None:
+    def make_room(self, n_features: int) -> None:
+        """See to it that every feature has a count; features never counted have 0."""
         if n_features > self.u.size:
             room = max(n_features - self.u.size, self.u.size)
             self.u = np.concatenate([self.u, np.zeros(room, dtype=np.int64)])
@@ -71,7 +77,7 @@ class Weighting:
     def weigh(self, rows: Rows) -> Rows:
         """Weighted rows from rows of counts, which may be overwritten. What would weigh 0 is left out."""
         if self.needs_counts:
-            self._make_room(rows.n_features)  # features are there before their counts if learning was interrupted
+            self.make_room(rows.n_features)  # features are there before their counts if learning was interrupted
             u = self.u[rows.indices]
             if u.size and u.min() < self.min_df:
                 enough = u >= self.min_df

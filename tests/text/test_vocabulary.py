@@ -125,3 +125,12 @@ def test_an_interrupted_vectorizer_goes_on(monkeypatch):
     ours.partial_fit(["millet rye"])
     assert list(ours.get_feature_names_out()) == ["corn", "wheat", "", "", "", "millet"]
     assert build(ours.to_state()).rows(["millet rye"]).indices.tolist() == [2, 5]
+
+
+def test_a_state_is_whole_even_after_an_interruption(monkeypatch):
+    ours = TextVectorizer(idf="smooth").fit(["corn wheat"])
+    monkeypatch.setattr(Vocabulary, "name", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        ours.partial_fit([" ".join(f"word{i}" for i in range(5000))])
+    monkeypatch.undo()
+    assert build(ours.to_state()).rows(["corn word7"]).indices.tolist() == [0]
