@@ -24,6 +24,7 @@ _WHERE = {
     "QueryRanking": "documents.queries",
     "QueryScaler": "documents.scaling",
     "Ranking": "ranking",
+    "Rater": "rater",
     "RetrievalIndex": "documents.retrieval",
     "RocSVM": "documents.roc",
     "ScoreBins": "documents.binning",
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from shortlist.measures import measure as measure
     from shortlist.measures import per_label as per_label
     from shortlist.ranking import Ranking as Ranking
+    from shortlist.rater import Rater as Rater
     from shortlist.ratings.multiclass_perceptron import MulticlassPerceptron as MulticlassPerceptron
     from shortlist.ratings.prank import PRank as PRank
     from shortlist.ratings.widrow_hoff import WidrowHoff as WidrowHoff

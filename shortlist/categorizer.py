@@ -13,10 +13,10 @@ from sklearn.exceptions import NotFittedError
 from shortlist import store
 from shortlist.categories.feature_focus import FeatureFocus
 from shortlist.categories.learner import BIAS, CategoryLearner, Explanation
-from shortlist.errors import InputError
 from shortlist.labels import label_lists
 from shortlist.ranking import Ranking
 from shortlist.store import State
+from shortlist.text.tokens import as_texts
 from shortlist.text.vectorizer import TextVectorizer
 
 
@@ -55,7 +55,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
 
     def learn_many(self, texts: Sequence[str], Y: Any) -> Categorizer:
         """Learn texts in the order given, going on from what is known."""
-        texts = as_list(texts)
+        texts = as_texts(texts)
         Y = self._checked(texts, Y)
         if not self.__sklearn_is_fitted__():
             self._begin()
@@ -64,7 +64,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
 
     def fit(self, texts: Sequence[str], Y: Any) -> Categorizer:
         """Forget everything and learn these texts: shuffled, and as many passes as the learner is set to."""
-        texts = as_list(texts)
+        texts = as_texts(texts)
         return self.fit_batches([(texts, self._checked(texts, Y))])
 
     def fit_batches(self, batches: Iterable[tuple[list[str], list[list[Any]]]]) -> Categorizer:
@@ -87,10 +87,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
 
     def _checked(self, texts: list[str], Y: Any) -> list[list[Any]]:
         """The label lists; what is bad is refused before anything is learned from any text."""
-        for i, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise InputError(f"text {i} is {type(text).__name__}, not str")
-        return label_lists(Y, len(texts))
+        return label_lists(Y, len(as_texts(texts)))
 
     # Ranking.
 
@@ -100,17 +97,17 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         if isinstance(text, str):
             one: Ranking = self.learner_.rank_rows(self.text_.rows([text]), k)[0]
             return one
-        return self.learner_.rank_rows(self.text_.rows(as_list(text)), k)
+        return self.learner_.rank_rows(self.text_.rows(as_texts(text)), k)
 
     def predict(self, texts: Sequence[str]) -> NDArray[Any]:
         """The best label of each text."""
         self._check_fitted()
-        return self.learner_.predict_rows(self.text_.rows(as_list(texts)))
+        return self.learner_.predict_rows(self.text_.rows(as_texts(texts)))
 
     def score(self, texts: Sequence[str], Y: Any, sample_weight: Any = None) -> float:
         """R1: the share of texts whose best label is one of theirs."""
         self._check_fitted()
-        return self.learner_.score_rows(self.text_.rows(as_list(texts)), Y, sample_weight)
+        return self.learner_.score_rows(self.text_.rows(as_texts(texts)), Y, sample_weight)
 
     def explain(self, text: str, label: Any) -> Explanation:
         """The votes of the words of a text for a label. They sum to the label's score."""
@@ -159,10 +156,3 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def as_list(texts: Any) -> list[str]:
-    """Many texts as a list; one text alone is a mistake that would otherwise be read letter by letter."""
-    if isinstance(texts, (str, bytes)):
-        raise InputError("a list of texts is needed here, not one text")
-    return list(texts)

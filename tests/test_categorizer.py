@@ -97,8 +97,8 @@ def test_it_is_a_scikit_learn_estimator():
 def test_what_is_bad_is_refused_before_anything_is_learned(learned):
     before = list(learned.rank("wheat bank brand new words"))
     for texts, labels, complaint in [
-        (["fine", None], ["a", "b"], "text 1"),
-        (["fine", b"bytes"], ["a", "b"], "text 1"),
+        (["fine", None], ["a", "b"], r"texts\[1\] is a NoneType"),
+        (["fine", b"bytes"], ["a", "b"], r"texts\[1\] is a bytes"),
         (["fine"], ["a", "b"], "1 examples but labels for 2"),
         (["brand new words"], [[None]], "neither text nor a number"),
         ("one text", ["a"], "a list of texts"),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.options import Data, Jobs, Json, ModelFile, Reading, reads, with_labels
+from shortlist.cli.options import Data, Jobs, Json, ModelFile, Reading, reads
 from shortlist.cli.tasks import Asked, load_model
 from shortlist.cli.terminal import progress, say_when_compiling
 
@@ -30,6 +30,6 @@ def evaluate(
     """Measure a model on labelled examples that it has not learned, with 95 % intervals."""
     say_when_compiling()
     model, task = load_model(model_file, n_jobs)
-    stream = reading.open(data)
-    batches = with_labels(data, stream, progress(stream, "ranking"))
-    task.evaluate(model, batches, Asked(measures, per_label, plot, as_json))
+    stream = task.open_data(reading, data)
+    batches = task.labelled(data, stream, progress(stream, "ranking"))
+    task.evaluate(model, batches, stream, Asked(measures, per_label, plot, as_json))

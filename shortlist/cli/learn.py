@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shortlist.cli.options import Data, Json, ModelFile, Output, Reading, reads, with_labels
+from shortlist.cli.options import Data, Json, ModelFile, Output, Reading, reads
 from shortlist.cli.tasks import load_model
 from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling
 
@@ -23,9 +23,9 @@ def learn(
     say_when_compiling()
     model, task = load_model(model_file)
     before = task.describe(model)
-    stream = reading.open(data)
-    for batch in with_labels(data, stream, progress(stream, "learning")):
-        task.learn(model, batch)
+    stream = task.open_data(reading, data)
+    for batch in task.labelled(data, stream, progress(stream, "learning")):
+        task.learn(model, batch, stream)
     target = output or model_file
     model.save(target)
     facts = task.describe(model)

@@ -29,19 +29,21 @@ class Reading:
     text_column: Annotated[str, typer.Option(help="The column or field that holds the text.")] = "text"
     label_column: Annotated[str, typer.Option(help="The column or field that holds the labels.")] = "labels"
     label_separator: Annotated[str | None, typer.Option(help="What separates the labels in one column.")] = None
+    target: Annotated[str | None, typer.Option(help="The column that holds the rating to learn.")] = None
     encoding: Annotated[str | None, typer.Option(help="The encoding of the text, if not the format's own.")] = None
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the format, NAME=VALUE; can be repeated.")
     ] = None
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, count them, and say so.")] = False
 
-    def open(self, source: str) -> Stream:
-        """The stream of examples of a data argument."""
+    def open(self, source: str, format: str | None = None, **more: Any) -> Stream:
+        """The stream of examples of a data argument, in the format that the user or the task has chosen."""
         from shortlist.inputs import read
 
+        options = more | named_values("--option", self.option)
         return read(
-            source, self.format, text=self.text_column, labels=self.label_column, encoding=self.encoding,
-            label_separator=self.label_separator, skip_bad=self.skip_bad, **named_values("--option", self.option),
+            source, format or self.format, text=self.text_column, labels=self.label_column, encoding=self.encoding,
+            label_separator=self.label_separator, skip_bad=self.skip_bad, **options,
         )  # fmt: skip
 
 
@@ -61,12 +63,14 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def with_labels(source: str, stream: Stream, batches: Iterable[Examples]) -> Iterator[Examples]:
+def with_labels(
+    source: str, stream: Stream, batches: Iterable[Examples], option: str = "--label-column"
+) -> Iterator[Examples]:
     """The same batches, refused where an example has no label; with --skip-bad such examples are left out."""
     seen = 0
     for batch in batches:
         if batch.labels is None:
-            raise InputError(f"{source} has no labels; name their column with --label-column, or another --format")
+            raise InputError(f"{source} has no labels; name their column with {option}, or another --format")
         for n, own in enumerate(batch.labels):
             if not own:
                 sentence = f"{source}: example {seen + n + 1} has no label"

@@ -40,6 +40,6 @@ def rank(
         else:
             print_table("", ["label", "score"], ranking)
         return
-    stream = reading.open(data)
-    for batch in progress(stream, "ranking"):
-        sys.stdout.writelines(line + "\n" for line in task.lines(model, batch, k, as_json))
+    stream = task.open_data(reading, data)
+    lines = task.lines(model, progress(stream, "ranking"), stream, k, as_json)
+    sys.stdout.writelines(line + "\n" for line in lines)

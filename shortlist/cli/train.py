@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.options import Data, Json, Output, Reading, named_values, reads, with_labels
+from shortlist.cli.options import Data, Json, Output, Reading, named_values, reads
 from shortlist.cli.tasks import TASKS, Settings, task
 from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, size
 
@@ -34,10 +34,10 @@ def train(
     say_when_compiling()
     chosen = task(task_name)
     target = output or Path(Path(data if data != "-" else "model").name.partition(".")[0] + ".shortlist")
-    stream = reading.open(data)
+    stream = chosen.open_data(reading, data)
     began = time.perf_counter()
-    batches = with_labels(data, stream, progress(stream, "reading"))
-    model = chosen.train(batches, Settings(learner, named_values("--set", settings)))
+    batches = chosen.labelled(data, stream, progress(stream, "reading"))
+    model = chosen.train(batches, stream, Settings(learner, named_values("--set", settings)))
     seconds = time.perf_counter() - began
     model.save(target)
     facts, n_bytes = chosen.describe(model), target.stat().st_size

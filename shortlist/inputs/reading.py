@@ -58,6 +58,11 @@ class Stream:
         return self._progress.skipped
 
     @property
+    def columns(self) -> list[str] | None:
+        """The names of the features, once the first batch is read, where the file has them."""
+        return self._progress.columns
+
+    @property
     def notes(self) -> list[str]:
         return self._progress.notes
 

@@ -14,6 +14,7 @@ from shortlist.inputs.json_lines import JsonLines
 from shortlist.inputs.letor import Letor
 from shortlist.inputs.lines import PlainLines
 from shortlist.inputs.movielens import MovieLens
+from shortlist.inputs.numbers import Numbers
 from shortlist.inputs.parquet import Parquet
 from shortlist.inputs.reuters import Reuters
 from shortlist.inputs.svmlight import SvmLight
@@ -39,6 +40,7 @@ FORMATS: dict[str, type[Format]] = {
         TrecQrels,
         Csv,
         Tsv,
+        Numbers,
         ClassFolders,
         Books,
         PlainLines,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Table(Format):
     id: Name | None = None
     rating: Name | None = None
 
-    carries = ("texts", "labels", "ids", "ratings")
+    carries: ClassVar[tuple[str, ...]] = ("texts", "labels", "ids", "ratings")
 
     def wanted(self) -> dict[str, Name]:
         """What is asked for -> the column that has it; the options are checked here."""

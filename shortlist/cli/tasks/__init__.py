@@ -1,10 +1,12 @@
 """The three tasks, behind the same verbs. Each file of this room is one task, with the same functions:
 
-    train(batches, settings)                  a model, from the batches of a stream
-    learn(model, batch)                       go on learning
-    lines(model, batch, k, as_json)           what ``rank`` prints, line by line
-    evaluate(model, batches, asked)           what ``evaluate`` prints
-    describe(model)                           the numbers of a model
+    open_data(reading, source)                    the stream of a data argument
+    labelled(source, stream, batches)             the same batches, refused where there is nothing to learn from
+    train(batches, stream, settings)              a model
+    learn(model, batch, stream)                   go on learning
+    lines(model, batches, stream, k, as_json)     what ``rank`` prints, line by line
+    evaluate(model, batches, stream, asked)       what ``evaluate`` prints
+    describe(model)                               the numbers of a model
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 
 from shortlist.errors import InputError
 
-TASKS = ("categories",)
+TASKS = ("categories", "ratings")
 
 
 @dataclass

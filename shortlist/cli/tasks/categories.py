@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.cli.options import Reading, with_labels
 from shortlist.cli.tasks import Asked, Settings, change, choose
 from shortlist.cli.terminal import print_json, print_table, say
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from shortlist import Ranking
-    from shortlist.inputs import Examples
+    from shortlist.inputs import Examples, Stream
 
 LEARNERS = {"feature-focus": "FeatureFocus", "independent": "IndependentIndex", "frequency": "FrequencyBaseline"}
 USUAL = ["R1", "R5", "MRR", "P@5", "nDCG@5"]
@@ -22,7 +23,15 @@ FEW = 50  # examples that are ranked, then learned, at a time for a learning cur
 SHOWN = 30  # rows of a table for people
 
 
-def train(batches: Iterator[Examples], settings: Settings) -> Any:
+def open_data(reading: Reading, source: str) -> Stream:
+    return reading.open(source)
+
+
+def labelled(source: str, stream: Stream, batches: Iterator[Examples]) -> Iterator[Examples]:
+    return with_labels(source, stream, batches)
+
+
+def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> Any:
     """A Categorizer where the data are texts, the learner alone where they are rows of features."""
     import shortlist
     from shortlist.categorizer import default_learner, default_text
@@ -53,7 +62,7 @@ def train(batches: Iterator[Examples], settings: Settings) -> Any:
     return learner.fit_rows(Rows.stack([batch.rows for batch in every if batch.rows is not None]), labels)
 
 
-def learn(model: Any, batch: Examples) -> None:
+def learn(model: Any, batch: Examples, stream: Stream | None = None) -> None:
     """Learn the texts or rows of a batch, whichever the model takes."""
     learner = learner_of(model)
     if not hasattr(learner, "partial_fit"):
@@ -68,18 +77,19 @@ def learn(model: Any, batch: Examples) -> None:
         model.learn_rows(batch.rows, batch.labels)
 
 
-def lines(model: Any, batch: Examples, k: int, as_json: bool) -> Iterator[str]:
+def lines(model: Any, batches: Iterator[Examples], stream: Stream, k: int, as_json: bool) -> Iterator[str]:
     """Label, score, label, score, … of each text or row."""
-    for n, ranking in enumerate(rank(model, batch, k)):
-        if as_json:
-            named = {} if batch.ids is None else {"id": batch.ids[n]}
-            found = {"labels": [label for label, _ in ranking], "scores": [score for _, score in ranking]}
-            yield json.dumps(named | found, ensure_ascii=False)
-        else:
-            yield "\t".join(f"{one_line(label)}\t{score:.6g}" for label, score in ranking)
+    for batch in batches:
+        for n, ranking in enumerate(rank(model, batch, k)):
+            if as_json:
+                named = {} if batch.ids is None else {"id": batch.ids[n]}
+                found = {"labels": [label for label, _ in ranking], "scores": [score for _, score in ranking]}
+                yield json.dumps(named | found, ensure_ascii=False)
+            else:
+                yield "\t".join(f"{one_line(label)}\t{score:.6g}" for label, score in ranking)
 
 
-def evaluate(model: Any, batches: Iterator[Examples], asked: Asked) -> None:
+def evaluate(model: Any, batches: Iterator[Examples], stream: Stream, asked: Asked) -> None:
     """Measures of the rankings with 95 % intervals; for each label; as pictures."""
     from shortlist import Ranking
     from shortlist.measures import Propensities, measure, per_label

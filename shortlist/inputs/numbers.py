@@ -1,0 +1,75 @@
+"""Tables of numbers: CSV or TSV whose first line names the columns, one of which may be the target.
+
+The target, a rating, may be a number or a text; all other columns are features. ``columns`` of the stream names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.errors import InputError
+from shortlist.inputs.delimited import Csv, Layout
+from shortlist.inputs.examples import Examples
+from shortlist.inputs.source import Source
+
+
+@dataclass
+class Numbers(Csv):
+    name = "numbers"
+    description = "comma-separated numbers with named columns, of which target may name one; separator can be changed"
+    carries: ClassVar[tuple[str, ...]] = ("rows", "labels")
+    endings = ()
+
+    target: str | None = None
+
+    def _layout(self, source: Source, first: list[str]) -> Layout:
+        """The columns by name: the target if it is there, and the features."""
+        if len(set(first)) != len(first):
+            raise InputError(f"{source.name}, line 1: a column is named twice")
+        places = {name: place for place, name in enumerate(first)}
+        if all(_is_number(name) for name in first):
+            raise InputError(f"{source.name}, line 1: expected the names of the columns, found numbers")
+        source.progress.columns = [name for name in first if name != self.target]
+        return Layout(len(first), places, True)
+
+    def _examples(
+        self, source: Source, layout: Layout, numbers: Sequence[int], columns: list[list[str]]
+    ) -> Examples:
+        from shortlist.door import as_rows
+
+        features = {name: columns[place] for name, place in layout.places.items() if name != self.target}
+        bad = {n for name, cells in features.items() for n in _bad_cells(source, name, numbers, cells)}
+        kept = [n for n in range(len(numbers)) if n not in bad]
+        table = np.empty((len(kept), len(features)))
+        for column, cells in enumerate(features.values()):
+            table[:, column] = [cells[n] for n in kept] if bad else cells
+        found = Examples(rows=as_rows(table))
+        if self.target in layout.places:
+            cells = columns[layout.places[self.target]]
+            found = replace(found, labels=[[cell] if (cell := cells[n].strip()) else [] for n in kept])
+        return found
+
+
+def _bad_cells(source: Source, name: str, numbers: Sequence[int], cells: list[str]) -> list[int]:
+    """Which cells of a column are no finite numbers; they are reported."""
+    try:
+        if np.isfinite(np.array(cells, dtype=np.float64)).all():
+            return []
+    except ValueError:
+        pass
+    bad = [n for n, cell in enumerate(cells) if not _is_number(cell)]
+    for n in bad:
+        source.bad(numbers[n], None, f"expected a finite number in {name!r}, found {cells[n][:40]!r}")
+    return bad
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return isfinite(float(cell))
+    except ValueError:
+        return False
