@@ -10,6 +10,7 @@ _WHERE = {
     "AccuracySVM": "documents.accuracy_svm",
     "Categorizer": "categorizer",
     "Evaluation": "measures",
+    "DocumentRanker": "document_ranker",
     "FeatureFocus": "categories.feature_focus",
     "FrequencyBaseline": "categories.frequency",
     "IndependentIndex": "categories.independent",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
     from shortlist.categories.independent import IndependentIndex as IndependentIndex
     from shortlist.categorizer import Categorizer as Categorizer
+    from shortlist.document_ranker import DocumentRanker as DocumentRanker
     from shortlist.documents.accuracy_svm import AccuracySVM as AccuracySVM
     from shortlist.documents.average_precision import MapSVM as MapSVM
     from shortlist.documents.binning import ScoreBins as ScoreBins

@@ -22,6 +22,7 @@ def evaluate(
         typer.Option("--measure", "-m", help="A measure such as R1, P@5, nDCG@10, AP; can be repeated."),
     ] = None,
     per_label: Annotated[bool, typer.Option("--per-label", help="Precision, recall and F1 of each label too.")] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="The measures of each query too.")] = False,
     plot: Annotated[Path | None, typer.Option(help="A folder to draw curves into.")] = None,
     reading: Reading,
     n_jobs: Jobs = -1,
@@ -32,4 +33,4 @@ def evaluate(
     model, task = load_model(model_file, n_jobs)
     stream = task.open_data(reading, data)
     batches = task.labelled(data, stream, progress(stream, "ranking"))
-    task.evaluate(model, batches, stream, Asked(measures, per_label, plot, as_json))
+    task.evaluate(model, batches, stream, Asked(measures, per_label, per_query, plot, as_json))

@@ -20,6 +20,9 @@ def train(
     output: Output = None,
     task_name: Annotated[str, typer.Option("--task", help=f"What to learn: {', '.join(TASKS)}.")] = "categories",
     learner: Annotated[str | None, typer.Option(help="The learner, if not the usual one of the task.")] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="Of documents, the measure to optimise: map, roc, ndcg or mrr.")
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting, NAME=VALUE, or text.NAME=VALUE for the text; can be repeated."),
@@ -37,7 +40,7 @@ def train(
     stream = chosen.open_data(reading, data)
     began = time.perf_counter()
     batches = chosen.labelled(data, stream, progress(stream, "reading"))
-    model = chosen.train(batches, stream, Settings(learner, named_values("--set", settings)))
+    model = chosen.train(batches, stream, Settings(learner, measure, named_values("--set", settings)))
     seconds = time.perf_counter() - began
     model.save(target)
     facts, n_bytes = chosen.describe(model), target.stat().st_size

@@ -141,7 +141,13 @@ class QueryRanking:
         return f"<QueryRanking of {self.rows.size} documents for {len(self)} queries>"
 
     def write_run(self, path: str | Path, documents: Sequence[Any] | None = None, tag: str = "shortlist") -> None:
-        """Write the ranking as a TREC run, ``query Q0 document rank score tag``, which trec_eval and ir-measures read.
+        """Write the ranking as a TREC run, which trec_eval and ir-measures read."""
+        lines = list(self.run_lines(documents, tag))
+        with open(path, "w", encoding="utf-8") as out:
+            out.writelines(line + "\n" for line in lines)
+
+    def run_lines(self, documents: Sequence[Any] | None = None, tag: str = "shortlist") -> Iterator[str]:
+        """The lines of a TREC run: ``query Q0 document rank score tag``.
 
         Documents go by the name given for each row, or by the row's number. Those tools sort by score and break ties in
         their own way, so equal scores are lowered by the least step there is: the order on paper is the order they see.
@@ -152,11 +158,10 @@ class QueryRanking:
         for name in [*names, *map(str, self.queries.tolist()), tag]:
             if not name or name.split() != [name]:
                 raise InputError(f"{name!r} cannot stand in a TREC run, whose fields are separated by blanks")
-        with open(path, "w", encoding="utf-8") as out:
-            for query, rows, scores in self:
-                strict = np.minimum.accumulate(scores)
-                for place in range(1, strict.size):
-                    if strict[place] >= strict[place - 1]:
-                        strict[place] = np.nextafter(strict[place - 1], -np.inf)
-                for place, (row, score) in enumerate(zip(rows.tolist(), strict.tolist(), strict=True), 1):
-                    out.write(f"{query} Q0 {names[row]} {place} {score!r} {tag}\n")
+        for query, rows, scores in self:
+            strict = np.minimum.accumulate(scores)
+            for place in range(1, strict.size):
+                if strict[place] >= strict[place - 1]:
+                    strict[place] = np.nextafter(strict[place - 1], -np.inf)
+            for place, (row, score) in enumerate(zip(rows.tolist(), strict.tolist(), strict=True), 1):
+                yield f"{query} Q0 {names[row]} {place} {score!r} {tag}"

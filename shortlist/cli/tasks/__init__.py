@@ -18,7 +18,7 @@ from typing import Any
 
 from shortlist.errors import InputError
 
-TASKS = ("categories", "ratings")
+TASKS = ("categories", "ratings", "documents")
 
 
 @dataclass
@@ -26,6 +26,7 @@ class Settings:
     """What to train, as the user asked for it."""
 
     learner: str | None = None
+    measure: str | None = None  # what to optimise, where the learner can
     values: dict[str, Any] = field(default_factory=dict)  # NAME=VALUE, and text.NAME=VALUE
 
 
@@ -35,6 +36,7 @@ class Asked:
 
     measures: list[str] | None = None
     per_label: bool = False
+    per_query: bool = False
     plot: Path | None = None
     as_json: bool = False
 
