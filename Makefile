@@ -10,7 +10,8 @@ demo: $(VENV)/.ready
 	$(BIN)/shortlist demo
 
 test: $(VENV)/.ready-test check
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 -m "not speed"
+	$(BIN)/python -m pytest -m speed
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check .
