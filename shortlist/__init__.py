@@ -14,6 +14,10 @@ _WHERE = {
     "FeatureFocus": "categories.feature_focus",
     "FrequencyBaseline": "categories.frequency",
     "IndependentIndex": "categories.independent",
+    "MMP": "categories.mmp",
+    "Rocchio": "categories.rocchio",
+    "RocchioSelection": "categories.rocchio",
+    "TopicPerceptron": "categories.topic_perceptron",
     "InputError": "errors",
     "MapSVM": "documents.average_precision",
     "ModelFileError": "errors",
@@ -50,6 +54,10 @@ if TYPE_CHECKING:
     from shortlist.categories.feature_focus import FeatureFocus as FeatureFocus
     from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
     from shortlist.categories.independent import IndependentIndex as IndependentIndex
+    from shortlist.categories.mmp import MMP as MMP
+    from shortlist.categories.rocchio import Rocchio as Rocchio
+    from shortlist.categories.rocchio import RocchioSelection as RocchioSelection
+    from shortlist.categories.topic_perceptron import TopicPerceptron as TopicPerceptron
     from shortlist.categorizer import Categorizer as Categorizer
     from shortlist.document_ranker import DocumentRanker as DocumentRanker
     from shortlist.documents.accuracy_svm import AccuracySVM as AccuracySVM

@@ -12,14 +12,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.categories import index as indexing
+from shortlist.categories.additive import AdditiveLearner, as_indicator, as_matrix
 from shortlist.categories.index import Index, make_index
-from shortlist.categories.learner import CategoryLearner, is_true
+from shortlist.categories.learner import is_true
 from shortlist.door import Rows, as_real
-from shortlist.errors import InputError
 from shortlist.kernels import Floats, Ints, Longs
 from shortlist.labels import LabelSets
 from shortlist.store import State
@@ -29,7 +28,7 @@ HELD_OUT = 0.2
 ALL_EDGES = np.iinfo(np.int32).max
 
 
-class IndependentIndex(CategoryLearner):
+class IndependentIndex(AdditiveLearner):
     """IND: an index of exact proportions, each feature on its own.
 
     Parameters
@@ -39,7 +38,7 @@ class IndependentIndex(CategoryLearner):
     n_jobs : threads for ranking; results do not depend on it.
     """
 
-    nonnegative = True
+    number = np.int64  # n_fc and n_f are counts
 
     def __init__(self, threshold: float | None = None, random_state: int = 0, n_jobs: int | None = None) -> None:
         self.threshold = threshold
@@ -49,16 +48,13 @@ class IndependentIndex(CategoryLearner):
     def _begin(self) -> None:
         given = CANDIDATES[0] if self.threshold is None else self.threshold
         self.threshold_ = as_real(given, "threshold", least=0, most=1)
-        self._counts = scipy.sparse.csr_array((0, 0), dtype=np.int64)  # n_fc: features × classes
-        self._seen = np.zeros(0, dtype=np.int64)  # n_f
-        self._pending: list[Any] = []  # counts not yet added: adding many small matrices one by one is slow
-        self._index_now: Index | None = None
+        super()._begin()
 
     def fit_rows(self, rows: Rows, Y: Any) -> Any:
         super().fit_rows(rows, Y)
         if self.threshold is None and rows.n_rows > 1:
             self.threshold_ = self._chosen_threshold(rows, self._labels.learn(Y, rows.n_rows))
-            self._index_now = None
+            self._derived = None
         return self
 
     def _chosen_threshold(self, rows: Rows, labels: LabelSets) -> float:
@@ -82,47 +78,10 @@ class IndependentIndex(CategoryLearner):
     def _prepare(self, rows: Rows) -> Rows:
         return rows._replace(data=np.ones_like(rows.data))
 
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        X, Y = as_matrix(rows), as_indicator(labels, len(self._labels))
-        self._pending.append((X.T @ Y).tocsr())
-        seen = X.sum(axis=0)
-        if seen.size > self._seen.size:
-            self._seen = np.pad(self._seen, (0, seen.size - self._seen.size))
-        self._seen[: seen.size] += seen
-        self._index_now = None
-
-    def merge(self, other: IndependentIndex) -> IndependentIndex:
-        """Take up what another learner has counted on other rows, over the same columns. Exact."""
-        if not isinstance(other, IndependentIndex):
-            raise InputError(f"only an IndependentIndex can be merged into this one, not a {type(other).__name__}")
-        if not self.__sklearn_is_fitted__():
-            self._start()
-        numbers = self._labels.learn([[name] for name in other._labels.names], len(other._labels)).ids
-        counts = other._all_counts().tocoo()
-        shape = (counts.shape[0], len(self._labels))
-        self._pending.append(scipy.sparse.csr_array((counts.data, (counts.row, numbers[counts.col])), shape))
-        self._seen = _added(self._seen, other._seen)
-        moved = np.zeros(len(self._labels), dtype=np.int64)
-        moved[numbers] = other.label_counts_
-        self._label_counts = _added(self.label_counts_, moved)
-        self.n_examples_ += other.n_examples_
-        self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
-        self._index_now = None
-        return self
-
-    def _all_counts(self) -> Any:
-        if self._pending:
-            shape = (self._seen.size, len(self._labels))
-            for matrix in [self._counts, *self._pending]:
-                matrix.resize(shape)
-            self._counts = sum(self._pending, self._counts).tocsr()
-            self._pending = []
-        return self._counts
-
     def _index(self) -> Index:
-        if self._index_now is None:
-            self._index_now = proportions(self._all_counts(), self._seen, self.threshold_)
-        return self._index_now
+        if self._derived is None:
+            self._derived = proportions(self._all_sums(), self._totals, self.threshold_)
+        return self._derived
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         indexing.rank(rows, self._index(), len(self._labels), ALL_EDGES, 0, ids, scores)
@@ -143,27 +102,15 @@ class IndependentIndex(CategoryLearner):
         return self._index().n_edges
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        counts = self._all_counts()
-        counts.sort_indices()
-        return {
-            "seen": self._seen,
-            "counts_indptr": counts.indptr.astype(np.int64),
-            "counts_class": counts.indices.astype(np.int32),
-            "counts": counts.data,
-            "threshold": np.array([self.threshold_]),
-        }
+        return super()._to_arrays() | {"threshold": np.array([self.threshold_])}
 
     def _from_arrays(self, state: State) -> None:
-        self._seen = state.array("seen", np.int64)
-        indptr, classes = state.array("counts_indptr", np.int64), state.array("counts_class", np.int32)
-        counts = state.array("counts", np.int64)
-        self.threshold_ = float(state.array("threshold", np.float64)[0])
-        shape = (self._seen.size, len(self._labels))
-        self._counts = scipy.sparse.csr_array((counts, classes, indptr), shape)
-        self._counts.check_format(full_check=True)
-        state.require(bool((counts > 0).all()), "counts are positive")
-        most = np.repeat(self._seen, np.diff(indptr))
-        state.require(bool((counts <= most).all()), "shares are at most 1")
+        super()._from_arrays(state)
+        threshold = state.array("threshold", np.float64)
+        state.require(threshold.size == 1 and bool(np.isfinite(threshold).all()), "there is one threshold")
+        self.threshold_ = float(threshold[0])
+        most = np.repeat(self._totals, np.diff(self._sums.indptr))
+        state.require(bool((self._sums.data <= most).all()), "shares are at most 1")
 
 
 def proportions(counts: Any, seen: Longs, threshold: float) -> Index:
@@ -176,24 +123,3 @@ def proportions(counts: Any, seen: Longs, threshold: float) -> Index:
     length = np.bincount(feature, minlength=seen.size).astype(np.int32)
     weights = number[order].astype(np.float64)
     return make_index(length, classes[order].astype(np.int32), weights, seen.astype(np.float64), seen)
-
-
-def as_matrix(rows: Rows) -> Any:
-    """Rows as a Boolean SciPy matrix of whole numbers."""
-    first, last = int(rows.indptr[0]), int(rows.indptr[-1])
-    ones = np.ones(last - first, dtype=np.int64)
-    return scipy.sparse.csr_array((ones, rows.indices[first:last], rows.indptr - first), (rows.n_rows, rows.n_features))
-
-
-def as_indicator(labels: LabelSets, n_classes: int) -> Any:
-    """Label sets as a SciPy indicator matrix."""
-    ones = np.ones(labels.ids.size, dtype=np.int64)
-    return scipy.sparse.csr_array((ones, labels.ids, labels.indptr), (labels.n_rows, n_classes))
-
-
-def _added(a: Longs, b: Longs) -> Longs:
-    """a + b, the shorter one padded with zeros."""
-    total = np.zeros(max(a.size, b.size), dtype=np.int64)
-    total[: a.size] += a
-    total[: b.size] += b
-    return total

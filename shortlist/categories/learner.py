@@ -65,6 +65,9 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         """Check the parameters and forget everything learned."""
         raise AssertionError("a learner defines this step")
 
+    def _expect(self) -> None:
+        """Take note that all labels so far are known, even those of which no example was seen."""
+
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         """Learn the rows in that order, once."""
         raise AssertionError("a learner defines this step")
@@ -106,6 +109,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
             self._start()
         if classes is not None:
             self._labels.learn(list(classes), len(classes))
+            self._expect()
         return self.learn_rows(rows, Y)
 
     def fit_rows(self, rows: Rows, Y: Any) -> Any:

@@ -2,7 +2,15 @@
 
 import pytest
 
-from shortlist import FeatureFocus, FrequencyBaseline, IndependentIndex, check_learner
+from shortlist import (
+    MMP,
+    FeatureFocus,
+    FrequencyBaseline,
+    IndependentIndex,
+    Rocchio,
+    TopicPerceptron,
+    check_learner,
+)
 from shortlist.categories.contract import PROMISES
 
 LEARNERS = [
@@ -13,6 +21,14 @@ LEARNERS = [
     IndependentIndex(),
     IndependentIndex(threshold=0.2),
     FrequencyBaseline(),
+    MMP(),
+    MMP(loss=2, hypothesis="averaged", passes=2),
+    MMP(loss=3, hypothesis="voted", voters=5, margin=0.5),
+    MMP(margin=1.0, step="passive-aggressive", C=0.1, max_weights=100),
+    TopicPerceptron(),
+    TopicPerceptron(hypothesis="averaged", random_state=None, max_weights=50),
+    TopicPerceptron(hypothesis="voted", voters=3),
+    Rocchio(),
 ]
 
 

@@ -1,0 +1,197 @@
+"""What MMP and the per-topic Perceptron share: the stream, its losses, and which prototypes rank in the end.
+
+Paper 001 ranks with the prototypes as they are after the last example. It names more robust choices as extensions:
+their average over time, and the vote (Freund and Schapire, 1999), in which the prototypes of each time between two
+changes have as many votes as they lived through examples. A stream can see millions of changes, so only the
+longest-lived prototypes are kept to vote; with as many places as there were changes this is the published rule.
+One vote is a ranking: a label's score is the share of the other labels that it stands above, a tie counting one half.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from shortlist.categories.learner import BIAS
+from shortlist.categories.moves import DONE, KNOWN, LIVED, RETIRES, SEEN, WANTS_SLOTS, Stream, squares
+from shortlist.categories.prototypes import (
+    LISTED,
+    PrototypeLearner,
+    Prototypes,
+    Scratch,
+    all_scores,
+    no_prototypes,
+    scratch,
+)
+from shortlist.door import Rows, as_choice, as_whole
+from shortlist.kernels import Floats, Ints, Longs
+from shortlist.labels import LabelSets
+from shortlist.store import State
+
+HYPOTHESES = ("last", "averaged", "voted")
+UNLIMITED = np.iinfo(np.int64).max
+SPARE = 4  # full prototypes drop a quarter of their weights, so that many examples share the cost of dropping
+BLOCK = 1 << 20  # scores that are voted on at a time
+FINE = 1.01  # from one point of the loss curve to the next
+
+
+class OnlinePrototypes(PrototypeLearner):
+    """Base class: learns prototypes from a stream. A learner adds its kernel, in ``_run``."""
+
+    hypothesis: str
+    voters: int
+    max_weights: int | None
+
+    def _run(self, stream: Stream, position: int, desk: Scratch) -> tuple[int, int, int]:
+        """Learn order[position:] until done, or until something must be done first."""
+        raise AssertionError("a learner defines this step")
+
+    def _begin(self) -> None:
+        as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
+        as_whole(self.voters, "voters", least=1)
+        if self.max_weights is not None:
+            as_whole(self.max_weights, "max_weights", least=1)
+        self._prototypes = no_prototypes()
+        self._counts = np.zeros(3, dtype=np.int64)
+        self._total_losses = np.zeros(3)
+        self._loss_curve = np.zeros((0, 4))
+        self._lives = np.zeros(0, dtype=np.int64)
+        self._voters: list[Prototypes] = []
+
+    def _expect(self) -> None:
+        self._counts[KNOWN] = len(self._labels)
+
+    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        square = np.zeros(rows.n_rows)
+        squares(rows, square)
+        self._prototypes = self._prototypes.for_features(rows.n_features)
+        self._learn_stream(rows, rows, square, labels, order)
+
+    def _learn_stream(self, read: Rows, write: Rows, square: Floats, labels: LabelSets, order: Longs) -> None:
+        known = np.zeros(len(self._labels), dtype=np.uint8)
+        known[: self._counts[KNOWN]] = 1
+        seen, losses = int(self._counts[SEEN]), np.zeros((order.size, 3))
+        cap = UNLIMITED if self.max_weights is None else self.max_weights
+        average = self.hypothesis == "averaged"
+        stream = Stream(read, write, square, labels, order, known, self._counts, losses, cap, UNLIMITED, average)
+        desk = scratch(len(self._labels))
+        done, why = 0, WANTS_SLOTS
+        while why != DONE:
+            if self.hypothesis == "voted":
+                stream = stream._replace(shortest=self._shortest_life())
+            done, why, slots = self._run(stream, done, desk)
+            if why == WANTS_SLOTS:
+                self._prototypes = self._prototypes.with_room(slots)
+            elif why == RETIRES:
+                self._retire()
+            if self._prototypes.used[LISTED] > cap:
+                self._prototypes = self._prototypes.without_lightest(cap - cap // SPARE)
+        self._counts[KNOWN] = len(self._labels)
+        self._note_losses(losses, seen)
+        self._hypothesis_now: Prototypes | None = None
+
+    # The three hypotheses.
+
+    def _shortest_life(self) -> int:
+        return 0 if len(self._voters) < self.voters else int(self._lives.min())
+
+    def _retire(self) -> None:
+        """The prototypes are about to change: they take the place of the shortest-lived voter."""
+        if len(self._voters) == self.voters:
+            out = int(np.argmin(self._lives))
+            del self._voters[out]
+            self._lives = np.delete(self._lives, out)
+        self._voters.append(self._prototypes.with_room(0))
+        self._lives = np.append(self._lives, self._counts[LIVED])
+        self._counts[LIVED] = 0
+
+    def _hypothesis(self) -> Prototypes:
+        if self.hypothesis != "averaged":
+            return self._prototypes
+        if getattr(self, "_hypothesis_now", None) is None:
+            self._hypothesis_now = self._prototypes.averaged(int(self._counts[SEEN]))
+        return self._hypothesis_now  # type: ignore[return-value]
+
+    def _scores(self, rows: Rows) -> Floats:
+        if self.hypothesis != "voted":
+            return super()._scores(rows)
+        n_labels = len(self._labels)
+        total = np.zeros((rows.n_rows, n_labels))
+        one = np.empty((rows.n_rows, n_labels))
+        lives = [*self._lives.tolist(), int(self._counts[LIVED])]
+        for life, voter in zip(lives, [*self._voters, self._prototypes], strict=True):
+            all_scores(rows, voter, scratch(n_labels), one)
+            if rows.n_rows:
+                total += life * (scipy.stats.rankdata(one, axis=1) - 1)
+        return total / max(sum(lives) * (n_labels - 1), 1)
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        if self.hypothesis != "voted":
+            return super()._rank(rows, ids, scores)
+        some = max(1, BLOCK // max(len(self._labels), 1))  # all labels of all rows may be too many at once
+        for first in range(0, rows.n_rows, some):
+            part = slice(first, min(first + some, rows.n_rows))
+            votes = self._scores(rows.block(part.start, part.stop))
+            best = np.argsort(-votes, axis=1, kind="stable")[:, : ids.shape[1]]
+            ids[part, : best.shape[1]], scores[part, : best.shape[1]] = best, np.take_along_axis(votes, best, axis=1)
+
+    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        if self.hypothesis != "voted":
+            return super()._votes(row, label)
+        return np.array([BIAS], dtype=np.int32), self._scores(row)[0, [label]]  # a vote of rankings, not of features
+
+    # The losses.
+
+    def _note_losses(self, losses: Floats, seen: int) -> None:
+        """Keep points of the curve so far apart that it stays short: all of the first 100, then one in each 1 %."""
+        totals = self._total_losses + np.cumsum(losses, axis=0)
+        last = int(self._loss_curve[-1, 0]) if self._loss_curve.size else 0
+        points = []
+        while (last := max(last + 1, int(last * FINE))) <= seen + len(losses):
+            points.append(last)
+        new = np.array(points, dtype=np.int64)
+        self._loss_curve = np.vstack([self._loss_curve, np.column_stack([new, totals[new - seen - 1]])])
+        self._total_losses = totals[-1] if len(totals) else self._total_losses
+
+    @property
+    def cumulative_loss_(self) -> dict[str, NDArray[Any]]:
+        """The curves of figures 4 and 5: Σ_{i≤t} loss_i / t against t, the number of examples ``seen``.
+
+        Each example's losses were taken before it was learned, among the labels known by then. The curve has a point
+        for each of the first 100 examples, from then on one in each 1 %, and one for all examples.
+        """
+        seen = int(self._counts[SEEN])
+        curve = self._loss_curve
+        if seen and (not curve.size or curve[-1, 0] < seen):
+            curve = np.vstack([curve, [seen, *self._total_losses]])
+        t = curve[:, 0]
+        named = {f"loss{n}": curve[:, n] / t for n in (1, 2, 3)}
+        return {"seen": t.astype(np.int64), **named}
+
+    # Model files.
+
+    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+        n = self.n_features_in_
+        arrays = self._prototypes.to_arrays(n)
+        for v, voter in enumerate(self._voters):
+            arrays |= voter.to_arrays(n, f"voter {v} ")
+        return arrays | {
+            "counts": self._counts, "lives": self._lives,
+            "loss_curve": self._loss_curve, "total_losses": self._total_losses,
+        }  # fmt: skip
+
+    def _from_arrays(self, state: State) -> None:
+        n, n_labels = self.n_features_in_, len(self._labels)
+        self._counts = state.array("counts", np.int64).copy()
+        state.require(self._counts.size == 3 and bool((self._counts >= 0).all()), "there are three counts")
+        state.require(int(self._counts[KNOWN]) == n_labels, "all labels are known")
+        self._lives = state.array("lives", np.int64)
+        state.require(self._lives.size <= self.voters, "there are no more voters than places")
+        self._total_losses = state.array("total_losses", np.float64)
+        self._loss_curve = state.array("loss_curve", np.float64, ndim=2)
+        state.require(self._total_losses.size == 3 and self._loss_curve.shape[1] == 4, "there are three losses")
+        self._prototypes = Prototypes.from_arrays(state, n, n_labels)
+        self._voters = [Prototypes.from_arrays(state, n, n_labels, f"voter {v} ") for v in range(self._lives.size)]

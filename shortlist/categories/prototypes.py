@@ -1,0 +1,310 @@
+"""Prototypes: one weight vector w_c for each label c, by which a label scores w_c·x. Stored sparsely, and exactly.
+
+Paper 001 starts from zero prototypes, so that every label ties, errs and is moved by the first documents: stored as
+they are, k prototypes of n weights fill k·n places at once. But labels that tie err alike and are moved alike. So each
+feature f stores one weight b_f, the background, for all the labels it has never told apart, and a list of those it
+has, with the difference:
+
+    w_c[f] = b_f + d_fc,   d_fc = 0 for the labels that f does not list.
+
+All labels that no active feature lists share the score B = Σ_f b_f·x[f]; they are counted, not visited. A label that
+arrives later starts in this crowd, with the prototype of a label that was known from the start and never relevant.
+
+The lists live in flat pools: feature f owns the slots start[f] .. start[f]+capacity[f]−1 and uses the first length[f].
+A list that outgrows its slots moves to the end of the pools at twice the size; ``with_room`` packs them anew.
+
+Several learners' kernels call those of this file. After a change here, run ``make clean`` (see kernels.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.categories.learner import CategoryLearner, grown
+from shortlist.door import Rows
+from shortlist.kernels import Floats, Ints, Longs, kernel
+from shortlist.store import State
+
+LISTED, END = 0, 1  # entries of Prototypes.used
+ROOM = 1 << 16  # free slots that are always worth having
+
+
+class Prototypes(NamedTuple):
+    """The arrays of the prototypes, as the kernels take them."""
+
+    background: Floats  # per feature, b_f
+    start: Longs
+    length: Ints
+    capacity: Ints
+    label: Ints  # per slot, c
+    weight: Floats  # d_fc
+    background_moment: Floats  # per feature, Σ t·(what was added to b_f at time t); all 0 if no average is asked for
+    moment: Floats  # per slot, the same of d_fc
+    used: Longs  # differences listed, slots of the pools that have been given out
+
+    @property
+    def n_weights(self) -> int:
+        """Stored weights that are not 0."""
+        return int(np.count_nonzero(self.entries()[2]) + np.count_nonzero(self.background))
+
+    def for_features(self, n_features: int) -> Prototypes:
+        """The prototypes with room for that many features."""
+        if self.background.size >= n_features:
+            return self
+        per_feature = ("background", "background_moment", "start", "length", "capacity")
+        return self._replace(**{name: grown(getattr(self, name), n_features) for name in per_feature})
+
+    def with_room(self, n_slots: int) -> Prototypes:
+        """The prototypes packed anew, with that many free slots and so many more that this is rarely needed."""
+        packed = pack(*self.entries(), self.background, self.background_moment)
+        size = packed.label.size + max(n_slots + ROOM, packed.label.size)
+        per_slot = ("label", "weight", "moment")
+        return packed._replace(**{name: grown(getattr(packed, name), size) for name in per_slot})
+
+    def without_lightest(self, keep: int) -> Prototypes:
+        """The prototypes with ``keep`` of more differences: the smallest go, of equal ones those of later features."""
+        feature, labels, weights, moments = self.entries()
+        size = np.abs(weights)
+        limit = np.partition(size, size.size - keep)[size.size - keep]
+        kept = size > limit
+        equal = np.flatnonzero(size == limit)
+        order = np.lexsort((labels[equal], feature[equal]))  # a feature's list has no order of its own
+        kept[equal[order[: keep - np.count_nonzero(kept)]]] = True
+        parts = feature[kept], labels[kept], weights[kept], moments[kept]
+        return pack(*parts, self.background, self.background_moment)
+
+    def entries(self) -> tuple[Longs, Ints, Floats, Floats]:
+        """Feature, label, d_fc and its moment of every difference listed, feature after feature."""
+        feature = np.repeat(np.arange(self.length.size), self.length)
+        first = np.cumsum(self.length, dtype=np.int64) - self.length
+        slot = np.arange(feature.size) - first[feature] + self.start[feature]
+        return feature, self.label[slot], self.weight[slot], self.moment[slot]
+
+    def of_features(self, features: Longs) -> Prototypes:
+        """The prototypes of these features only, renumbered in their order."""
+        feature, labels, weights, moments = self.entries()
+        number = np.full(self.background.size, -1)
+        number[features] = np.arange(features.size)
+        kept = number[feature] >= 0
+        parts = number[feature][kept], labels[kept], weights[kept], moments[kept]
+        return pack(*parts, self.background[features], self.background_moment[features])
+
+    def averaged(self, time: int) -> Prototypes:
+        """The mean, over the first ``time`` examples, of the prototypes after each: Σ_t (1 − t/time)·(change at t)."""
+        share = 1 / max(time, 1)
+        return self._replace(
+            background=self.background - share * self.background_moment, weight=self.weight - share * self.moment
+        )
+
+    def to_arrays(self, n_features: int, prefix: str = "") -> dict[str, NDArray[Any]]:
+        """The prototypes without their spare room, in order, for the model file."""
+        feature, labels, weights, moments = self.entries()
+        order = np.lexsort((labels, feature))
+        arrays = {
+            "background": grown(self.background, n_features)[:n_features],
+            "length": np.bincount(feature, minlength=n_features)[:n_features].astype(np.int32),
+            "label": labels[order],
+            "weight": weights[order],
+        }
+        if moments.any() or self.background_moment.any():
+            background_moment = grown(self.background_moment, n_features)[:n_features]
+            arrays |= {"background_moment": background_moment, "moment": moments[order]}
+        return {prefix + name: array for name, array in arrays.items()}
+
+    @classmethod
+    def from_arrays(cls, state: State, n_features: int, n_labels: int, prefix: str = "") -> Prototypes:
+        """Read prototypes from a model file, refusing anything that would lead a kernel astray."""
+        background, weight = (state.array(prefix + name, np.float64) for name in ("background", "weight"))
+        length, label = (state.array(prefix + name, np.int32) for name in ("length", "label"))
+        state.require(background.size == length.size == n_features, "each feature has a background and a list")
+        state.require(bool((length >= 0).all()), "lists have lengths of at least 0")
+        state.require(int(length.sum(dtype=np.int64)) == label.size == weight.size, "lists and weights agree")
+        known = not label.size or (label.min() >= 0 and label.max() < n_labels)
+        state.require(known, "weights belong to known labels")
+        feature = np.repeat(np.arange(n_features), length)
+        once = np.diff(feature * max(n_labels, 1) + label) > 0
+        state.require(bool(once.all()), "a feature lists each label once")
+        if prefix + "moment" in state.arrays:
+            moments = [state.array(prefix + name, np.float64) for name in ("background_moment", "moment")]
+            state.require(moments[0].size == n_features and moments[1].size == label.size, "each weight has a moment")
+        else:
+            moments = [np.zeros(n_features), np.zeros(label.size)]
+        finite = all(np.isfinite(array).all() for array in (background, weight, *moments))
+        state.require(finite, "weights are finite")
+        return pack(feature, label, weight, moments[1], background, moments[0])
+
+
+def pack(
+    feature: Longs, labels: Ints, weights: Floats, moments: Floats, background: Floats, background_moment: Floats
+) -> Prototypes:
+    """Prototypes from entries sorted by feature."""
+    length = np.bincount(feature, minlength=background.size).astype(np.int32)
+    start = np.cumsum(length, dtype=np.int64) - length
+    used = np.array([labels.size, labels.size], dtype=np.int64)
+    return Prototypes(
+        background, start, length, length.copy(), labels.astype(np.int32, copy=False), weights, background_moment,
+        moments, used,
+    )  # fmt: skip
+
+
+def no_prototypes() -> Prototypes:
+    nothing = np.zeros(0)
+    return pack(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), nothing, nothing, nothing, nothing)
+
+
+class PrototypeLearner(CategoryLearner):
+    """A learner that ranks labels by their prototypes; it says which in ``_hypothesis``."""
+
+    def _hypothesis(self) -> Prototypes:
+        raise AssertionError("a learner defines this step")
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        rank(rows, self._hypothesis(), scratch(len(self._labels)), ids, scores)
+
+    def _scores(self, rows: Rows) -> Floats:
+        found = np.empty((rows.n_rows, len(self._labels)))
+        all_scores(rows, self._hypothesis(), scratch(len(self._labels)), found)
+        return found
+
+    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        votes = np.zeros(row.indices.size)
+        votes_for(row, self._hypothesis(), label, votes)
+        return row.indices[votes != 0], votes[votes != 0]
+
+    @property
+    def n_weights_(self) -> int:
+        """How many weights the prototypes hold, the shared ones counted once."""
+        return self._hypothesis().n_weights
+
+
+class Scratch(NamedTuple):
+    """What the kernels need one of for each label, and a clock that stamps the marks."""
+
+    scores: Floats
+    touched: Ints  # the labels that have a score of their own
+    mark: Longs
+    step: Floats  # all 0 between examples
+    clock: Longs
+
+
+def scratch(n_labels: int) -> Scratch:
+    return Scratch(
+        np.zeros(n_labels), np.zeros(n_labels, dtype=np.int32), np.zeros(n_labels, dtype=np.int64),
+        np.zeros(n_labels), np.zeros(1, dtype=np.int64),
+    )  # fmt: skip
+
+
+# Reading
+
+
+@kernel
+def score(rows: Rows, i: int, prototypes: Prototypes, desk: Scratch, n: int) -> tuple[int, float]:
+    """Score row i: how many labels have a score of their own, desk.touched[:n], and the score B of all the others.
+
+    On entry desk.touched[:n] are labels, marked with the present time, that shall have one in any case.
+    """
+    now = desk.clock[0]
+    for a in range(n):
+        desk.scores[desk.touched[a]] = 0.0
+    shared = 0.0
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        f = rows.indices[j]
+        if f >= prototypes.background.size:
+            continue
+        x = rows.data[j]
+        shared += x * prototypes.background[f]
+        first = prototypes.start[f]
+        for e in range(first, first + prototypes.length[f]):
+            c = prototypes.label[e]
+            if desk.mark[c] != now:
+                desk.mark[c] = now
+                desk.touched[n] = c
+                n += 1
+                desk.scores[c] = 0.0
+            desk.scores[c] += x * prototypes.weight[e]
+    for a in range(n):
+        desk.scores[desk.touched[a]] += shared
+    return n, shared
+
+
+@kernel
+def rank(rows: Rows, prototypes: Prototypes, desk: Scratch, ids: Ints, best: Floats) -> None:
+    """The k best labels of each row (ids int32[n,k], best float64[n,k]); ties to the lower number."""
+    n_labels, k = desk.scores.size, ids.shape[1]
+    for i in range(rows.indptr.size - 1):
+        desk.clock[0] += 1
+        n, shared = score(rows, i, prototypes, desk, 0)
+        c, wanted = 0, k
+        while c < n_labels and wanted > 0:  # of the crowd only the first k can matter: they tie
+            if desk.mark[c] != desk.clock[0]:
+                desk.scores[c] = shared
+                desk.touched[n] = c
+                n += 1
+                wanted -= 1
+            c += 1
+        keep_best(desk.touched[:n], desk.scores, ids[i], best[i])
+
+
+@kernel
+def keep_best(candidates: Ints, scores: Floats, ids: Ints, best: Floats) -> None:
+    """The best candidates, best first, by a heap of as many as ids has room for; its top is the worst of them."""
+    k = min(candidates.size, ids.size)
+    for a in range(k):
+        ids[a], best[a] = candidates[a], scores[candidates[a]]
+    for a in range(k // 2 - 1, -1, -1):
+        sift(ids, best, a, k)
+    for a in range(k, candidates.size):
+        c = candidates[a]
+        if worse(best[0], ids[0], scores[c], c):
+            ids[0], best[0] = c, scores[c]
+            sift(ids, best, 0, k)
+    for last in range(k - 1, 0, -1):
+        ids[0], ids[last] = ids[last], ids[0]
+        best[0], best[last] = best[last], best[0]
+        sift(ids, best, 0, last)
+
+
+@kernel
+def worse(s: float, c: int, other_s: float, other_c: int) -> bool:
+    return s < other_s or (s == other_s and c > other_c)
+
+
+@kernel
+def sift(ids: Ints, best: Floats, at: int, n: int) -> None:
+    """Let the entry at that place of the heap sink until nothing below it is worse."""
+    c, s = ids[at], best[at]
+    child = 2 * at + 1
+    while child < n:
+        if child + 1 < n and worse(best[child + 1], ids[child + 1], best[child], ids[child]):
+            child += 1
+        if not worse(best[child], ids[child], s, c):
+            break
+        ids[at], best[at] = ids[child], best[child]
+        at, child = child, 2 * child + 1
+    ids[at], best[at] = c, s
+
+
+@kernel
+def all_scores(rows: Rows, prototypes: Prototypes, desk: Scratch, found: Floats) -> None:
+    """The scores of all labels, float64[n, labels]."""
+    for i in range(rows.indptr.size - 1):
+        desk.clock[0] += 1
+        n, shared = score(rows, i, prototypes, desk, 0)
+        found[i] = shared
+        for a in range(n):
+            found[i, desk.touched[a]] = desk.scores[desk.touched[a]]
+
+
+@kernel
+def votes_for(row: Rows, prototypes: Prototypes, label: int, votes: Floats) -> None:
+    """votes[j] = x[f]·w_c[f] of the j-th active feature f for the label c."""
+    for j in range(row.indices.size):
+        f = row.indices[j]
+        if f < prototypes.background.size:
+            votes[j] = row.data[j] * prototypes.background[f]
+            for e in range(prototypes.start[f], prototypes.start[f] + prototypes.length[f]):
+                if prototypes.label[e] == label:
+                    votes[j] += row.data[j] * prototypes.weight[e]
