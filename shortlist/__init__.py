@@ -15,6 +15,7 @@ _WHERE = {
     "FrequencyBaseline": "categories.frequency",
     "IndependentIndex": "categories.independent",
     "MMP": "categories.mmp",
+    "OneVersusRest": "categories.one_versus_rest",
     "Rocchio": "categories.rocchio",
     "RocchioSelection": "categories.rocchio",
     "TopicPerceptron": "categories.topic_perceptron",
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
     from shortlist.categories.independent import IndependentIndex as IndependentIndex
     from shortlist.categories.mmp import MMP as MMP
+    from shortlist.categories.one_versus_rest import OneVersusRest as OneVersusRest
     from shortlist.categories.rocchio import Rocchio as Rocchio
     from shortlist.categories.rocchio import RocchioSelection as RocchioSelection
     from shortlist.categories.topic_perceptron import TopicPerceptron as TopicPerceptron

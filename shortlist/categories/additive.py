@@ -33,7 +33,7 @@ class AdditiveLearner(CategoryLearner):
         self._derived: Any = None
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        X = as_matrix(rows).astype(self.number, copy=False)
+        X = rows.to_matrix().astype(self.number, copy=False)
         self._add((X.T @ as_indicator(labels, len(self._labels))).tocsr(), X.sum(axis=0))
 
     def _add(self, sums: Any, totals: NDArray[Any]) -> None:
@@ -90,13 +90,6 @@ class AdditiveLearner(CategoryLearner):
         state.require(bool(finite and (sums > 0).all() and (self._totals >= 0).all()), "sums are positive")
         self._sums = scipy.sparse.csr_array((sums, labels, indptr), (self._totals.size, len(self._labels)))
         self._sums.check_format(full_check=True)
-
-
-def as_matrix(rows: Rows) -> Any:
-    """Rows as a SciPy matrix."""
-    first, last = int(rows.indptr[0]), int(rows.indptr[-1])
-    shape = (rows.n_rows, rows.n_features)
-    return scipy.sparse.csr_array((rows.data[first:last], rows.indices[first:last], rows.indptr - first), shape)
 
 
 def as_indicator(labels: LabelSets, n_labels: int) -> Any:

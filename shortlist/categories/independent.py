@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.categories import index as indexing
-from shortlist.categories.additive import AdditiveLearner, as_indicator, as_matrix
+from shortlist.categories.additive import AdditiveLearner, as_indicator
 from shortlist.categories.index import Index, make_index
 from shortlist.categories.learner import is_true
 from shortlist.door import Rows, as_real
@@ -63,7 +63,7 @@ class IndependentIndex(AdditiveLearner):
         n_held_out = max(1, round(HELD_OUT * rows.n_rows))
         held_out, rest = order[:n_held_out], order[n_held_out:]
         n_classes = len(self._labels)
-        X, Y = as_matrix(rows), as_indicator(labels, n_classes)
+        X, Y = rows.to_matrix(), as_indicator(labels, n_classes)
         counts, seen = (X[rest].T @ Y[rest]).tocsr(), X[rest].sum(axis=0)
         part, own = X[held_out], Y[held_out]
         part_rows = Rows(part.indptr.astype(np.int64), part.indices.astype(np.int32), np.ones(part.nnz), X.shape[1])

@@ -18,6 +18,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 
 from shortlist import store
 from shortlist.door import Rows, as_rows, as_whole
@@ -58,6 +59,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
     """
 
     nonnegative = False  # whether the learner takes only values of at least 0
+    updatable = True  # whether it can go on learning; if not, it has ``fit`` only
 
     # The learner's own steps.
 
@@ -102,6 +104,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state`` unless it is None."""
         return self.fit_rows(self._check(X), Y)
 
+    @available_if(lambda self: self.updatable)
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Any:
         """Learn some more rows, once, in the order given. ``classes`` names labels that need not occur in Y."""
         rows = self._check(X)
@@ -135,6 +138,8 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
 
     def learn_rows(self, rows: Rows, Y: Any) -> Any:
         """``partial_fit`` on rows that have been checked."""
+        if not self.updatable:
+            raise InputError(f"a {type(self).__name__} learns all its examples at once and cannot go on; use fit")
         if not self.__sklearn_is_fitted__():
             self._start()
         labels = self._take_up(rows, Y)

@@ -7,6 +7,7 @@ from shortlist import (
     FeatureFocus,
     FrequencyBaseline,
     IndependentIndex,
+    OneVersusRest,
     Rocchio,
     TopicPerceptron,
     check_learner,
@@ -29,6 +30,9 @@ LEARNERS = [
     TopicPerceptron(hypothesis="averaged", random_state=None, max_weights=50),
     TopicPerceptron(hypothesis="voted", voters=3),
     Rocchio(),
+    OneVersusRest(),
+    OneVersusRest(classifier="perceptron"),
+    OneVersusRest(classifier="committee", members=3, values="raw"),
 ]
 
 
