@@ -9,6 +9,7 @@ import pytest
 
 from shortlist import InputError
 from shortlist.inputs import read, sniff
+from tests.inputs.samples import ARFF, CRAN, SGML
 
 
 def only(data, format, **options):
@@ -30,19 +31,6 @@ def dense(rows):
 
 
 # ARFF
-
-ARFF = """% a comment
-@relation 'music: -C 2'
-@attribute happy {0,1}
-@attribute 'very sad' {0, 1}
-@attribute tempo numeric
-@ATTRIBUTE key {c, 'd sharp', e}
-@data
-{0 1,2 0.5, 3 'd sharp'}
-
-1,1,-2,c
-{}
-"""
 
 
 def test_arff():
@@ -117,27 +105,6 @@ def test_bad_arff_headers(data, match):
 
 # Reuters
 
-SGML = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
-<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" CGISPLIT="TRAINING-SET" OLDID="1" NEWID="11">
-<TOPICS><D>grain</D><D>wheat</D></TOPICS>
-<PLACES><D>usa</D></PLACES>
-<TEXT>&#2;
-<TITLE>WHEAT &lt;UP></TITLE>
-<DATELINE>    PARIS, Feb 26 - </DATELINE><BODY>Caf\u00e9s & more
-Reuter
-&#3;</BODY></TEXT>
-</REUTERS>
-<REUTERS TOPICS="NO" LEWISSPLIT="TEST" NEWID="12">
-<TOPICS></TOPICS>
-<TEXT TYPE="UNPROC">&#2;
-raw text &amp; more&#3;</TEXT>
-</REUTERS>
-<REUTERS TOPICS="YES" LEWISSPLIT="TEST" NEWID="13">
-<TOPICS><D>oil</D></TOPICS>
-<TEXT TYPE="BRIEF"><TITLE>OIL</TITLE></TEXT>
-</REUTERS>
-""".encode("latin-1")
-
 
 def test_reuters(tmp_path):
     batch, stream = only(SGML, None)
@@ -172,8 +139,6 @@ def test_bad_reuters(data, match, left):
 
 
 # Cranfield, MovieLens, TREC, books
-
-CRAN = ".I 7\n.T\nwings and\nthings .\n.A\nx\n.W\nwings and\nthings .\n  a study .\n.I 8\n.T\ntitle\n.A\n.W\nbody\n"
 
 
 def test_cranfield(tmp_path):

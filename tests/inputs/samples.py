@@ -1,0 +1,68 @@
+"""A small file of each format."""
+
+import io
+
+import polars
+
+ARFF = """% a comment
+@relation 'music: -C 2'
+@attribute happy {0,1}
+@attribute 'very sad' {0, 1}
+@attribute tempo numeric
+@ATTRIBUTE key {c, 'd sharp', e}
+@data
+{0 1,2 0.5, 3 'd sharp'}
+
+1,1,-2,c
+{}
+"""
+
+SGML = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
+<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" CGISPLIT="TRAINING-SET" OLDID="1" NEWID="11">
+<TOPICS><D>grain</D><D>wheat</D></TOPICS>
+<PLACES><D>usa</D></PLACES>
+<TEXT>&#2;
+<TITLE>WHEAT &lt;UP></TITLE>
+<DATELINE>    PARIS, Feb 26 - </DATELINE><BODY>Caf\u00e9s & more
+Reuter
+&#3;</BODY></TEXT>
+</REUTERS>
+<REUTERS TOPICS="NO" LEWISSPLIT="TEST" NEWID="12">
+<TOPICS></TOPICS>
+<TEXT TYPE="UNPROC">&#2;
+raw text &amp; more&#3;</TEXT>
+</REUTERS>
+<REUTERS TOPICS="YES" LEWISSPLIT="TEST" NEWID="13">
+<TOPICS><D>oil</D></TOPICS>
+<TEXT TYPE="BRIEF"><TITLE>OIL</TITLE></TEXT>
+</REUTERS>
+""".encode("latin-1")
+
+CRAN = ".I 7\n.T\nwings and\nthings .\n.A\nx\n.W\nwings and\nthings .\n  a study .\n.I 8\n.T\ntitle\n.A\n.W\nbody\n"
+
+
+def parquet(columns):
+    file = io.BytesIO()
+    polars.DataFrame(columns).write_parquet(file)
+    return file.getvalue()
+
+
+SAMPLES = {
+    "json-lines": b'{"text": "\xc3\xa9 \\u00e9", "labels": ["grain", 2]}\n\n{"labels": "x", "text": "b", "n": 1e5}\n',
+    "csv": b'text,labels,n\n"a ""b""\nc",x;y,1\nplain,z,2\n',
+    "tsv": b"p1 p2\tA title\np3\tAnother\n",
+    "fasttext": b"__label__a __label__b some text\nno label\n",
+    "lines": b"one\r\ntwo\n\nthree",
+    "svmlight": b"1,2 1:0.5 7:-2e-3 # c\n3 qid:4 2:12345678901234567890\n\n 1:1\n",
+    "letor": b"2 qid:10 1:0.5 2:0 #docid = 1\n0 qid:11 2:1\n",
+    "xmc": b"2 3 4\n1,3 0:1.5 2:2\n 1:1\n",
+    "arff": ARFF.encode(),
+    "reuters": SGML,
+    "cranfield": CRAN.encode(),
+    "cranqrel": b"1 184 2 \n1 29  -1\n",
+    "movielens": b"196\t242\t3\t881250949\n186\t302\t3\t891717742\n",
+    "qrels": b"q1 0 d-1 2\nq2 0 d-2 -1\n",
+    "run": b"q1 Q0 d-1 1 9.5 mine\n",
+    "books": b"A book.\n",
+    "parquet": parquet({"text": ["a", "b"], "labels": [["x"], ["y", "z"]]}),
+}

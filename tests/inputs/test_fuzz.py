@@ -1,0 +1,125 @@
+"""Whatever the bytes, no parser raises anything but the project's own errors, and none drops a line silently.
+
+SHORTLIST_FUZZ says how many inputs each test tries; before a release, try some thousands.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist import ShortlistError
+from shortlist.inputs import FORMATS, read
+from shortlist.inputs.compression import _zstd
+from tests.inputs.samples import SAMPLES
+
+MANY = settings(max_examples=int(os.environ.get("SHORTLIST_FUZZ", "40")))
+OPTIONS = [{}, {"id": "n"}, {"rating": "n"}, {"label_separator": ";"}]
+
+
+def test_every_format_has_a_sample():
+    assert SAMPLES.keys() == FORMATS.keys() - {"frame", "folders"}
+
+
+PIECES = st.one_of(
+    st.binary(max_size=4),
+    st.sampled_from([b"\n", b"\r\n", b"\t", b" ", b":", b",", b'"', b"{", b"}", b"#", b"0", b"-", b"9" * 30, b"1e9"]),
+    st.sampled_from([b"qid:", b"__label__", b"@data\n", b".I ", b"</REUTERS>", b"<REUTERS ", b"\xef\xbb\xbf"]),
+)
+
+
+@st.composite
+def damaged(draw, sample):
+    """A sample with some pieces cut out, put in, or doubled."""
+    data = sample
+    for _ in range(draw(st.integers(0, 4))):
+        start = draw(st.integers(0, len(data)))
+        end = draw(st.integers(start, min(len(data), start + draw(st.sampled_from([0, 1, 3, 20, 1000])))))
+        middle = draw(st.one_of(PIECES, st.just(data[start:end] * 2), st.just(b"")))
+        data = data[:start] + middle + data[end:]
+    return data
+
+
+def consume(data, format, **options):
+    """Read all, and give the number of examples and the stream, or None if the whole input was refused."""
+    count, said = 0, ""
+    try:
+        stream = read(io.BytesIO(data), format, **options)
+        for batch in stream:
+            lengths = {values.n_rows if name == "rows" else len(values) for name, values in batch.columns()}
+            assert len(lengths) == 1  # every field has one entry for each example
+            for text in batch.texts or ():
+                text.encode()  # there are no halves of characters
+            count += len(batch)
+    except ShortlistError as problem:
+        said = str(problem)
+    assert len(said) < 1000
+    assert "\n" not in said
+    return None if said else (count, stream)
+
+
+@pytest.mark.parametrize("format", [name for name in SAMPLES if name != "parquet"])
+@MANY
+@given(data=st.data())
+def test_damaged_files(format, data):
+    damage = data.draw(damaged(SAMPLES[format]))
+    chosen = data.draw(st.sampled_from(OPTIONS)) if format in ("json-lines", "csv", "tsv") else {}
+    batch = data.draw(st.sampled_from([1, 7, 1 << 18]))
+    longest = data.draw(st.sampled_from([10, 1 << 20]))
+    kept = consume(damage, format, skip_bad=True, batch=batch, max_record=longest, **chosen)
+    whole = consume(damage, format, batch=batch, max_record=longest, **chosen)
+    if whole is not None:  # nothing was bad: skipping bad records changes nothing
+        assert kept is not None
+        assert kept[0] == whole[0]
+        assert not kept[1].skipped
+    if kept is not None and kept[1].skipped:
+        assert whole is None
+
+
+LINE_BY_LINE = ["json-lines", "tsv", "fasttext", "lines", "svmlight", "letor", "cranqrel", "movielens", "qrels", "run"]
+
+
+@pytest.mark.parametrize("format", LINE_BY_LINE)
+@MANY
+@given(data=st.data())
+def test_every_line_is_read_or_counted(format, data):
+    damage = data.draw(damaged(SAMPLES[format] * 2))
+    batch = data.draw(st.sampled_from([1, 7, 1 << 18]))
+    found = consume(damage, format, skip_bad=True, batch=batch, **({"text": 0} if format == "tsv" else {}))
+    if found is not None and not damage.startswith((b"\xff\xfe", b"\xfe\xff")):
+        lines = damage.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").split(b"\n")
+        if not lines[-1].removesuffix(b"\r"):
+            lines.pop()
+        if format in ("svmlight", "letor"):
+            lines = [line.split(b"#")[0] for line in lines]
+        blank = b" \t\r\v\f\x1c\x1d\x1e\x1f"
+        full = lines if format == "lines" else [line for line in lines if line.strip(blank)]
+        assert found[0] + found[1].skipped.count == len(full)
+
+
+@MANY
+@given(st.binary(max_size=200))
+def test_any_bytes_in_any_format(data):
+    for format in (None, *SAMPLES):
+        if format != "parquet" or not data.startswith(b"PAR1"):
+            consume(data, format)
+
+
+@MANY
+@given(st.sampled_from(sorted(SAMPLES)), st.sampled_from(["gz", "xz", "bz2", "zst"]), st.data())
+def test_damaged_archives(format, kind, data):
+    zst = getattr(_zstd(), "compress", bytes)
+    compress = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress, "zst": zst}[kind]
+    consume(data.draw(damaged(compress(SAMPLES[format]))), None)
+
+
+@pytest.mark.parametrize("place", range(0, len(SAMPLES["parquet"]), 7))
+def test_damaged_parquet(place):
+    data = bytearray(SAMPLES["parquet"])
+    data[place] ^= 0x5A
+    consume(bytes(data), "parquet")
