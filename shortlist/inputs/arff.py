@@ -8,6 +8,7 @@ Weka, so that {0,1} means what it says.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class Arff(Format):
     endings = (".arff",)
     obtained = "https://mulan.sourceforge.net/datasets-mlc.html"
 
-    xml: str | None = None
+    xml: str | os.PathLike[str] | None = None
     label_count: int | None = None
 
     @classmethod
@@ -73,6 +74,8 @@ class Arff(Format):
                 raise InputError(f"{source.name}: label_count must be less than {len(header.names)}, not {count!r}")
             return set(header.names[:count] if count > 0 else header.names[count:])
         if self.xml is not None:
+            if not isinstance(self.xml, (str, os.PathLike)):
+                raise InputError(f"xml must be a path, not {self.xml!r}")
             names = _names_in_xml(Path(self.xml))
             for name in names - set(header.names):
                 raise InputError(f"{self.xml}: the label {name!r} is no attribute of {source.name}")

@@ -35,7 +35,7 @@ class Csv(Table):
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
-        return name.endswith(cls.endings)
+        return name.endswith(cls.endings) or "text" in head.partition("\n")[0].rstrip("\r").split(cls.separator)[:100]
 
     def examples(self, source: Source) -> Iterator[Examples]:
         quoting = self._quoting(source)

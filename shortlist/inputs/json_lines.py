@@ -6,6 +6,7 @@ Labels may be a list, or one label; text or whole numbers; or absent. Other fiel
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -71,18 +72,22 @@ class JsonLines(Table):
         )
 
 
-def _explained(line: bytes, problem: Exception) -> tuple[int | None, str]:
+def _explained(line: bytes, problem: Exception) -> tuple[int, str]:
     """The column and the sentence for a bad line."""
-    if isinstance(problem, BadValue):
-        return None, str(problem)
-    if isinstance(problem, RecursionError):
-        return None, "expected a JSON object of text and labels, found one nested too deeply"
     text = line.decode()
+    if isinstance(problem, BadValue):
+        return text.find(json.dumps(problem.column)) + 1, str(problem)
+    if isinstance(problem, RecursionError):
+        return 1, "expected a JSON object of text and labels, found one nested too deeply"
     try:
         json.loads(text)
     except json.JSONDecodeError as syntax:
         return syntax.pos + 1, f"expected a JSON object, found a mistake in it: {syntax.msg}"
     except (ValueError, RecursionError):
         pass
-    said = str(problem)
-    return None, said[0].lower() + said[1:].replace("`", "'")
+    said = str(problem).replace("`", "'")
+    if missing := re.fullmatch(r"Object missing required field '(.*)'", said):
+        return 1, f"expected a field {missing[1]!r}, found none"
+    if wrong := re.fullmatch(r"Expected '(.*)', got '(.*)' - at '\$\.(.*?)(\[.*)?'", said):
+        return text.find(json.dumps(wrong[3])) + 1, f"expected {wrong[1]} in {wrong[3]!r}, found {wrong[2]}"
+    return 1, f"{said[0].lower()}{said[1:]}".replace(", got", ", found")

@@ -7,6 +7,7 @@ than 128 KiB unless a setting of the whole process is changed.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 
 from shortlist.inputs.source import Source
@@ -20,13 +21,19 @@ class Quoting:
         self.separator = separator
         self.quote = quote
         self.waiting: list[tuple[int, str]] = []
+        self._held = 0
         q, s = re.escape(quote), re.escape(separator)
         self._field = re.compile(f"{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}(?!{q})|(?!{q})[^{s}]*")
 
     def rows(self, numbers: Sequence[int], lines: list[str], last: bool = False) -> tuple[list[int], list[list[str]]]:
         """The rows of the lines that waited and of these, with the number of the line on which each begins."""
         queue = self.waiting + list(zip(numbers, lines, strict=True))
-        self.waiting = []
+        # Inside quotes, the line that closes them is the next that has an odd number of quotes.
+        odd = deque(i for i in range(len(self.waiting), len(queue)) if queue[i][1].count(self.quote) % 2)
+        if self.waiting and not odd and not last and self._fits(lines):
+            self.waiting = queue
+            return [], []
+        self.waiting, self._held = [], 0
         starts: list[int] = []
         rows: list[list[str]] = []
         at = 0
@@ -37,14 +44,14 @@ class Quoting:
                 try:
                     fields = self._fields(record)
                 except _Unclosed:
-                    # Inside quotes, the line that closes them is the next that has an odd number of quotes.
-                    odd = (i for i in range(end, len(queue)) if queue[i][1].count(self.quote) % 2)
-                    end = next(odd, len(queue)) + 1
-                    if end > len(queue):
-                        if not last and sum(len(line) for _, line in queue[at:]) <= self.source.progress.max_record:
+                    while odd and odd[0] <= at:
+                        odd.popleft()
+                    if not odd:
+                        if not last and self._fits([line for _, line in queue[at:]]):
                             self.waiting = queue[at:]
                             break
                         raise
+                    end = odd[0] + 1
                     fields = self._fields("\n".join(line for _, line in queue[at:end]))
                 if record:
                     starts.append(number)
@@ -55,6 +62,11 @@ class Quoting:
                     end = at + 1  # the lines after the one that opens a quote may still be good
             at = end
         return starts, rows
+
+    def _fits(self, lines: list[str]) -> bool:
+        """Whether the record that is open may go on: it is not too long with these lines."""
+        self._held += sum(map(len, lines))
+        return self._held <= self.source.progress.max_record
 
     def _fields(self, record: str) -> list[str]:
         """The fields of a record, which may have several lines."""

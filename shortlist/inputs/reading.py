@@ -34,7 +34,7 @@ class Stream:
 
     def __iter__(self) -> Iterator[Examples]:
         while True:
-            with _collector_paused():
+            with _collector_paused(), _explained():
                 batch = next(self._batches, None)
             if batch is None:
                 return
@@ -65,6 +65,15 @@ class Stream:
     @property
     def notes(self) -> list[str]:
         return self._progress.notes
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say which file or folder it is that the system will not give."""
+    try:
+        yield
+    except OSError as problem:
+        raise InputError(f"cannot read {problem.filename}: {problem.strerror}") from None
 
 
 @contextmanager
@@ -169,7 +178,8 @@ def _sniff_source(source: Source) -> str:
 
 
 def _sniff_folder(folder: Path) -> str:
-    for kind in FORMATS.values():
-        if kind.recognises_folder(folder):
-            return kind.name
+    with _explained():
+        for kind in FORMATS.values():
+            if kind.recognises_folder(folder):
+                return kind.name
     raise InputError(f"the folder {folder} is of no format that is recognised; name one of {', '.join(FORMATS)}")

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.door import Rows
@@ -37,11 +36,8 @@ class SparseBlock(NamedTuple):
 
     def only(self, good: list[int]) -> SparseBlock:
         """The examples at these places."""
-        rows = self.rows
-        matrix = scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))
-        kept = matrix[good]
         return SparseBlock(
-            Rows(kept.indptr.astype(np.int64), kept.indices.astype(np.int32), kept.data, rows.n_features),
+            self.rows.take(good),
             [self.numbers[i] for i in good],
             *([part[i] for i in good] for part in (self.targets, self.queries, self.comments)),
         )
@@ -130,9 +126,8 @@ class _Parsed:
         indptr = self._indptr[: self._n_rows + 1]
         indices, values = self._indices[: self._n_values], self._values[: self._n_values]
         if not np.all(values):  # numbers so small that they became 0
-            matrix = scipy.sparse.csr_array((values, indices, indptr), shape=(self._n_rows, self.n_features))
-            matrix.eliminate_zeros()
-            indptr, indices, values = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
+            kept = np.flatnonzero(values)
+            indptr, indices, values = np.searchsorted(kept, indptr), indices[kept], values[kept]
         return Rows(indptr, indices, values, self.n_features)
 
     def _texts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[str]:

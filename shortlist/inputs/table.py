@@ -69,16 +69,16 @@ class Table(Format):
         if isinstance(value, (list, tuple, np.ndarray)):
             for label in value:
                 if not isinstance(label, (str, int, np.integer)):
-                    raise BadValue(f"expected labels that are text or whole numbers, found {label!r}")
+                    raise BadValue(self.labels, f"expected labels that are text or whole numbers, found {label!r}")
             return [str(label) for label in value]
         if isinstance(value, float) and math.isnan(value):
             return []  # pandas' way of saying None
-        raise BadValue(f"expected a label or a list of labels in {self.labels!r}, found {value!r}")
+        raise BadValue(self.labels, f"expected a label or a list of labels in {self.labels!r}, found {value!r}")
 
     def to_id(self, value: Any) -> str:
         """The name in one value of the column of ids."""
         if not isinstance(value, (str, int, np.integer)):
-            raise BadValue(f"expected text or a whole number in {self.id!r}, found {value!r}")
+            raise BadValue(self.id, f"expected text or a whole number in {self.id!r}, found {value!r}")
         return str(value)
 
     def to_rating(self, value: Any) -> float:
@@ -86,9 +86,9 @@ class Table(Format):
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise BadValue(f"expected a number in {self.rating!r}, found {value!r}") from None
+            raise BadValue(self.rating, f"expected a number in {self.rating!r}, found {value!r}") from None
         if not math.isfinite(number):
-            raise BadValue(f"expected a finite number in {self.rating!r}, found {value!r}")
+            raise BadValue(self.rating, f"expected a finite number in {self.rating!r}, found {value!r}")
         return number
 
     def present(self, names: Sequence[Any], where: str) -> dict[str, Name]:
@@ -123,7 +123,7 @@ class Table(Format):
         for i, text in enumerate(columns["text"]):
             try:
                 if not isinstance(text, str):
-                    raise BadValue(f"expected text in {self.text!r}, found {text!r}")
+                    raise BadValue(self.text, f"expected text in {self.text!r}, found {text!r}")
                 row = (
                     text,
                     self.to_labels(columns["labels"][i]) if "labels" in columns else None,
@@ -143,3 +143,7 @@ class Table(Format):
 
 class BadValue(Exception):
     """A value that is not what its column should hold; the reader adds the place."""
+
+    def __init__(self, column: Name | None, sentence: str) -> None:
+        super().__init__(sentence)
+        self.column = column
