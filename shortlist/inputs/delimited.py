@@ -10,6 +10,7 @@ CSV fields may be quoted, with quotes doubled inside and lines broken inside (RF
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import nan
@@ -89,7 +90,7 @@ class Csv(Table):
 
     def _layout(self, source: Source, first: list[str]) -> Layout:
         """Where the columns are, from the first row."""
-        wanted = self.wanted()
+        wanted = {what: _number(column, first) for what, column in self.wanted().items()}
         if all(isinstance(column, int) for column in wanted.values() if column != "labels"):
             places = {what: column for what, column in wanted.items() if isinstance(column, int)}
             for what, place in places.items():
@@ -148,6 +149,12 @@ class Csv(Table):
         except BadValue as problem:
             source.bad(number, None, str(problem))
             return nan
+
+
+def _number(column: str | int, first: list[str]) -> str | int:
+    """A column's number where it is given as text, as on the command line, and is not itself a name."""
+    is_number = isinstance(column, str) and re.fullmatch("[0-9]{1,9}", column) and column not in first
+    return int(column) if is_number else column
 
 
 class Layout(NamedTuple):

@@ -76,7 +76,7 @@ def _explained(line: bytes, problem: Exception) -> tuple[int, str]:
     """The column and the sentence for a bad line."""
     text = line.decode()
     if isinstance(problem, BadValue):
-        return text.find(json.dumps(problem.column)) + 1, str(problem)
+        return _column(text, problem.column), str(problem)
     if isinstance(problem, RecursionError):
         return 1, "expected a JSON object of text and labels, found one nested too deeply"
     try:
@@ -89,5 +89,10 @@ def _explained(line: bytes, problem: Exception) -> tuple[int, str]:
     if missing := re.fullmatch(r"Object missing required field '(.*)'", said):
         return 1, f"expected a field {missing[1]!r}, found none"
     if wrong := re.fullmatch(r"Expected '(.*)', got '(.*)' - at '\$\.(.*?)(\[.*)?'", said):
-        return text.find(json.dumps(wrong[3])) + 1, f"expected {wrong[1]} in {wrong[3]!r}, found {wrong[2]}"
+        return _column(text, wrong[3]), f"expected {wrong[1]} in {wrong[3]!r}, found {wrong[2]}"
     return 1, f"{said[0].lower()}{said[1:]}".replace(", got", ", found")
+
+
+def _column(line: str, field: Any) -> int:
+    """Where the name of a field stands in a line, or its beginning if it is written otherwise there."""
+    return max(line.find(json.dumps(field, ensure_ascii=False)), 0) + 1

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import sys
+import zlib
 
 import pytest
 
@@ -113,6 +114,21 @@ def test_a_line_of_100_megabytes_is_refused_and_skipped_in_bounded_memory(tmp_pa
         tracemalloc.stop()
 
 
+def test_archives_that_ask_for_too_much_memory_are_refused():
+    small = bytearray(lzma.compress(b"text\n"))
+    header = slice(12, 12 + (small[12] + 1) * 4 - 4)  # of the first block, whose fifth byte is the dictionary's size
+    small[16] = 40  # 4 GiB
+    small[header.stop : header.stop + 4] = zlib.crc32(small[header]).to_bytes(4, "little")
+    with pytest.raises(InputError, match="cannot read <BytesIO>: Memory usage limit exceeded"):
+        texts_of(read(io.BytesIO(bytes(small)), "lines"))
+    zst(b"")  # skips where there is none
+    frame = b"\x28\xb5\x2f\xfd\x00" + bytes([(30 - 10) << 3]) + b"\x29\x00\x00text\n"  # a window of 1 GiB
+    with pytest.raises(InputError, match="too much memory"):
+        texts_of(read(io.BytesIO(frame), "lines"))
+    modest = frame[:5] + bytes([(20 - 10) << 3]) + frame[6:]
+    assert texts_of(read(io.BytesIO(modest), "lines")) == ["text"]
+
+
 def test_max_record_is_exact():
     for extra, batch in ((0, 1), (0, 100), (1, 1), (1, 4), (1, 100)):
         stream = read(io.BytesIO(b"ab\n" + b"x" * (9 + extra) + b"\ncd"), batch=batch, max_record=10, skip_bad=True)
@@ -180,3 +196,18 @@ def test_registry_is_complete():
         assert kind.description
         assert kind.carries
         assert set(kind.carries) <= known
+
+
+def test_the_page_lists_every_format():
+    from dataclasses import fields
+    from pathlib import Path
+
+    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    rows = []
+    for kind in FORMATS.values():
+        carries = ", ".join(f"`{name}`" for name in kind.carries)
+        options = ", ".join(f"`{field.name}`" for field in fields(kind))
+        rows.append(f"| `{kind.name}` | {kind.description} | {carries} | {options} | {' '.join(kind.endings)} |")
+        if kind.obtained:
+            assert f"- `{kind.name}`: {kind.obtained}" in page
+    assert "\n".join(rows) in page

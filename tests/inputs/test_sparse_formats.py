@@ -4,7 +4,6 @@ import io
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.datasets import dump_svmlight_file
 
 from shortlist import InputError
 from shortlist.door import as_rows
@@ -249,30 +248,3 @@ assert stream.skipped.count == 1
     root = Path(__file__).resolve().parents[2]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, env=environment)
-
-
-@pytest.mark.speed
-def test_svmlight_is_read_at_five_times_the_speed_of_scikit_learn(tmp_path):
-    rng = np.random.default_rng(0)
-    matrix = scipy.sparse.random(4000, 40_000, 0.002, format="csr", random_state=rng)
-    matrix.data = np.round(matrix.data, 6)
-    path = tmp_path / "big.svm"
-    dump_svmlight_file(matrix, rng.integers(0, 100, 4000), str(path), zero_based=False)
-
-    def ours():
-        return stacked(list(read(path)))
-
-    def theirs():
-        return load_svmlight_file(str(path), multilabel=True)[0]
-
-    assert (ours() != theirs()).nnz == 0
-    assert best_time(theirs) > 5 * best_time(ours)
-
-
-def best_time(function):
-    times = []
-    for _ in range(5):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return min(times)

@@ -108,6 +108,8 @@ def test_tsv_without_names():
     texts, labels, stream = examples(data, "tsv", text=1, labels=0)
     assert labels == [["p1 p2"], ["p3"]]
     assert not stream.notes
+    assert examples(data, "tsv", text="1", labels="0")[:2] == (texts, labels)
+    assert examples("1\t0\na\tb", "tsv", text="1", labels="0")[:2] == (["a"], [["b"]])
     assert examples(data, "tsv", text=0)[:2] == (["p1 p2", "p3"], [None, None])
     assert examples('text\tlabels\n"a\tb"\tc\n', "tsv", quote='"')[:2] == (["a\tb"], [["c"]])
 
