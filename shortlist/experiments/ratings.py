@@ -6,15 +6,13 @@ which is withdrawn. Each algorithm is measured by its time-averaged ranking loss
 
 The paper does not tell the learning rate of WH. What depends on it is told in docs/ratings.md.
 
-Trials are independent and each draws from a generator of its own number: any number of workers gives the same result.
+Trials are independent and each draws from a generator of its own number, so that any number of workers gives the same
+result: ``shortlist reproduce prank-synthetic prank-movielens``.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,10 +20,9 @@ from typing import Any
 
 import numpy as np
 import polars
-from threadpoolctl import threadpool_limits
 
-from shortlist.door import as_whole
 from shortlist.errors import InputError
+from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
 from shortlist.kernels import Floats, Longs
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.multiclass_perceptron import MulticlassPerceptron
@@ -33,8 +30,6 @@ from shortlist.ratings.prank import PRank
 from shortlist.ratings.widrow_hoff import WidrowHoff
 
 Learners = dict[str, Callable[[], RatingLearner]]
-Trial = Callable[[int], Floats]
-Progress = Callable[[int, int], None]  # trials done, trials in all
 SCALE = [1, 2, 3, 4, 5]
 
 
@@ -131,13 +126,11 @@ def synthetic_stream(protocol: SyntheticProtocol, trial: int) -> tuple[Floats, L
     return X, 1 + (score[:, None] > np.array(protocol.thresholds)).sum(axis=1)
 
 
-def synthetic(
-    protocol: SyntheticProtocol | None = None, *, workers: int = 1, progress: Progress | None = None
-) -> Curves:
+def synthetic(protocol: SyntheticProtocol | None = None) -> Curves:
     """The left plot of figure 3."""
     protocol = protocol or SyntheticProtocol()
-    losses = _trials(_synthetic_trial, (protocol,), protocol.trials, workers, progress)
-    return Curves.of(list(protocol.learners), losses)
+    losses = [_synthetic_trial(protocol, trial) for trial in range(protocol.trials)]
+    return Curves.of(list(protocol.learners), np.stack(losses))
 
 
 def _synthetic_trial(protocol: SyntheticProtocol, trial: int) -> Floats:
@@ -173,12 +166,10 @@ def viewer_stream(ratings: Longs, more_than: int, generator: np.random.Generator
     return np.where(others > 0, (others - shift) / width, 0.0), subset[viewer, films]
 
 
-def movies(
-    ratings: Longs, protocol: MoviesProtocol = MOVIES_200, *, workers: int = 1, progress: Progress | None = None
-) -> Curves:
+def movies(ratings: Longs, protocol: MoviesProtocol = MOVIES_200) -> Curves:
     """The middle or right plot of figure 3: as many rounds as every chosen viewer has ratings for."""
-    losses = _trials(_movies_trial, (protocol, ratings), protocol.trials, workers, progress)
-    return Curves.of(list(protocol.learners), losses)
+    losses = [_movies_trial(protocol, ratings, trial) for trial in range(protocol.trials)]
+    return Curves.of(list(protocol.learners), np.stack(losses))
 
 
 def _movies_trial(protocol: MoviesProtocol, ratings: Longs, trial: int) -> Floats:
@@ -187,11 +178,9 @@ def _movies_trial(protocol: MoviesProtocol, ratings: Longs, trial: int) -> Float
     return _online_losses(protocol.learners, X[: protocol.more_than], y[: protocol.more_than])
 
 
-def movies_batch(
-    ratings: Longs, protocol: MoviesProtocol = MOVIES_200, *, workers: int = 1, progress: Progress | None = None
-) -> Losses:
+def movies_batch(ratings: Longs, protocol: MoviesProtocol = MOVIES_200) -> Losses:
     """The paper's closing experiment: learn from some films of the viewer, rate the others."""
-    each = _trials(_batch_trial, (protocol, ratings), protocol.trials, workers, progress)
+    each = np.stack([_batch_trial(protocol, ratings, trial) for trial in range(protocol.trials)])
     mean, half = mean_and_half_width(each)
     return Losses(list(protocol.learners), protocol.trials, mean, half, each)
 
@@ -203,47 +192,133 @@ def _batch_trial(protocol: MoviesProtocol, ratings: Longs, trial: int) -> Floats
     return np.array([-new().fit(X[:n], y[:n]).score(X[n:], y[n:]) for new in protocol.learners.values()])
 
 
-# Running trials.
-
-
 def _online_losses(learners: Learners, X: Floats, y: Longs) -> Floats:
     """|ŷ_t − y_t| of each algorithm in each round, predicted before learning."""
     return np.array([np.abs(new().predict_and_learn(X, y) - y) for new in learners.values()], dtype=np.float64)
 
 
-def _trials(
-    run: Callable[..., Floats], data: tuple[Any, ...], trials: int, workers: int, progress: Progress | None
-) -> Floats:
-    """The results of all trials, in order, stacked."""
-    results: list[Floats] = []
-    with _mapper(partial(run, *data), as_whole(workers, "workers", least=1)) as results_of:
-        for result in results_of(range(as_whole(trials, "trials", least=1))):
-            results.append(result)
-            if progress is not None:
-                progress(len(results), trials)
-    return np.stack(results)
+# As experiments: the trials of a job, with the time-averaged losses at some rounds of each.
+
+TRIALS, QUICK = {"synthetic": 100, "movies": 500}, {"synthetic": 10, "movies": 60}
+EACH_JOB = {"synthetic": 5, "movies": 60}  # trials, for some seconds of work
+ROUNDS_SHOWN = 50
+PUBLISHED_ORDER = {"PRank": 1, "WH": 2, "MCP": 3}
+BAND = "The band is a 95 % confidence interval of the mean over trials."
+RULES = ("last", "averaged")  # the paper's rule, and the mean of the rules over time
 
 
-@contextmanager
-def _mapper(run: Trial, workers: int) -> Iterator[Callable[[range], Iterator[Floats]]]:
-    """A function from trial numbers to results, here or in worker processes; one thread each, so that sums agree."""
-    if workers == 1:
-        with threadpool_limits(1):
-            yield lambda numbers: map(run, numbers)
-    else:
-        with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _set_up, (run,)) as pool:
-            yield lambda numbers: pool.map(_run, numbers, chunksize=5)
+def synthetic_jobs(quick: bool) -> list[Job]:
+    """The trials in portions."""
+    return _portions("synthetic", quick)
 
 
-_trial: Trial | None = None  # in a worker process: what it runs, with the data that belong to it
+def run_synthetic(folder: Path, job: Job) -> Result:
+    """The curves of some trials."""
+    protocol = SyntheticProtocol()
+    return _at_some_rounds([_synthetic_trial(protocol, trial) for trial in range(job["first"], job["end"])])
 
 
-def _set_up(run: Trial) -> None:
-    global _trial
-    _trial = run
-    threadpool_limits(1)
+def show_synthetic(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
+    """The left plot of figure 3 and the losses at its end."""
+    return _curves_shown("Figure 3, left: synthetic streams", [result for _, result in done])
 
 
-def _run(number: int) -> Floats:
-    assert _trial is not None
-    return _trial(number)
+def movies_jobs(quick: bool) -> list[Job]:
+    """The trials in portions, for each subset of viewers: online, and in the batch setting."""
+    return [
+        {"setting": setting, "more_than": more_than, **job}
+        for setting in ("online", *RULES)
+        for more_than in (200, 100)
+        for job in _portions("movies", quick)
+    ]
+
+
+def run_movies(folder: Path, job: Job) -> Result:
+    """The curves, or the held-out losses, of some trials."""
+    ratings = read_movielens(folder / "movielens100k" / "u.data")
+    trials = range(job["first"], job["end"])
+    if job["setting"] == "online":
+        return _at_some_rounds([_movies_trial(MoviesProtocol(job["more_than"]), ratings, trial) for trial in trials])
+    protocol = MoviesProtocol(job["more_than"], learners=paper_learners(0.1, hypothesis=job["setting"]))
+    return {"held_out": [_batch_trial(protocol, ratings, trial).tolist() for trial in trials]}
+
+
+def show_movies(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
+    """The middle and right plots of figure 3, and held-out losses in the batch setting."""
+    shown: list[Table | Figure] = []
+    for more_than, place in ((200, "middle"), (100, "right")):
+        of = {setting: [r for j, r in done if (j["setting"], j["more_than"]) == (setting, more_than)]
+              for setting in ("online", *RULES)}  # fmt: skip
+        title = f"Figure 3, {place}: viewers with more than {more_than} ratings"
+        shown += _curves_shown(title, of["online"])
+        rows: dict[str, dict[str, Cell | str]] = {name: {} for name in PUBLISHED_ORDER}
+        for rule in RULES:
+            mean, half = mean_and_half_width(np.concatenate([result["held_out"] for result in of[rule]]))
+            for name, value, width in zip(rows, mean, half, strict=True):
+                rows[name][f"{rule} rule"] = Cell(float(value), float(width))
+        shown.append(
+            Table(
+                f"Batch setting, viewers with more than {more_than} ratings: ranking loss on held-out films",
+                [f"{rule} rule" for rule in RULES], rows,
+                "A quarter of a viewer's films is held out. ± is half of a 95 % interval. No figures were published.",
+            )
+        )  # fmt: skip
+    return shown
+
+
+def _portions(kind: str, quick: bool) -> list[Job]:
+    trials, size = (QUICK if quick else TRIALS)[kind], EACH_JOB[kind]
+    return [{"first": first, "end": min(first + size, trials)} for first in range(0, trials, size)]
+
+
+def _at_some_rounds(losses: list[Floats]) -> Result:
+    averaged = np.cumsum(losses, axis=2) / np.arange(1, losses[0].shape[1] + 1)
+    rounds = np.unique(np.linspace(1, averaged.shape[2], ROUNDS_SHOWN).astype(np.int64))
+    return {"rounds": rounds.tolist(), "averaged": averaged[:, :, rounds - 1].tolist()}
+
+
+def _curves_shown(title: str, results: list[Result]) -> list[Table | Figure]:
+    mean, half = mean_and_half_width(np.concatenate([result["averaged"] for result in results]))
+    x = [float(one) for one in results[0]["rounds"]]
+    curves: dict[str, Curve] = {}
+    rows: dict[str, dict[str, Cell | str]] = {}
+    place = np.argsort(np.argsort(mean[:, -1]))
+    for a, (name, published) in enumerate(PUBLISHED_ORDER.items()):
+        low, high = (mean[a] - half[a]).tolist(), (mean[a] + half[a]).tolist()
+        curves[name] = Curve(x, mean[a].tolist(), low, high)
+        rows[name] = {
+            "loss": Cell(float(mean[a, -1]), float(half[a, -1])),
+            "place": Cell(int(place[a]) + 1, published=published),
+        }
+    order = [list(PUBLISHED_ORDER)[a] for a in np.argsort(mean[:, -1])]
+    same = "as published" if order == [*PUBLISHED_ORDER] else f"not {' < '.join(PUBLISHED_ORDER)} as published"
+    note = (
+        f"After the last round, mean of {sum(len(result['averaged']) for result in results)} trials; ± is half of a "
+        f"95 % interval. Published are curves, from which the place is read. Here {' < '.join(order)}, {same}."
+    )
+    table = Table(title, ["loss", "place"], rows, note)
+    return [table, Figure(title, "round", "time-averaged ranking loss", curves, note=BAND)]
+
+
+EXPERIMENTS = [
+    Experiment(
+        name="prank-synthetic",
+        paper="002",
+        title="PRank, Widrow-Hoff and the multiclass Perceptron on synthetic streams",
+        needs=(),
+        jobs=synthetic_jobs,
+        run=run_synthetic,
+        show=show_synthetic,
+    ),
+    Experiment(
+        name="prank-movielens",
+        paper="002",
+        title="PRank, Widrow-Hoff and the multiclass Perceptron predict a viewer's ratings",
+        needs=("movielens",),
+        jobs=movies_jobs,
+        run=run_movies,
+        show=show_movies,
+        stands_in="EachMovie was withdrawn in 2004; MovieLens 100k stands in. It is smaller: 148 viewers have more "
+        "than 200 ratings and 361 more than 100.",
+    ),
+]

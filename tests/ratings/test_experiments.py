@@ -39,16 +39,6 @@ def test_curves_are_time_averages_with_a_band():
     np.testing.assert_allclose(curves.final, losses.mean(axis=2))
 
 
-def test_any_number_of_workers_gives_the_same_numbers():
-    protocol = paper.SyntheticProtocol(trials=3, rounds=40)
-    steps = []
-    one = paper.synthetic(protocol, progress=lambda done, of: steps.append((done, of)))
-    two = paper.synthetic(protocol, workers=2)
-    np.testing.assert_array_equal(one.mean, two.mean)
-    np.testing.assert_array_equal(one.final, two.final)
-    assert steps == [(1, 3), (2, 3), (3, 3)]
-
-
 def test_the_papers_order_comes_out_on_synthetic_streams():
     curves = paper.synthetic(paper.SyntheticProtocol(trials=3))
     assert curves.order() == ["PRank", "WH", "MCP"]

@@ -1,0 +1,213 @@
+"""shortlist reproduce"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options import Json
+from shortlist.cli.terminal import print_json, print_table, say, say_when_compiling
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.experiments.running import Outcome, Tally
+    from shortlist.report.numbers import Report, Section
+
+
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments, or all.", show_default=False)] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="Name the experiments and the data they need.")] = False,
+    data: Annotated[Path, typer.Option(help="The folder of the data sets, unpacked or as archives.")] = Path("data"),
+    out: Annotated[Path, typer.Option(help="The folder for results; what is done is kept there.")] = Path("results"),
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer trials: minutes instead of half an hour.")] = False,
+    workers: Annotated[int, typer.Option(help="Processes; the numbers do not depend on it. -1 for all cores.")] = -1,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what was kept of these experiments.")] = False,
+    fetch: Annotated[str | None, typer.Option(help="Download this data set to the data folder first.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the papers' experiments on public data and put the results beside the published ones.
+
+    Writes `results.html` (one page, with figures), `results.md` and `results.json`. A run that was stopped goes on
+    where it was. Data sets do not come with shortlist; where one is missing, the message says where it can be had.
+    """
+    from shortlist.experiments import catalogue
+
+    if show_list:
+        _list(as_json)
+        return
+    if fetch:
+        _fetch(fetch, data)
+    if not names:
+        if fetch:
+            return
+        raise InputError("name experiments to run, or all; shortlist reproduce --list names them")
+    chosen = catalogue.chosen(names)
+    command = " ".join(["shortlist reproduce", *names, *(["--quick"] if quick else [])])
+    say_when_compiling()
+    outcomes, known = _run(chosen, data, out, quick, workers, fresh)
+    report = _report(outcomes, known, command)
+    _write(report, out)
+    failed = [outcome for outcome in outcomes if outcome.failures]
+    if as_json:
+        from shortlist.report.numbers import plain
+
+        print_json(plain(report))
+    else:
+        for section in report.sections:
+            _print(section)
+        say(f"the page is {out / 'results.html'}; also results.md and results.json")
+    if failed:
+        raise InputError(
+            "; ".join(
+                f"{len(one.failures)} of {len(one.failures) + len(one.results)} jobs of {one.experiment.name} failed: "
+                f"{one.failures[0]}" for one in failed
+            ) + f". What worked is kept; traces are in {out / 'kept'}"
+        )  # fmt: skip
+
+
+def _list(as_json: bool) -> None:
+    from shortlist.experiments.catalogue import CATALOGUE
+
+    if as_json:
+        print_json([
+            {"name": one.name, "paper": one.paper, "title": one.title, "needs": one.needs, "stands_in": one.stands_in}
+            for one in CATALOGUE.values()
+        ])  # fmt: skip
+        return
+    rows = [[one.name, one.paper, ", ".join(one.needs) or "nothing", one.title] for one in CATALOGUE.values()]
+    print_table("", ["experiment", "paper", "needs", "what it shows"], rows)
+
+
+def _fetch(name: str, data: Path) -> None:
+    from shortlist.experiments.fetching import fetch
+
+    with _bar() as update:
+        folder = fetch(name, data, lambda file, there, of: update(f"downloading {file}", there, of, ""))
+    say(f"{name} is in {folder}")
+
+
+def _run(
+    chosen: list[Any], data: Path, out: Path, quick: bool, workers: int, fresh: bool
+) -> tuple[list[Outcome], dict[str, str]]:
+    """All experiments' outcomes, and what is known of the data sets."""
+    import os
+
+    from shortlist.experiments.datasets import DATASETS, content_digest, lay_out
+    from shortlist.experiments.running import run
+    from shortlist.report.numbers import in_words
+
+    needs = sorted({name for one in chosen for name in one.needs})
+    folder = lay_out(data, needs, out / "data")
+    digests = {name: content_digest(folder / DATASETS[name].folder, DATASETS[name].files) for name in needs}
+    known = {}
+    for name, digest in digests.items():
+        same = "as checked" if digest == DATASETS[name].digest else "not the files that were measured before"
+        known[name] = f"{digest[:12]} ({same})"
+    with _bar() as update:
+
+        def progress(tally: Tally) -> None:
+            left = "" if tally.seconds_left is None else f"{in_words(tally.seconds_left)} left"
+            update(tally.name, tally.done, tally.jobs, left)
+
+        cores = os.cpu_count() or 1
+        outcomes = run(
+            chosen, folder, out, quick=quick, workers=cores if workers == -1 else workers, fresh=fresh,
+            digests=digests, progress=progress,
+        )  # fmt: skip
+    return outcomes, known
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[str, int, int | None, str], None]]:
+    """A bar on standard error if that is a terminal; a function that moves it."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, of, left: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    shown = TextColumn("{task.fields[what]}", markup=False), BarColumn(), TextColumn("{task.fields[left]}")
+    with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, what="preparing", left="")
+
+        def update(what: str, done: int, of: int | None, left: str) -> None:
+            bar.update(task, completed=done, total=of, what=what, left=f"{done:,} of {of or 0:,} {left}")
+
+        yield update
+
+
+def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Report:
+    import datetime
+    import os
+    import platform
+    from importlib.metadata import version
+
+    from shortlist import __version__
+    from shortlist.report.numbers import Report, Section
+
+    sections = [
+        Section(
+            one.experiment.name, one.experiment.paper, one.experiment.title, one.experiment.stands_in,
+            len(one.results), one.seconds, one.experiment.show(one.results),
+        )
+        for one in outcomes if not one.failures
+    ]  # fmt: skip
+    packages = ("numpy", "scipy", "numba", "scikit-learn", "polars")
+    return Report(
+        date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        command=command,
+        machine={"processor": _processor(), "cores": str(os.cpu_count()), "system": platform.platform()},
+        versions={"shortlist": __version__, "Python": platform.python_version()} | {p: version(p) for p in packages},
+        data=known,
+        sections=sections,
+    )
+
+
+def _processor() -> str:
+    """What the machine computes with, as far as it says."""
+    import platform
+
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _write(report: Report, out: Path) -> None:
+    import json
+
+    from shortlist.report.markdown import to_markdown
+    from shortlist.report.numbers import plain
+    from shortlist.report.page import to_html
+
+    pages = {
+        "results.json": json.dumps(plain(report), ensure_ascii=False, indent=1),
+        "results.md": to_markdown(report),
+        "results.html": to_html(report),
+    }
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in pages.items():
+            (out / name).write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"cannot write to {out}: {problem.strerror}") from None
+
+
+def _print(section: Section) -> None:
+    from shortlist.experiments.experiment import Table
+    from shortlist.report.numbers import explained, in_two, in_words
+
+    print(f"\n{section.name}: {section.title} ({in_words(section.seconds)} of processor time)")
+    if section.stands_in:
+        print(f"Not the paper's data. {section.stands_in}")
+    for one in section.shown:
+        if isinstance(one, Table):
+            rows = [[name, *(in_two(cells.get(c)) for c in one.columns)] for name, cells in one.rows.items()]
+            print_table(one.title, ["", *one.columns], rows)
+            print(f"{explained(one)}\n")

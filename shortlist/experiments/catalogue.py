@@ -1,0 +1,19 @@
+"""All experiments by name, paper after paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shortlist.errors import InputError
+from shortlist.experiments import ratings
+from shortlist.experiments.experiment import Experiment
+
+CATALOGUE: dict[str, Experiment] = {one.name: one for one in [*ratings.EXPERIMENTS]}
+
+
+def chosen(names: Iterable[str]) -> list[Experiment]:
+    """The experiments of these names, in the order of the catalogue; "all" means every one."""
+    wanted = set(names)
+    for name in wanted - set(CATALOGUE) - {"all"}:
+        raise InputError(f"there is no experiment {name!r}; there are {', '.join(CATALOGUE)}, and all")
+    return [one for one in CATALOGUE.values() if "all" in wanted or one.name in wanted]

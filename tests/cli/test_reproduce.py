@@ -1,0 +1,83 @@
+"""shortlist reproduce: the list, a run with its pages, missing data, failures."""
+
+import json
+
+import pytest
+
+from shortlist.experiments import catalogue
+from shortlist.experiments.catalogue import CATALOGUE
+from shortlist.experiments.datasets import DATASETS
+from tests.experiments import made_up
+
+
+@pytest.fixture
+def made(monkeypatch, tmp_path):
+    """One made-up experiment, beside one that fails."""
+    (tmp_path / "data").mkdir()
+    failing = made_up.experiment(made_up.run_but_fail, "failing")
+    monkeypatch.setattr(catalogue, "CATALOGUE", {"made-up": made_up.experiment(), "failing": failing})
+
+
+def test_every_experiment_can_be_sent_to_a_worker_and_is_described():
+    import pickle
+
+    for one in CATALOGUE.values():
+        assert pickle.loads(pickle.dumps(one.run)) is one.run
+        assert set(one.needs) <= set(DATASETS)
+        quick, full = one.jobs(True), one.jobs(False)
+        assert 0 < len(quick) <= len(full)
+        assert json.loads(json.dumps(full)) == full
+        assert len({json.dumps(job, sort_keys=True) for job in full}) == len(full)
+        assert one.title
+        assert one.paper in {"001", "002", "003", "004"}
+
+
+def test_the_list(run):
+    shown = run("reproduce", "--list")
+    assert shown.code == 0
+    listed = run("reproduce", "--list", "--json").json
+    assert [one["name"] for one in listed] == list(CATALOGUE)
+    for name in CATALOGUE:
+        assert name in shown.out
+
+
+def test_a_run_writes_its_pages_and_goes_on(run, made, tmp_path):
+    result = run("reproduce", "made-up", "--quick", "--workers", 1)
+    assert result.code == 0, result.err
+    assert "0.864 ± 0.005" in result.out
+    assert "0.865  −0.001" in result.out
+    assert "Ours ± spread; below it published and difference. A note & more." in result.out
+    assert "Not the paper's data. The <real> one is lost." in result.out
+    for name in ("results.html", "results.md", "results.json"):
+        assert "0.864" in (tmp_path / "results" / name).read_text(encoding="utf-8")
+    assert run("reproduce", "made-up", "--workers", 1, "--json").json["sections"][0]["jobs"] == 4
+    assert len((tmp_path / "data" / "trace").read_text().splitlines()) == 4
+    assert run("reproduce", "made-up", "--workers", 1, "--fresh").code == 0
+    assert len((tmp_path / "data" / "trace").read_text().splitlines()) == 8
+
+
+def test_a_failing_experiment_does_not_take_the_others_along(run, made, tmp_path):
+    result = run("reproduce", "all", "--workers", 1)
+    assert result.code == 2
+    assert "2 of 4 jobs of failing failed: trial 1 cannot be done on a Sunday. What worked is kept" in result.err
+    assert result.err.count("\n") == 2  # where the page is, and this
+    assert "made-up: Made up" in result.out
+    assert "failing" not in (tmp_path / "results" / "results.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["prank-movielens"], "the data set movielens is not in data: MovieLens 100k"),
+        (["nonsense"], "there is no experiment 'nonsense'; there are"),
+        ([], "name experiments to run, or all"),
+        (["--fetch", "nonsense"], "there is no data set 'nonsense'"),
+        (["--fetch", "finna"], "finna has no direct download"),
+        (["prank-synthetic", "--quick", "--workers", "0"], "workers"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(run, arguments, says):
+    result = run("reproduce", *arguments)
+    assert result.code == 2
+    assert says in result.err
+    assert result.err.count("\n") == 1

@@ -1,0 +1,98 @@
+"""Jobs are kept and not done twice, any number of workers gives the same numbers, and a failure is one sentence."""
+
+import json
+
+import pytest
+
+from shortlist import InputError
+from shortlist.experiments import running
+from tests.experiments.made_up import experiment, run_and_die, run_but_fail
+
+
+def values(outcomes):
+    return [result["value"] for outcome in outcomes for _, result in outcome.results]
+
+
+def traces(folder):
+    return len((folder / "trace").read_text().splitlines())
+
+
+def test_a_stopped_run_goes_on(tmp_path):
+    """The quick run stands for one that was stopped: its jobs are the first of the full run."""
+    out = tmp_path / "out"
+    quick = running.run([experiment()], tmp_path, out, quick=True)
+    assert traces(tmp_path) == 2
+    tallies = []
+    full = running.run([experiment()], tmp_path, out, progress=tallies.append)
+    assert traces(tmp_path) == 4  # only the two that were missing
+    assert [(tally.done, tally.jobs) for tally in tallies] == [(1, 2), (2, 2)]
+    assert tallies[-1].seconds_left == 0
+    assert [job["trial"] for job, _ in full[0].results] == [0, 1, 2, 3]
+    assert values(full)[:2] == values(quick)
+    again = running.run([experiment()], tmp_path, out)
+    assert traces(tmp_path) == 4
+    assert values(again) == values(full)
+    assert again[0].seconds == full[0].seconds > 0
+
+
+def test_fresh_forgets_and_what_is_broken_is_done_again(tmp_path):
+    out = tmp_path / "out"
+    running.run([experiment()], tmp_path, out)
+    running.run([experiment()], tmp_path, out, fresh=True)
+    assert traces(tmp_path) == 8
+    for n, file in enumerate(sorted((out / "kept" / "made-up").glob("*.json"))):
+        file.write_text(["", "{", "[]", json.dumps({"result": {}})][n])
+    running.run([experiment()], tmp_path, out)
+    assert traces(tmp_path) == 12
+
+
+def test_other_data_and_another_version_are_other_results(tmp_path, monkeypatch):
+    out, one = tmp_path / "out", experiment(needs=("movielens",))
+    for digest in ("a", "b", "a"):
+        running.run([one], tmp_path, out, digests={"movielens": digest})
+    assert traces(tmp_path) == 8
+    monkeypatch.setattr(running, "__version__", "another")
+    running.run([one], tmp_path, out, digests={"movielens": "a"})
+    assert traces(tmp_path) == 12
+
+
+def test_two_workers_give_the_numbers_of_one(tmp_path):
+    one = running.run([experiment()], tmp_path, tmp_path / "one", workers=1)
+    two = running.run([experiment(), experiment(name="other")], tmp_path, tmp_path / "two", workers=2)
+    assert values(two) == 2 * values(one)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_failing_job_is_one_sentence_and_loses_nothing(tmp_path, workers):
+    out = tmp_path / "out"
+    failed, well = running.run(
+        [experiment(run_but_fail), experiment(name="well")], tmp_path, out, workers=workers
+    )
+    assert failed.failures == ["trial 1 cannot be done on a Sunday", "KeyError: 'what'"]
+    assert [job["trial"] for job, _ in failed.results] == [0, 3]
+    assert not well.failures
+    assert len(well.results) == 4
+    reasons = sorted((out / "kept" / "made-up").glob("*.error.txt"))
+    assert len(reasons) == 2
+    assert any("Traceback" in reason.read_text() for reason in reasons)
+    before = traces(tmp_path)
+    repaired = running.run([experiment()], tmp_path, out)[0]
+    assert traces(tmp_path) == before + 2
+    assert len(repaired.results) == 4
+    assert not list((out / "kept" / "made-up").glob("*.error.txt"))
+
+
+def test_a_worker_that_dies_is_told(tmp_path):
+    with pytest.raises(InputError, match="a worker process ended without an answer"):
+        running.run([experiment(run_and_die)], tmp_path, tmp_path / "out", workers=2)
+
+
+def test_bad_numbers_of_workers_are_refused(tmp_path):
+    with pytest.raises(InputError, match="workers"):
+        running.run([experiment()], tmp_path, tmp_path / "out", workers=0)
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(InputError, match="cannot keep results"):
+        running.run([experiment()], tmp_path, tmp_path / "out")
