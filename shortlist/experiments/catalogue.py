@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shortlist.errors import InputError
-from shortlist.experiments import ratings
+from shortlist.experiments import index_ablations, index_comparison, index_updates, ratings
 from shortlist.experiments.experiment import Experiment
 
-CATALOGUE: dict[str, Experiment] = {one.name: one for one in [*ratings.EXPERIMENTS]}
+PAPERS = [
+    ratings.EXPERIMENTS,
+    index_comparison.EXPERIMENTS, index_ablations.EXPERIMENTS, index_updates.EXPERIMENTS,
+]  # fmt: skip
+CATALOGUE: dict[str, Experiment] = {one.name: one for experiments in PAPERS for one in experiments}
 
 
 def chosen(names: Iterable[str]) -> list[Experiment]:

@@ -39,7 +39,7 @@ class DataSet:
     licence: str
     folder: str  # its name in a data folder
     marker: str  # what stands in that folder, by which it is known
-    files: str  # pattern of the files that are read
+    files: str  # patterns of the files that are read
     digest: str  # sha256 over the sorted paths and bytes of these files, as ``content_digest`` computes it
     folders: tuple[str, ...] = ()  # other names of the folder
     archives: tuple[str, ...] = ()  # names of archives
@@ -143,8 +143,8 @@ DATASETS = {
             licence="free for research",
             folder="rcv1_subsets",
             marker="rcv1_aligned_15k.svm",
-            files="rcv1_aligned_15k.svm",
-            digest="f73724859debed12a25255646eeaf8e022f7bd5d06975f33f6f9bca582ebbd00",
+            files="rcv1_aligned_15k.svm topics.txt",
+            digest="2796bbe314ef5a2cc1e59d5d5efa0dce24fae79600c6c4b41e6081a73d7b71c2",
             archives=("rcv1_subsets.tar.xz",),
             by_hand="the subsets as published have their topics displaced in one half of each; the file is made of the "
             "other halves, as lines 'topic,topic feature:value …'",
@@ -207,7 +207,7 @@ DATASETS = {
             licence="no licence stated",
             folder="cranfield",
             marker="cran.all.1400",
-            files="cran*[0-9ly]",
+            files="cran.all.1400 cran.qry cranqrel",
             digest="acd5842c52335ee31893034df3e68b6b3712a9190b63beeaee418329db13feee",
             folders=("cran",),
             archives=("cran.tar.gz", "cranfield.tar.xz"),
@@ -297,9 +297,10 @@ def lay_out(data: str | Path, names: Iterable[str], cache: str | Path) -> Path:
 
 
 def content_digest(folder: Path, files: str) -> str:
-    """sha256 over the files that match the pattern: for each, in order of its path, path, length and bytes."""
+    """sha256 over the files that match the patterns: for each, in order of its path, path, length and bytes."""
     digest = hashlib.sha256()
-    matching = {path.relative_to(folder).as_posix(): path for path in folder.glob(files) if path.is_file()}
+    every = (path for pattern in files.split() for path in folder.glob(pattern))
+    matching = {path.relative_to(folder).as_posix(): path for path in every if path.is_file()}
     for name in sorted(matching):
         digest.update(f"{name}\0{os.path.getsize(matching[name])}\0".encode())
         digest.update(matching[name].read_bytes())

@@ -303,7 +303,7 @@ def _curves_shown(title: str, results: list[Result]) -> list[Table | Figure]:
 EXPERIMENTS = [
     Experiment(
         name="prank-synthetic",
-        paper="002",
+        paper="Crammer and Singer (paper 002)",
         title="PRank, Widrow-Hoff and the multiclass Perceptron on synthetic streams",
         needs=(),
         jobs=synthetic_jobs,
@@ -312,7 +312,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         name="prank-movielens",
-        paper="002",
+        paper="Crammer and Singer (paper 002)",
         title="PRank, Widrow-Hoff and the multiclass Perceptron predict a viewer's ratings",
         needs=("movielens",),
         jobs=movies_jobs,

@@ -24,7 +24,7 @@ def to_markdown(report: Report) -> str:
 def _section(section: Section) -> Iterator[str]:
     yield f"## {section.name}: {_cell(section.title)}"
     yield ""
-    yield f"Paper {section.paper}; {section.jobs} jobs, {in_words(section.seconds)} of processor time."
+    yield f"{_cell(section.paper)}; {section.jobs} jobs, {in_words(section.seconds)} of processor time."
     if section.stands_in:
         yield ""
         yield f"**Not the paper's data.** {section.stands_in}"

@@ -56,7 +56,7 @@ def _section(section: Section) -> Iterator[str]:
     name = escape(section.name)
     yield f'<section id="{name}"><h2>{escape(section.title)} <code>{name}</code></h2>'
     work = f"{section.jobs} jobs, {in_words(section.seconds)} of processor time"
-    yield f'<p class="faint">Paper {escape(section.paper)}; {work}.</p>'
+    yield f'<p class="faint">{escape(section.paper)}; {work}.</p>'
     if section.stands_in:
         yield f'<p class="instead"><b>Not the paper’s data.</b> {escape(section.stands_in)}</p>'
     for one in section.shown:
