@@ -1,7 +1,7 @@
 """CSV and TSV with named columns.
 
 The first line names the columns. Where columns are given by number (from 0) there is no such line; and where there is
-none that names ``text`` or ``labels`` but each line has two columns, they are taken to be labels and text, as in
+none that names ``text`` or ``labels`` in a TSV of two columns, they are taken to be labels and text, as in
 ``p213 p1851<TAB>The ecology of Kalimantan``, and a note says so.
 
 CSV fields may be quoted, with quotes doubled inside and lines broken inside (RFC 4180). TSV has no quotes unless
@@ -97,7 +97,8 @@ class Csv(Table):
                 if not 0 <= place < len(first):
                     raise InputError(f"{source.name}: there is no column {place} for {what}; there are {len(first)}")
             return Layout(len(first), places, False)
-        if not set(first) & set(wanted.values()) and len(first) == 2 and (self.text, self.labels) == ("text", "labels"):
+        unnamed = self.separator == "\t" and len(first) == 2 and not set(first) & set(wanted.values())
+        if unnamed and (self.text, self.labels) == ("text", "labels"):
             source.progress.notes.append(
                 f"{source.name}: no first line names the columns, so they were taken to be labels and text"
             )

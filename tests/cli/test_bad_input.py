@@ -99,6 +99,7 @@ def test_unknown_measures(run, model, news):
 
 def test_a_missing_column_is_named(run, tmp_path):
     (tmp_path / "t.csv").write_text("title,subjects\nwheat,grain\n")
+    refused(run("train", "t.csv"), "t.csv", "'text'", "'title'")
     refused(run("train", "t.csv", "--text-column", "title"), "t.csv", "labels")
     refused(run("train", "t.csv", "--label-column", "subjects"), "t.csv", "text")
     assert run("train", "t.csv", "--text-column", "title", "--label-column", "subjects").code == 0
