@@ -95,7 +95,7 @@ def stream(learner: RatingLearner, supports: Supports, rows: Rows, order: Longs,
     function = learner._kernel_function()
     budget = None if learner.budget is None else as_whole(learner.budget, "budget", least=1)
     size = BLOCK if budget is None else max(1, min(BLOCK, budget // 4))
-    X = as_matrix(rows)
+    X = rows.to_matrix()
     for block in blocks(order.size, int(learner._clock[0]), size):
         members = order[block]
         places = supports.enlist(X, members)
@@ -134,8 +134,3 @@ def unit_rows(columns: Longs, n_columns: int) -> Rows:
     """Rows with a single 1 each, in the given column."""
     n_rows = columns.size
     return Rows(np.arange(n_rows + 1, dtype=np.int64), columns.astype(np.int32), np.ones(n_rows), n_columns)
-
-
-def as_matrix(rows: Rows) -> scipy.sparse.csr_array:
-    """Checked rows as a SciPy matrix, sharing their memory."""
-    return scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))

@@ -249,7 +249,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any, weights: Floats) -> Iterator[Floats]:
         """Blocks of the scores w·x for the weights [h, q, m], as arrays [rows, h, q]."""
-        matrix = dual.as_matrix(_as_rows(X))
+        matrix = _as_rows(X).to_matrix()
         self._note_columns(X, reset=False)
         n_rules, n_vectors, n_columns = weights.shape
         flat = weights.reshape(n_rules * n_vectors, n_columns).T
@@ -290,7 +290,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
 
 def _as_rows(X: Any) -> Rows:
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64 and X.size:
-        X = dual.as_matrix(dual.full_rows(np.ascontiguousarray(X)))  # the door takes this in five times faster
+        X = dual.full_rows(np.ascontiguousarray(X)).to_matrix()  # the door takes this in five times faster
     rows = as_rows(X)
     if rows.n_rows == 0:
         raise InputError("X has 0 rows; at least one is needed")
