@@ -11,7 +11,7 @@ PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
     "errors", "kernels", "door", "store", "labels", "ranking",
     "inputs", "text", "categories", "ratings", "documents", "measures", "categorizer", "rater", "document_ranker",
-    "experiments", "report", "cli", "server", "distributed",
+    "experiments", "report", "server", "distributed", "cli",
 ]  # fmt: skip
 NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}
 FILES = sorted(PACKAGE.rglob("*.py"))

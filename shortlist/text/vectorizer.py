@@ -148,6 +148,22 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
                 behind.setdefault(column, []).append(name)
         return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
 
+    def spans(self, text: str) -> dict[int, list[tuple[int, int]]]:
+        """Where the features of each column stand in a text: first letter and the one after the last, by column."""
+        words, features = self._features([text])
+        columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
+        last = features.firsts + np.maximum(features.sizes, 1) - 1
+        starts = words.starts[features.firsts]
+        ends = np.where(features.sizes == 0, starts + (self.prefix or 0), words.ends[last])
+        if words.codes.size != len(text):  # lower-casing made two letters of one: count in letters of the text again
+            widths = np.cumsum([len(letter.lower()) for letter in text])
+            starts, ends = np.searchsorted(widths, starts, side="right"), np.searchsorted(widths, ends - 1, "right") + 1
+        found: dict[int, list[tuple[int, int]]] = {}
+        for column, start, end in zip(columns.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            if column >= 0:
+                found.setdefault(column, []).append((start, end))
+        return found
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The feature behind each column, in order."""
         check_is_fitted(self, "vocabulary_")

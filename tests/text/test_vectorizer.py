@@ -407,3 +407,22 @@ def test_a_single_text_costs_little_more_than_its_share_of_many():
         return time.process_time() - start
 
     assert min(seconds(ours.rows) for _ in range(3)) < min(seconds(theirs.transform) for _ in range(3)) / 3
+
+
+@pytest.mark.parametrize("settings", [{}, {"ngrams": 2}, {"prefix": 3}, {"hashed": 4096}, {"stop_words": ["and"]}])
+def test_spans_lead_to_the_features(settings):
+    """Whatever the letters do when lower-cased, a span cut out of the text is the feature again."""
+    text = "Wheat AND İstanbul İİ ΣΑΣ 😀 wheat naïve"
+    vectorizer = TextVectorizer(**settings).fit([text])
+    spans = vectorizer.spans(text)
+    row = vectorizer.rows([text])
+    assert {column: len(found) for column, found in spans.items()} == dict(
+        zip(row.indices.tolist(), row.data.tolist(), strict=True)
+    )
+    wheat = vectorizer.rows(["wheat"]).indices.tolist()
+    words = {text[a:b].lower() for column in wheat for a, b in spans[column]}
+    assert words == ({"wheat", "whe"} if "prefix" in settings else {"wheat"})
+    cut = [text[a:b] for found in spans.values() for a, b in found]
+    assert "stanbul" in cut, "the dot over the capital I is no letter, once it stands alone"
+    assert "ΣΑΣ" in cut
+    assert "naïve" in cut

@@ -1,0 +1,88 @@
+"""shortlist serve"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortlist.cli.options import named_values
+from shortlist.cli.terminal import say, say_when_compiling
+from shortlist.errors import InputError
+
+
+def serve(
+    model_file: Annotated[
+        Path | None, typer.Argument(help="A model file; a demo model if not given.", show_default=False)
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="The folder that keeps what is learned; MODEL-FILE.state if not given.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; others than loopback need a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")] = 8000,
+    token_file: Annotated[
+        Path | None, typer.Option(help="A file with the token to ask for; or set SHORTLIST_TOKEN.")
+    ] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Rank and explain only.")] = False,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="A site whose pages may ask (CORS), https://example.org; can be repeated.")
+    ] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(help="A limit, NAME=VALUE, such as text=100000; can be repeated.")
+    ] = None,
+) -> None:
+    """Serve a model over HTTP, with a page, that learns from corrections and loses none.
+
+    What is learned is on disk before it is acknowledged, in the folder given by --state. Without a model file, the
+    state goes on where it stopped; without both, a demo model is served, and what it learns is forgotten.
+    """
+    try:
+        import fastapi  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as missing:
+        raise InputError(f"serving needs {missing.name}; install it with: pip install 'shortlist[server]'") from None
+    from shortlist.server.serving import serve as run
+    from shortlist.server.settings import Limits, Settings, read_token
+    from shortlist.server.snapshots import is_new
+
+    settings = Settings(
+        folder=Path(), host=host, port=port, token=read_token(token_file, os.environ.get("SHORTLIST_TOKEN")),
+        read_only=read_only, workers=workers, origins=tuple(allow_origin or ()),
+        limits=Limits.of(named_values("--limit", limit)),
+    )  # fmt: skip
+    settings.check()
+    if model_file is not None and not model_file.is_file():
+        raise InputError(f"there is no model file {model_file}")
+    say_when_compiling()
+    with tempfile.TemporaryDirectory(prefix="shortlist-") as temporary:
+        if state is None and model_file is not None and not read_only:
+            state = Path(f"{model_file}.state")
+        if model_file is None and (state is None or is_new(state)):
+            if state is None:
+                say("what the demo model learns is forgotten when it stops; --state FOLDER keeps it")
+            model_file = demo_model(Path(temporary))
+        folder = Path(temporary) if state is None else state
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as problem:
+            raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
+        run(replace(settings, folder=folder), model_file, lambda url: say(f"open {url}  (Ctrl-C stops)"))
+
+
+def demo_model(folder: Path) -> Path:
+    """A model of the docstrings of Python's standard library."""
+    from shortlist import Categorizer
+    from shortlist.inputs.docstrings import docstrings
+
+    say("learning the docstrings of Python's standard library, for a demo…")
+    path = folder / "demo.shortlist"
+    Categorizer().fit(*docstrings()).save(path)
+    return path

@@ -1,0 +1,11 @@
+"""The server: ranks, explains and learns over HTTP, and loses nothing that it has acknowledged.
+
+The journal is the truth. Every model in memory is a replica that follows it, so starting up, catching up with another
+process, writing a snapshot and taking an example back are one and the same thing: begin at a snapshot, and learn what
+the journal holds after it, one example at a time.
+
+    journal.py    examples and undos on disk, in order               writer.py    one commit for many requests
+    snapshots.py  model files beside the journal                     replica.py   a model that follows the journal
+    app.py        the HTTP interface, in the shapes of schemas.py    gate.py      limits, token, headers, logs, metrics
+    browse.py     votes with their places; labels and features       serving.py   processes, sockets, signals
+"""

@@ -1,0 +1,56 @@
+"""What goes on beside the requests: following the journal, and seeing that snapshots are written."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import time
+
+from shortlist.server import snapshots
+from shortlist.server.logs import log, log_failure
+from shortlist.server.metrics import Metrics
+from shortlist.server.replica import Replica
+from shortlist.server.settings import Settings
+
+
+async def keep_following(replica: Replica, settings: Settings, metrics: Metrics) -> None:
+    """Take up what other processes have learned."""
+    while True:
+        await asyncio.sleep(settings.refresh)
+        try:
+            metrics.behind.set(replica.journal.version().examples - replica.version.examples)
+            await replica.catch_up()
+        except Exception as problem:
+            log_failure("cannot follow the journal", problem)
+            await asyncio.sleep(1)
+
+
+async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics) -> None:
+    """Have a snapshot written whenever enough is new, or old enough."""
+    written, at = replica.version, time.monotonic()
+    while True:
+        await asyncio.sleep(min(1.0, settings.snapshot_seconds))
+        new = replica.version.examples - written.examples
+        late = time.monotonic() - at >= settings.snapshot_seconds
+        if new >= settings.snapshot_examples or (late and replica.version != written):
+            written, at = replica.version, time.monotonic()
+            if await _write(settings):
+                metrics.snapshots.labels("written").inc()
+                replica.see_snapshots()
+                log("snapshot", example=replica.snapshot, bytes=replica.bytes)
+            else:
+                metrics.snapshots.labels("failed").inc()
+                log("snapshot failed", "error", folder=str(settings.folder))
+
+
+async def _write(settings: Settings) -> bool:
+    process = multiprocessing.get_context("spawn").Process(target=snapshots.main, args=(settings.folder,), daemon=True)
+    process.start()
+    try:
+        while process.is_alive():
+            await asyncio.sleep(0.05)
+    finally:
+        if process.is_alive():
+            process.terminate()
+        process.join()
+    return process.exitcode == 0

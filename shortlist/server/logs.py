@@ -1,0 +1,30 @@
+"""Structured logs: one JSON object a line on standard error. Texts, labels and tokens are never logged."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import traceback
+from typing import Any
+
+import msgspec
+
+
+def log(event: str, level: str = "info", **fields: Any) -> None:
+    """Write one event."""
+    line = msgspec.json.encode({"time": round(time.time(), 3), "level": level, "event": event, **fields})
+    sys.stderr.write(line.decode() + "\n")
+    sys.stderr.flush()
+
+
+class AsEvents(logging.Handler):
+    """What libraries log, in the same form."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log("remark", record.levelname.lower(), source=record.name, message=record.getMessage())
+
+
+def log_failure(event: str, problem: BaseException, **fields: Any) -> None:
+    """Write what went wrong, with its traceback: for whoever runs the server, never for who asked."""
+    log(event, "error", problem=repr(problem), traceback=traceback.format_exception(problem), **fields)

@@ -1,0 +1,67 @@
+"""What Prometheus reads at /metrics, over all processes of the server."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
+
+SHARED = "PROMETHEUS_MULTIPROC_DIR"  # a folder of files that all processes see; set before this is imported
+
+
+class Metrics:
+    """The numbers of one process."""
+
+    def __init__(self) -> None:
+        own = self.registry = CollectorRegistry()
+        paths = ["path"]
+        self.requests = Counter("shortlist_requests", "Requests answered.", ["path", "status"], registry=own)
+        self.seconds = Histogram("shortlist_request_seconds", "Time to answer.", paths, registry=own, buckets=BUCKETS)
+        self.texts = Counter("shortlist_texts_ranked", "Texts ranked.", registry=own)
+        self.learned = Counter("shortlist_examples_learned", "Examples acknowledged.", registry=own)
+        self.undone = Counter("shortlist_examples_undone", "Examples taken back.", registry=own)
+        self.snapshots = Counter("shortlist_snapshots", "Snapshots, by how writing them ended.", ["end"], registry=own)
+        self.in_flight = Gauge(
+            "shortlist_requests_in_flight", "Requests being answered.", registry=own, multiprocess_mode="livesum"
+        )
+        self.model = Gauge(
+            "shortlist_model", "The size of the model.", ["what"], registry=own, multiprocess_mode="mostrecent"
+        )
+        self.behind = Gauge(
+            "shortlist_examples_behind", "Examples in the journal not yet in the model.", registry=own,
+            multiprocess_mode="livemax",
+        )  # fmt: skip
+
+    def page(self) -> bytes:
+        if SHARED not in os.environ:
+            return generate_latest(self.registry)
+        together = CollectorRegistry()
+        multiprocess.MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        return generate_latest(together)
+
+
+BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Speedometer:
+    """Texts ranked in each of the last seconds, and how long they took."""
+
+    def __init__(self, seconds: int = 10) -> None:
+        self._last: deque[list[float]] = deque(maxlen=seconds)  # second, texts, time taken
+
+    def add(self, texts: int, took: float) -> None:
+        second = float(int(time.monotonic()))
+        if not self._last or self._last[-1][0] != second:
+            self._last.append([second, 0, 0.0])
+        self._last[-1][1] += texts
+        self._last[-1][2] += took
+
+    def read(self) -> dict[str, float | None]:
+        seconds = self._last.maxlen or 1
+        since = time.monotonic() - seconds
+        texts = sum(n for at, n, _ in self._last)
+        recent = sum(n for at, n, _ in self._last if at >= since)
+        took = sum(took for _, _, took in self._last)
+        return {"ranked_per_second": recent / seconds, "microseconds": 1e6 * took / texts if texts else None}

@@ -1,0 +1,88 @@
+// The live panel, and the examples learned last.
+
+import { ask, byId, guarded, make, show } from "./api.js";
+
+const EVERY = 2000; // milliseconds
+const SMOOTH = 20; // examples in each point of the lines
+let changed = () => {};
+
+export async function begin(onChange) {
+  changed = onChange;
+  await guarded(refresh)();
+  setInterval(() => { if (!document.hidden) refreshModel().catch(() => {}); }, EVERY);
+}
+
+export const refresh = () => Promise.all([refreshModel(), refreshRecent()]);
+
+async function refreshModel() {
+  const model = await ask("v1/model");
+  byId("correct").hidden = model.read_only;
+  byId("read-only").hidden = !model.read_only;
+  const { rolling, speed } = model;
+  const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(0)} %`);
+  terms("live", {
+    "Learned here": (model.journal - model.undone).toLocaleString(),
+    "Examples in all": model.examples.toLocaleString(),
+    "Right at first (R1)": percent(rolling.R1),
+    "Right in five (R5)": percent(rolling.R5),
+    "Time to rank": speed.microseconds === null ? "–" : `${(speed.microseconds / 1000).toFixed(2)} ms`,
+    "Texts a second": speed.ranked_per_second.toFixed(1),
+    "Labels": model.labels.toLocaleString(),
+    "Features": model.features.toLocaleString(),
+    "Size": `${(model.bytes / 1e6).toFixed(1)} MB`,
+  });
+  drawLines(rolling.places);
+  const settings = { learner: model.learner, ...model.parameters };
+  for (const [name, value] of Object.entries(model.text)) settings[`text: ${name}`] = value;
+  if (model.edges !== null) settings.connections = model.edges.toLocaleString();
+  terms("settings", Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value === null ? "–" : String(value)])));
+}
+
+function terms(id, facts) {
+  byId(id).replaceChildren(...Object.entries(facts).flatMap(([name, value]) =>
+    [make("dt", { textContent: name }), make("dd", { textContent: value })]));
+}
+
+function drawLines(places) {
+  byId("progress").hidden = places.length < 2;
+  if (places.length < 2) return;
+  for (const k of [1, 5]) {
+    const points = places.map((_, i) => {
+      const window = places.slice(Math.max(0, i - SMOOTH + 1), i + 1);
+      const share = window.filter((place) => place !== null && place <= k).length / window.length;
+      return `${((200 * i) / (places.length - 1)).toFixed(1)},${(46 - 44 * share).toFixed(1)}`;
+    });
+    byId(`line${k}`).setAttribute("d", `M${points.join("L")}`);
+  }
+  byId("progress-words").textContent = `R1 (thick line) and R5 (thin) over the last ${places.length} examples, each before it was learned`;
+}
+
+async function refreshRecent() {
+  const { examples } = await ask("v1/examples?limit=8");
+  byId("no-recent").hidden = examples.length > 0;
+  byId("recent").replaceChildren(...examples.map((one) => {
+    const words = one.undone ? " undone" : "";
+    const item = make("li", {},
+      make("span", { className: `excerpt${words}`, textContent: one.text.slice(0, 80), title: one.text }),
+      make("span", { className: `names${words}`, textContent: one.labels.join(", ") }));
+    if (!one.undone) {
+      const button = make("button", { type: "button", className: "quiet", textContent: "Undo", ariaLabel: `Undo example ${one.number}` });
+      button.addEventListener("click", () => undo(one.number, button));
+      item.append(button);
+    }
+    return item;
+  }));
+}
+
+export async function undo(number, button) {
+  button.disabled = true;
+  button.textContent = "Undoing…";
+  try {
+    await ask("v1/undo", { number });
+    await changed({ undone: number });
+  } catch (problem) {
+    button.disabled = false;
+    button.textContent = "Undo";
+    show(problem);
+  }
+}

@@ -1,0 +1,69 @@
+// Type-ahead over all labels, and new ones: a combobox with a list.
+
+import { ask, byId, guarded, later, make } from "./api.js";
+
+const input = byId("add");
+const list = byId("suggestions");
+let choose = () => {};
+let at = -1;
+
+export function begin(onChoice) {
+  choose = onChoice;
+  input.addEventListener("input", later(guarded(look), 100));
+  input.addEventListener("keydown", keys);
+  input.addEventListener("blur", () => setTimeout(close, 150));
+}
+
+async function look() {
+  const wanted = input.value.trim();
+  if (!wanted) return close();
+  const { labels } = await ask(`v1/labels?limit=8&q=${encodeURIComponent(wanted)}`);
+  if (wanted !== input.value.trim()) return;
+  const options = labels.map(({ label, examples }) => option(String(label), false, examples.toLocaleString()));
+  if (!labels.some(({ label }) => String(label) === wanted)) options.push(option(wanted, true, "new label"));
+  list.replaceChildren(...options);
+  list.hidden = false;
+  input.ariaExpanded = "true";
+  select(0);
+}
+
+function option(name, isNew, note) {
+  const element = make("li", { role: "option", id: `option-${list.childElementCount}-${name}` },
+    make("span", { textContent: name }), make("span", { className: "count", textContent: note }));
+  element.addEventListener("mousedown", (event) => { event.preventDefault(); take(name, isNew); });
+  element.choice = [name, isNew];
+  return element;
+}
+
+function select(n) {
+  const options = [...list.children];
+  at = Math.max(0, Math.min(n, options.length - 1));
+  options.forEach((one, i) => { one.ariaSelected = String(i === at); one.id = `option-${i}`; });
+  input.setAttribute("aria-activedescendant", `option-${at}`);
+  options[at]?.scrollIntoView({ block: "nearest" });
+}
+
+function keys(event) {
+  if (event.ctrlKey || event.metaKey) return;
+  if (event.key === "ArrowDown" && !list.hidden) select(at + 1);
+  else if (event.key === "ArrowUp" && !list.hidden) select(at - 1);
+  else if (event.key === "Escape" && !list.hidden) close();
+  else if (event.key === "Enter" && !list.hidden && list.children[at]) take(...list.children[at].choice);
+  else if (event.key === "Enter") guarded(look)();
+  else return;
+  event.preventDefault();
+}
+
+function take(name, isNew) {
+  input.value = "";
+  close();
+  choose(name, isNew);
+  input.focus();
+}
+
+function close() {
+  list.hidden = true;
+  list.replaceChildren();
+  input.ariaExpanded = "false";
+  input.removeAttribute("aria-activedescendant");
+}

@@ -1,0 +1,118 @@
+"""A model in memory that follows the journal.
+
+It is touched by the event loop's thread alone, one example at a time, so ranking waits for no longer than one example
+takes to learn. Long looks at the whole model run in another thread and hold ``reading``, which learning waits for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from shortlist.categorizer import Categorizer
+from shortlist.errors import InputError
+from shortlist.server import snapshots
+from shortlist.server.journal import Journal, Version
+
+FIRST = 5  # the rolling measures look at so many labels
+
+
+class Replica:
+    """The model of a state directory, up to some moment of its journal."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.journal = Journal(folder)
+        self.version, self.model, self.problems = snapshots.newest_good(folder, self.journal)
+        self.see_snapshots()
+        if not isinstance(self.model, Categorizer):
+            raise InputError(f"the server ranks categories of texts; this model is a {type(self.model).__name__}")
+        self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
+        self.reading = asyncio.Lock()
+        self._rebuilding = asyncio.Lock()
+        for _ in self._steps(self.journal.version()):
+            pass
+
+    def close(self) -> None:
+        self.journal.close()
+
+    def reopen(self) -> None:
+        """Go on in a process forked from the one that loaded the model: a connection cannot be shared."""
+        self.journal = Journal(self.folder)
+
+    def warm_up(self) -> None:
+        """Compile or load the inner loops, so that the first request need not wait for it."""
+        from sklearn.base import clone
+
+        clone(self.model).learn("a first example", ["a label"]).rank("example")
+        self.rank("example", 1)
+
+    def check_can_learn(self) -> None:
+        """Refuse a model that cannot go on learning."""
+        if not hasattr(self.model.learner_, "partial_fit"):
+            raise InputError(f"{type(self.model.learner_).__name__} cannot go on learning; serve it with --read-only")
+
+    def see_snapshots(self) -> None:
+        """Look up the newest snapshot: the number of its last example, and its size."""
+        version, path = snapshots.listed(self.folder)[0]
+        self.snapshot, self.bytes = version.examples, path.stat().st_size
+
+    # Following the journal.
+
+    async def catch_up(self) -> Version:
+        """Learn what the journal holds that this model does not, and forget what was taken back."""
+        now = self.journal.version()
+        if now != self.version:
+            async with self.reading:
+                for _ in self._steps(now):
+                    await asyncio.sleep(0)  # let others rank between two examples
+        if self.version.undos < now.undos:
+            await self._rebuild()
+        return now
+
+    def _steps(self, now: Version) -> Iterator[None]:
+        """Learn up to that moment, yielding after each example; stops where an example learned was taken back."""
+        if self.journal.undone_since(self.version) is None:
+            self.version = Version(self.version.examples, max(now.undos, self.version.undos))
+        while self.version.examples < now.examples:
+            entries = self.journal.after(self.version.examples, now.examples)
+            for number, text, labels in entries:
+                if number > self.version.examples:  # nobody else went on meanwhile
+                    self.model.learn(text, labels)
+                    self.version = self.version._replace(examples=number)
+                    yield
+            if not entries:
+                self.version = self.version._replace(examples=now.examples)
+
+    async def _rebuild(self) -> None:
+        """Start again from the newest snapshot before what was taken back; ranking goes on with the old model."""
+        async with self._rebuilding:
+            if self.journal.undone_since(self.version) is None:
+                return
+            fresh = await asyncio.to_thread(Replica, self.folder)
+            async with self.reading:
+                self.version, self.model = fresh.version, fresh.model
+            fresh.close()
+        await self.catch_up()
+
+    # Ranking.
+
+    def rank(self, text: str, k: int) -> list[tuple[Any, float]]:
+        return list(self.model.rank(text, k))
+
+    def place(self, text: str, labels: list[Any]) -> int | None:
+        """Where the best of these labels stands now, if among the first."""
+        for place, (label, _) in enumerate(self.rank(text, FIRST), 1):
+            if label in labels:
+                return place
+        return None
+
+    def label(self, name: str) -> Any:
+        """The label of that name. Labels that came with the model may be numbers; their names are text."""
+        return self._numbers.get(name, name)
+
+    def knows(self, label: Any) -> bool:
+        learner = self.model.learner_
+        return bool(learner.label_numbers([[label]]).ids[0] < learner.label_counts_.size)

@@ -1,0 +1,171 @@
+"""The shapes of questions and answers, from which the OpenAPI document is made."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _encodable(text: str) -> str:
+    """Half a surrogate pair is no character, and no disk takes it."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError("holds half a character (a lone surrogate)") from None
+    return text
+
+
+def _whole(value: object) -> object:
+    """In JSON 7.0 is the whole number 7."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
+Text = Annotated[str, AfterValidator(_encodable)]
+LabelName = Annotated[
+    str,
+    Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$", description="One line of text."),
+    AfterValidator(_encodable),
+]
+Label = str | int | float
+Span = Annotated[list[int], Field(min_length=2, max_length=2)]
+
+
+class Question(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class RankQuestion(Question):
+    text: Text | list[Text] = Field(description="One text, or a list of them.", examples=["wheat exports rose"])
+    k: Whole = Field(10, ge=1, le=1000, description="How many labels to give for each text.")
+
+
+class ScoredLabel(BaseModel):
+    label: Label
+    score: float
+
+
+class RankAnswer(BaseModel):
+    rankings: list[list[ScoredLabel]] = Field(description="For each text its best labels, best first.")
+
+
+class ExplainQuestion(Question):
+    text: Text
+    label: LabelName | None = Field(None, description="The label to explain; the best one if not given.")
+
+
+class Vote(BaseModel):
+    feature: str
+    vote: float
+    spans: list[Span] = Field(description="Where it stands in the text: first character, and the one after the last.")
+
+
+class ExplainAnswer(BaseModel):
+    label: Label
+    score: float
+    votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
+
+
+class ExampleQuestion(Question):
+    text: Text
+    labels: list[LabelName] = Field(min_length=1, description="All labels that fit the text.")
+    key: str | None = Field(
+        None, min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$",
+        description="A name of your choice. An example whose key is known is not learned again, so a retry is safe.",
+    )  # fmt: skip
+
+
+class LearnQuestion(Question):
+    examples: list[ExampleQuestion] = Field(min_length=1)
+
+
+class Learned(BaseModel):
+    number: int = Field(description="The example's number in the journal, for undo.")
+    new: bool = Field(description="False if its key was known: then nothing was learned.")
+    place: int | None = Field(description="Where its best label stood before; null if not among the first five.")
+
+
+class LearnAnswer(BaseModel):
+    learned: list[Learned]
+
+
+class UndoQuestion(Question):
+    number: Whole = Field(ge=1, le=2**53, description="The number of the example to take back.")
+
+
+class UndoAnswer(BaseModel):
+    number: int
+    new: bool = Field(description="False if it had been taken back before.")
+
+
+class Rolling(BaseModel):
+    window: int = Field(description="How many of the last examples are measured.")
+    R1: float | None = Field(description="The share of them whose best label stood first before they were learned.")
+    R5: float | None = Field(description="The share of them with a right label among the first five.")
+    places: list[int | None] = Field(description="Where each one's best label stood, oldest first.")
+
+
+class Speed(BaseModel):
+    ranked_per_second: float = Field(description="Texts, over the last ten seconds, in this process.")
+    microseconds: float | None = Field(description="For ranking one text, on average.")
+
+
+class ModelAnswer(BaseModel):
+    learner: str
+    text: dict[str, object] = Field(description="The settings of the text part.")
+    parameters: dict[str, object] = Field(description="The settings of the learner.")
+    examples: int
+    labels: int
+    features: int
+    edges: int | None
+    bytes: int = Field(description="The size of the newest snapshot.")
+    journal: int = Field(description="Examples in the journal.")
+    undone: int = Field(description="Those of them that were taken back.")
+    follows: int = Field(description="The number of the newest example that this process has learned.")
+    snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
+    read_only: bool
+    limits: dict[str, int]
+    rolling: Rolling
+    speed: Speed
+
+
+class LabelCount(BaseModel):
+    label: Label
+    examples: int
+
+
+class LabelsAnswer(BaseModel):
+    labels: list[LabelCount]
+    found: int = Field(description="How many labels match in all.")
+
+
+class Connection(BaseModel):
+    name: Label
+    weight: float
+
+
+class ConnectionsAnswer(BaseModel):
+    connections: list[Connection]
+
+
+class EntryAnswer(BaseModel):
+    number: int
+    time: float = Field(description="Seconds since 1970.")
+    text: str = Field(description="The first 200 characters.")
+    labels: list[Label]
+    place: int | None
+    undone: bool
+
+
+class EntriesAnswer(BaseModel):
+    examples: list[EntryAnswer]
+
+
+class Health(BaseModel):
+    status: str
+
+
+class Problem(BaseModel):
+    error: str = Field(description="What is wrong and what to do, in one sentence.")

@@ -1,0 +1,94 @@
+"""What a server is told: where its state is, where it listens, who may ask, and how much."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from shortlist.door import as_whole
+from shortlist.errors import InputError
+
+LEAST_TOKEN = 16  # characters; a short token can be guessed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one request may ask for, and how much is done at a time."""
+
+    body: int = 2_000_000  # bytes
+    text: int = 200_000  # characters of one text
+    batch: int = 1_000  # texts or examples in one request
+    labels: int = 100  # labels of one example
+    in_flight: int = 128  # requests at a time, in each process
+    seconds: int = 30  # for one request
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Limits:
+        """The usual limits with some changed."""
+        known = [one.name for one in fields(cls)]
+        for name, value in values.items():
+            if name not in known:
+                raise InputError(f"there is no limit {name}; the limits are {', '.join(known)}")
+            as_whole(value, f"the limit {name}", least=1)
+        return cls(**values)
+
+    def check_texts(self, texts: list[str]) -> None:
+        if len(texts) > self.batch:
+            raise InputError(f"{len(texts):,} texts are more than the {self.batch:,} that one request may hold")
+        for n, text in enumerate(texts):
+            if len(text) > self.text:
+                raise InputError(f"text {n} has {len(text):,} characters; at most {self.text:,} are taken")
+
+    def check_labels(self, examples: list[list[str]]) -> None:
+        for n, labels in enumerate(examples):
+            if len(labels) > self.labels:
+                raise InputError(f"example {n} has {len(labels):,} labels; at most {self.labels:,} are taken")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of one server."""
+
+    folder: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str | None = None
+    read_only: bool = False
+    workers: int = 1
+    origins: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    snapshot_examples: int = 10_000  # a snapshot is written when so many examples are new,
+    snapshot_seconds: float = 300.0  # or when any is and so much time has passed
+    refresh: float = 0.05  # seconds after which a process looks for what others have learned
+
+    def check(self) -> None:
+        """Refuse what would be unsafe or cannot be."""
+        if self.token is not None and len(self.token) < LEAST_TOKEN:
+            raise InputError(f"the token has {len(self.token)} characters; give it at least {LEAST_TOKEN}")
+        if self.token is None and not is_loopback(self.host):
+            raise InputError(
+                f"listening on {self.host} lets others in: give a token with --token-file or SHORTLIST_TOKEN first"
+            )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def read_token(file: Path | None, environment: str | None) -> str | None:
+    """The token: the first line of a file, or else what the environment says."""
+    if file is None:
+        return environment.strip() or None if environment is not None else None
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"cannot read the token file {file}: {getattr(problem, 'strerror', problem)}") from None
+    if not lines or not lines[0].strip():
+        raise InputError(f"the token file {file} is empty")
+    return lines[0].strip()

@@ -1,0 +1,160 @@
+"""Snapshots: model files beside the journal, from which a start-up need not learn everything anew.
+
+The state directory holds ``base.shortlist``, the model that serving began with, the journal, and the newest snapshots,
+each named after the moment of the journal that it holds. A snapshot is written by a process of its own, which does
+what a start-up does and saves the result: the server that ranks and learns is never held up by it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import filecmp
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from shortlist.errors import InputError, ModelFileError, ShortlistError
+from shortlist.server.journal import Journal, JournalError, Version
+from shortlist.server.logs import log
+
+BASE = "base.shortlist"
+LOCK = "lock"
+NAME = re.compile(r"snapshot-(\d+)-(\d+)\.shortlist")
+KEPT = 3  # beside the base
+
+
+def lock(folder: Path) -> IO[bytes]:
+    """Hold a state directory for as long as the file is open, in this process or one forked from it."""
+    import fcntl
+
+    try:
+        held = open(folder / LOCK, "wb")  # noqa: SIM115
+    except OSError as problem:
+        raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        held.close()
+        raise InputError(f"another server works on {folder}; stop it, or give this one another --state") from None
+    return held
+
+
+def is_new(folder: Path) -> bool:
+    """Whether no server has worked in this folder yet."""
+    return not (folder / BASE).exists()
+
+
+def take_base(folder: Path, model: Path) -> None:
+    """Keep a copy of the model that serving begins with; refuse another model than the one it began with before."""
+    base = folder / BASE
+    if not is_new(folder):
+        if not filecmp.cmp(model, base, shallow=False):
+            raise InputError(
+                f"{folder} goes on from another model than {model}; leave the model out to go on with it, "
+                "or give another --state to start afresh"
+            )
+        return
+    draft = folder / f".{BASE}"
+    try:
+        shutil.copyfile(model, draft)
+        with open(draft, "rb+") as copied:
+            os.fsync(copied.fileno())
+        os.replace(draft, base)
+    except OSError as problem:
+        raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
+
+
+def path_of(folder: Path, version: Version) -> Path:
+    return folder / f"snapshot-{version.examples:012}-{version.undos:09}.shortlist"
+
+
+def listed(folder: Path) -> list[tuple[Version, Path]]:
+    """All snapshots and the base, newest first."""
+    found = [(Version(0, 0), folder / BASE)]
+    for path in folder.iterdir():
+        named = NAME.fullmatch(path.name)
+        if named:
+            found.append((Version(*map(int, named.groups())), path))
+    return sorted(found, reverse=True)
+
+
+def newest_good(folder: Path, journal: Journal) -> tuple[Version, Any, list[str]]:
+    """The newest snapshot that can be trusted and holds nothing taken back since; and what was wrong with others.
+
+    The version says which moment of the journal the model is at. Having none of the undone examples, it is at the
+    moment of all undos up to now.
+    """
+    from shortlist import load
+
+    problems: list[str] = []
+    now = journal.version()
+    for version, path in listed(folder):
+        if version.examples > now.examples or version.undos > now.undos:
+            raise JournalError(
+                f"the journal {journal.path} ends at example {now.examples}, undo {now.undos}, before the snapshot "
+                f"{path.name}: its end is lost; bring back a copy of it"
+            )
+        if journal.undone_since(version) is None:
+            try:
+                return Version(version.examples, now.undos), load(path), problems
+            except (ModelFileError, OSError) as problem:
+                problems.append(str(problem))
+    raise ModelFileError(problems[-1])
+
+
+def remove_old(folder: Path, journal: Journal) -> None:
+    """Keep the newest few that are still good, and the base."""
+    good = [path for version, path in listed(folder)[:-1] if journal.undone_since(version) is None]
+    for _, path in listed(folder)[:-1]:
+        if path not in good[:KEPT]:
+            path.unlink()
+    for draft in folder.glob(".snapshot-*"):  # left behind by a writer that was killed
+        draft.unlink()
+
+
+def write(folder: Path) -> Path | None:
+    """Write a snapshot of the journal as it is now; None if there is nothing new."""
+    from shortlist.server.replica import Replica
+
+    replica = Replica(folder)
+    try:
+        path = path_of(folder, replica.version)
+        if replica.version.examples == 0 or path.exists():
+            return None
+        replica.model.save(path)
+        remove_old(folder, replica.journal)
+        return path
+    finally:
+        replica.close()
+
+
+@contextlib.contextmanager
+def only_one(folder: Path) -> Iterator[bool]:
+    """Whether this process alone writes snapshots."""
+    import fcntl
+
+    with open(folder / "snapshots.lock", "wb") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = True
+        except BlockingIOError:
+            alone = False
+        yield alone
+
+
+def main(folder: Path) -> None:
+    """Write a snapshot, gently: the body of the process that does so. It ends with code 1 if that fails."""
+    os.nice(10)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process itself
+    try:
+        with only_one(folder) as alone:
+            if alone:
+                write(folder)
+    except ShortlistError as problem:
+        log("snapshot", "error", problem=str(problem))
+        sys.exit(1)

@@ -1,0 +1,77 @@
+"""Group commit: while the disk is busy with one commit, requests queue up, and the next commit takes them all."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from shortlist.server.journal import Example, Journal, Receipt
+
+MOST = 64  # requests in one commit
+
+
+class Writer:
+    """A thread that writes to the journal, so that nobody else waits for the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._queue: SimpleQueue[Any] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+        self._thread.start()
+
+    async def append(self, examples: Sequence[Example]) -> list[Receipt]:
+        """Write some examples, all or none. Returns when they are on disk."""
+        receipts: list[Receipt] = await self._ask(examples)
+        return receipts
+
+    async def undo(self, number: int) -> bool:
+        """Take an example back. Returns when that is on disk."""
+        changed: bool = await self._ask(lambda journal: journal.undo(number))
+        return changed
+
+    def close(self) -> None:
+        """Finish what was asked for."""
+        self._queue.put(None)
+        self._thread.join()
+
+    async def _ask(self, work: Sequence[Example] | Callable[[Journal], Any]) -> Any:
+        answer: Future[Any] = Future()
+        self._queue.put((work, answer))
+        # Whoever gives up waiting does not take back what is already on its way to the disk.
+        return await asyncio.shield(asyncio.wrap_future(answer))
+
+    def _run(self) -> None:
+        journal = Journal(self._folder)
+        going_on = True
+        while going_on:
+            jobs = [self._queue.get()]
+            while len(jobs) < MOST and not self._queue.empty():
+                jobs.append(self._queue.get())
+            going_on = None not in jobs
+            _answer(journal, [job for job in jobs if job is not None])
+        journal.close()
+
+
+def _answer(journal: Journal, jobs: list[tuple[Any, Future[Any]]]) -> None:
+    appends = [(work, answer) for work, answer in jobs if not callable(work)]
+    try:
+        results = journal.append([work for work, _ in appends]) if appends else []
+    except Exception as problem:
+        results = [problem] * len(appends)  # type: ignore[list-item]
+    answers = [(answer, result) for (_, answer), result in zip(appends, results, strict=True)]
+    for work, answer in jobs:
+        if callable(work):
+            try:
+                answers.append((answer, work(journal)))
+            except Exception as problem:
+                answers.append((answer, problem))  # type: ignore[arg-type]
+    for answer, result in answers:
+        if isinstance(result, Exception):
+            answer.set_exception(result)
+        else:
+            answer.set_result(result)

@@ -1,0 +1,117 @@
+"""Servers to ask: in a thread of the test, or as a process that can be killed."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+
+from shortlist.server.settings import Settings
+
+EXAMPLES = [
+    ("wheat exports rose", ["grain", "trade"]), ("wheat and corn prices", ["grain"]), ("corn harvest", ["grain"]),
+    ("the bank raised its rates", ["money"]), ("rates of the central bank", ["money"]), ("bank rates fell", ["money"]),
+]  # fmt: skip
+
+
+def state_bytes(model):
+    """Everything that a model is, as bytes."""
+    state = model.to_state()
+    arrays = state.all_arrays()
+    parts = [[name, str(array.dtype), array.shape, array.tobytes().hex()] for name, array in sorted(arrays.items())]
+    return json.dumps([state.header(), parts], sort_keys=True)
+
+
+class Client(httpx.Client):
+    """Asks a server; ``ask`` gives the answer, or fails with what the server said."""
+
+    def ask(self, path, **body):
+        answer = self.post(f"/v1/{path}", json=body) if body else self.get(f"/v1/{path}")
+        assert answer.status_code == 200, f"{answer.status_code}: {answer.text}"
+        return answer.json()
+
+    def learn(self, text, labels, key=None):
+        return self.ask("learn", examples=[{"text": text, "labels": labels, "key": key}])["learned"][0]
+
+    def best(self, text, k=10):
+        return [one["label"] for one in self.ask("rank", text=text, k=k)["rankings"][0]]
+
+
+@contextlib.contextmanager
+def in_thread(folder, token=None, **settings):
+    """A server in a thread of this process, and a client that has its token."""
+    from shortlist.server.replica import Replica
+    from shortlist.server.serving import listen, make_server
+
+    chosen = Settings(folder, port=0, token=token, **settings)
+    replica = Replica(folder)
+    listening = listen(chosen)
+    server = make_server(replica, chosen)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    headers = {} if token is None else {"authorization": f"Bearer {token}"}
+    host, port = listening.getsockname()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        with Client(base_url=f"http://{host}:{port}", headers=headers, timeout=60) as client:
+            client.replica = replica
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+class Process:
+    """``shortlist serve`` as a process."""
+
+    def __init__(self, *arguments, wait=True, **environment):
+        command = [sys.executable, "-m", "shortlist.cli", "serve", "--port", "0", *map(str, arguments)]
+        self.process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=Path(__file__).parents[2],
+            env={**os.environ, **environment},
+        )  # fmt: skip
+        self.lines = []
+        self.url = None
+        self._ready = threading.Event()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        if wait:
+            self._ready.wait(120)
+            assert self.url, "".join(self.lines)
+            self.client = Client(base_url=self.url, timeout=60)
+
+    def _read(self):
+        for line in self.process.stderr:
+            self.lines.append(line)
+            if line.startswith('{"time"') and json.loads(line)["event"] == "serving":
+                self.url = json.loads(line)["url"]
+                self._ready.set()
+        self._ready.set()
+
+    def kill(self):
+        """All at once, with no chance to tidy up."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self._end()
+
+    def stop(self):
+        """As a user or a service manager does."""
+        self.process.terminate()
+        self._end()
+        return self.process.returncode
+
+    def _end(self):
+        self.process.wait(60)
+        self._reader.join(60)
+        self.process.stderr.close()
+        if hasattr(self, "client"):
+            self.client.close()

@@ -1,0 +1,345 @@
+"""What the server answers."""
+
+import contextlib
+import json
+import threading
+import time
+
+import httpx
+import pytest
+
+import shortlist as sl
+from shortlist.server import snapshots
+from shortlist.server.settings import Limits, Settings, is_loopback, read_token
+from tests.server.servers import in_thread, state_bytes
+
+TOKEN = "a token that is long enough"
+
+
+def test_rank_is_the_models_ranking(server, model_file):
+    texts = ["corn and wheat", "bank", "zzz"]
+    answer = server.ask("rank", text=texts, k=2)
+    ranking = sl.load(model_file).rank(texts, 2)
+    expected = [[{"label": label, "score": score} for label, score in one] for one in ranking]
+    assert answer == {"rankings": expected}
+    assert server.ask("rank", text="corn and wheat", k=2)["rankings"] == expected[:1]
+
+
+def test_explain_names_the_words_and_where_they_stand(server):
+    text = "Ünïcode 😀 WHEAT, corn & wheat"
+    answer = server.ask("explain", text=text, label="grain")
+    assert answer["score"] == pytest.approx(sum(vote["vote"] for vote in answer["votes"]))
+    spans = {vote["feature"]: [text[a:b] for a, b in vote["spans"]] for vote in answer["votes"]}
+    assert spans == {"wheat": ["WHEAT", "wheat"], "corn": ["corn"]}
+    assert server.ask("explain", text="corn")["label"] == "grain"
+
+
+def test_learn_is_seen_at_once_and_undo_takes_it_back(server, model_file):
+    assert server.best("zebra") == []
+    learned = server.learn("zebra stripes", ["animals"])
+    assert learned == {"number": 1, "new": True, "place": None}
+    assert server.best("zebra") == ["animals"]
+    assert server.learn("zebra", ["animals", "zoo"])["place"] == 1
+    assert server.ask("undo", number=1) == {"number": 1, "new": True}
+    assert server.ask("undo", number=1) == {"number": 1, "new": False}
+    expected = sl.load(model_file).learn("zebra", ["animals", "zoo"])
+    assert state_bytes(server.replica.model) == state_bytes(expected)
+    rolling = server.ask("model")["rolling"]
+    assert (rolling["window"], rolling["R1"], rolling["R5"], rolling["places"]) == (1, 1.0, 1.0, [1])
+    assert [one["undone"] for one in server.ask("examples")["examples"]] == [False, True]
+
+
+def test_a_retry_with_the_same_key_learns_nothing(server):
+    first = server.learn("zebra", ["animals"], key="k1")
+    before = state_bytes(server.replica.model)
+    assert server.learn("zebra", ["animals"], key="k1") == {**first, "new": False, "place": 1}
+    assert state_bytes(server.replica.model) == before
+    answer = server.post("/v1/learn", json={"examples": [{"text": "other", "labels": ["animals"], "key": "k1"}]})
+    assert answer.status_code == 409
+    assert "used for another example, number 1" in answer.json()["error"]
+
+
+def test_a_batch_is_learned_whole_or_not_at_all(server):
+    server.learn("zebra", ["animals"], key="k1")
+    examples = [{"text": "lion", "labels": ["animals"]}, {"text": "not the zebra", "labels": ["x"], "key": "k1"}]
+    assert server.post("/v1/learn", json={"examples": examples}).status_code == 409
+    assert server.best("lion") == []
+    assert len(server.ask("learn", examples=examples[:1] * 30)["learned"]) == 30
+
+
+def test_clients_that_learn_at_once_share_commits(server, model_file):
+    def learn(client):
+        with httpx.Client(base_url=server.base_url, timeout=60) as own:
+            for n in range(20):
+                body = {"examples": [{"text": f"client{client} says{n}", "labels": [f"label{client}"]}]}
+                assert own.post("/v1/learn", json=body).status_code == 200
+
+    threads = [threading.Thread(target=learn, args=(client,)) for client in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = sl.load(model_file)
+    lines = server.get("/v1/journal").text.splitlines()
+    assert len(lines) == 100
+    for line in lines:
+        example = json.loads(line)
+        expected.learn(example["text"], example["labels"])
+    assert state_bytes(server.replica.model) == state_bytes(expected)
+
+
+def test_labels_are_found_by_any_part(server):
+    server.learn("x", ["Grain storage"])
+    answer = server.ask("labels?q=GRAIN")
+    assert [one["label"] for one in answer["labels"]] == ["grain", "Grain storage"]
+    assert server.ask("labels?q=ai&limit=1")["found"] == 2
+    assert [one["label"] for one in server.ask("labels?limit=2&offset=1")["labels"]] == ["money", "trade"]
+    assert server.ask("labels?q=nowhere") == {"labels": [], "found": 0}
+
+
+def test_connections_go_both_ways(server):
+    features = [one["name"] for one in server.ask("label?name=grain")["connections"]]
+    assert {"wheat", "corn"} <= set(features)
+    assert server.ask("feature?name=bank")["connections"][0]["name"] == "money"
+    assert server.ask("feature?name=nowhere") == {"connections": []}
+    assert server.get("/v1/label?name=nothing").status_code == 404
+    assert server.get("/v1/label").status_code == 422
+
+
+def test_the_model_and_the_metrics(server):
+    server.ask("rank", text=["wheat", "corn"])
+    server.learn("wheat", ["grain"])
+    facts = server.ask("model")
+    assert (facts["learner"], facts["examples"], facts["labels"], facts["journal"]) == ("FeatureFocus", 7, 3, 1)
+    assert facts["speed"]["microseconds"] > 0
+    assert facts["bytes"] > 0
+    page = server.get("/metrics").text
+    assert 'shortlist_requests_total{path="/v1/rank",status="200"} 1.0' in page
+    assert "shortlist_texts_ranked_total 2.0" in page
+    assert "shortlist_examples_learned_total 1.0" in page
+    assert 'shortlist_model{what="labels"} 3.0' in page
+    assert server.get("/healthz").json() == {"status": "ok"}
+
+
+def test_snapshots_are_written_beside(folder):
+    with in_thread(folder, snapshot_examples=3, snapshot_seconds=3600) as server:
+        for n in range(3):
+            server.learn(f"text {n}", ["x"])
+        until = time.monotonic() + 60
+        while server.ask("model")["snapshot"] < 3:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        expected = state_bytes(server.replica.model)
+    assert state_bytes(sl.load(snapshots.listed(folder)[0][1])) == expected
+
+
+# Refusals, each in one sentence
+
+
+def refused(answer, status, words):
+    assert answer.status_code == status, answer.text
+    assert words in answer.json()["error"]
+    assert set(answer.json()) == {"error"}
+
+
+def test_bad_questions(server):
+    refused(server.post("/v1/rank", json={"text": 7}), 422, "text")
+    refused(server.post("/v1/rank", json={"text": "a", "k": 0}), 422, "k: input should be greater than or equal to 1")
+    refused(server.post("/v1/rank", json={"text": "a", "top": 3}), 422, "top: extra inputs")
+    refused(server.post("/v1/rank", json={}), 422, "text: field required")
+    refused(server.post("/v1/learn", json={"examples": []}), 422, "examples")
+    refused(server.post("/v1/learn", json={"examples": [{"text": "a", "labels": []}]}), 422, "examples.0.labels")
+    refused(server.post("/v1/learn", json={"examples": [{"text": "a", "labels": ["b\nc"]}]}), 422, "labels.0")
+    refused(server.post("/v1/undo", json={"number": 1}), 404, "no example 1")
+    refused(server.post("/v1/explain", json={"text": "a", "label": "b"}), 404, "'b' has not been learned")
+    refused(server.post("/v1/explain", json={"text": "zzz"}), 404, "knows none of its words")
+    refused(server.get("/v1/nothing"), 404, "Not Found")
+    refused(server.get("/v1/rank"), 405, "Method")
+    refused(server.get("/page/../app.py"), 404, "Not Found")
+    refused(server.get("/page/app.py"), 404, "no such page")
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b'{"text": "\\ud800"}', b'{"text": NaN}', b"[" * 100_000]
+)
+def test_bodies_that_are_no_question(server, body):
+    answer = server.post("/v1/rank", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (400, 422)
+    assert answer.json()["error"]
+
+
+def test_limits(folder):
+    limits = Limits(body=3000, text=50, batch=3, labels=2)
+    with in_thread(folder, limits=limits) as server:
+        refused(server.post("/v1/rank", json={"text": "a" * 3000}), 413, "larger than the 3,000 bytes")
+        chunks = (b" " * 1000 for _ in range(5))
+        answer = server.post("/v1/rank", content=chunks, headers={"content-type": "application/json"})
+        refused(answer, 413, "larger than the 3,000 bytes")
+        refused(server.post("/v1/rank", json={"text": "a" * 51}), 422, "text 0 has 51 characters; at most 50")
+        refused(server.post("/v1/rank", json={"text": ["a"] * 4}), 422, "4 texts are more than the 3")
+        many = {"examples": [{"text": "a", "labels": ["x", "y", "z"]}]}
+        refused(server.post("/v1/learn", json=many), 422, "example 0 has 3 labels; at most 2")
+
+
+def test_too_many_at_a_time(folder):
+    with in_thread(folder, limits=Limits(in_flight=1)) as server:
+        waiting = httpx.Client(base_url=server.base_url)
+
+        def slowly():
+            yield b'{"text": '
+            time.sleep(1.5)
+            yield b'"wheat"}'
+
+        answers = []
+        kind = {"content-type": "application/json"}
+
+        def ask():
+            answers.append(waiting.post("/v1/rank", content=slowly(), headers=kind))
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        time.sleep(0.5)
+        answer = server.post("/v1/rank", json={"text": "wheat"})
+        refused(answer, 429, "1 requests are being answered already")
+        assert answer.headers["retry-after"] == "1"
+        assert server.get("/healthz").status_code == 200
+        thread.join()
+        waiting.close()
+        assert answers[0].status_code == 200
+        assert server.post("/v1/rank", json={"text": "wheat"}).status_code == 200
+
+
+def test_too_slow(folder):
+    with in_thread(folder, limits=Limits(seconds=1)) as server:
+
+        def never():
+            yield b'{"text": '
+            time.sleep(2.5)
+            yield b'"wheat"}'
+
+        # The server may close the connection while the client still sends; the client may see that first.
+        with contextlib.suppress(httpx.WriteError, httpx.RemoteProtocolError, httpx.ReadError):
+            answer = server.post("/v1/rank", content=never(), headers={"content-type": "application/json"})
+            refused(answer, 503, "longer than the 1 s")
+        assert server.best("wheat")
+
+
+def test_read_only(folder):
+    with in_thread(folder, read_only=True) as server:
+        assert server.best("wheat")
+        refused(server.post("/v1/learn", json={"examples": [{"text": "a", "labels": ["b"]}]}), 403, "read-only")
+        refused(server.post("/v1/undo", json={"number": 1}), 403, "read-only")
+
+
+def test_failures_inside_tell_nothing_outside(folder, monkeypatch, capsys):
+    def broken(*_):
+        raise RuntimeError("a secret of the inside")
+
+    with in_thread(folder) as server:
+        monkeypatch.setattr(server.replica, "rank", broken)
+        answer = server.post("/v1/rank", json={"text": "wheat"})
+        refused(answer, 500, "something went wrong inside the server")
+        assert "secret" not in answer.text
+        assert "Traceback" not in answer.text
+    logged = [json.loads(line) for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
+    assert any("a secret of the inside" in entry.get("problem", "") for entry in logged)
+
+
+# Safety
+
+
+def test_every_answer_has_the_headers(server):
+    for path in ("/", "/docs", "/v1/model", "/nothing", "/page/main.js", "/metrics"):
+        headers = server.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert "server" not in headers
+        assert not any(name.startswith("access-control") for name in headers)
+
+
+def test_the_token_is_asked_for(folder):
+    with in_thread(folder, token=TOKEN) as server:
+        assert server.best("wheat")
+        stranger = httpx.Client(base_url=server.base_url)
+        for bad in ("", "Bearer", "Bearer wrong", f"Bearer {TOKEN}x", f"bearer{TOKEN}", "Bearer ä"):
+            for path in ("/v1/model", "/v1/labels", "/v1/journal", "/v1/examples", "/metrics", "/v1/nothing"):
+                answer = stranger.get(path, headers={"authorization": bad.encode()})
+                refused(answer, 401, "a token is needed")
+            answer = stranger.post("/v1/rank", json={"text": "a"}, headers={"authorization": bad.encode()})
+            refused(answer, 401, "a token is needed")
+        assert stranger.get("/healthz").status_code == 200
+        assert stranger.get("/").status_code == 200
+        stranger.close()
+
+
+def test_the_token_check_takes_constant_time(folder, monkeypatch):
+    import hmac
+
+    from shortlist.server import gate
+
+    seen = []
+    monkeypatch.setattr(gate.hmac, "compare_digest", lambda a, b: seen.append((a, b)) or hmac.compare_digest is None)
+    with in_thread(folder, token=TOKEN) as server:
+        assert server.get("/v1/model").status_code == 401
+    assert seen == [(f"Bearer {TOKEN}".encode(),) * 2], "the only comparison is hmac.compare_digest"
+
+
+def test_no_other_site_gets_in(server):
+    """Neither by a form, nor by a name of its own that leads to this machine (DNS rebinding), nor by CORS."""
+    body = json.dumps({"examples": [{"text": "a", "labels": ["b"]}]})
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None):
+        headers = {} if kind is None else {"content-type": kind}
+        refused(server.post("/v1/learn", content=body, headers=headers), 415, "send JSON")
+    refused(server.get("/v1/model", headers={"host": "evil.example:8000"}), 421, "localhost only")
+    for host in ("localhost", "127.0.0.1:80", "[::1]:7", "[::1]"):
+        assert server.get("/v1/model", headers={"host": host}).status_code == 200
+    asked = {"origin": "https://evil.example", "access-control-request-method": "POST"}
+    answer = server.options("/v1/learn", headers=asked)
+    assert answer.status_code == 405
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_a_site_that_was_allowed_gets_in(folder):
+    with in_thread(folder, origins=("https://friend.example",)) as server:
+        answer = server.get("/v1/model", headers={"origin": "https://friend.example"})
+        assert answer.headers["access-control-allow-origin"] == "https://friend.example"
+        answer = server.get("/v1/model", headers={"origin": "https://evil.example"})
+        assert "access-control-allow-origin" not in answer.headers
+
+
+def test_texts_and_tokens_are_not_logged(folder, capsys):
+    with in_thread(folder, token=TOKEN) as server:
+        server.learn("confidential words", ["private"])
+        server.get("/v1/nothing", params={"q": "confidential"})
+    logged = capsys.readouterr().err
+    assert '"/v1/learn"' in logged
+    for secret in ("confidential", "private", TOKEN):
+        assert secret not in logged
+
+
+def test_loopback_is_known():
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.9.1", "::1", "[::1]", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.org", "localhost.example.org", "")))
+
+
+def test_elsewhere_only_with_a_token(tmp_path):
+    with pytest.raises(sl.InputError, match="lets others in"):
+        Settings(tmp_path, host="0.0.0.0").check()
+    Settings(tmp_path, host="0.0.0.0", token=TOKEN).check()
+    with pytest.raises(sl.InputError, match="at least 16"):
+        Settings(tmp_path, token="short").check()
+
+
+def test_where_the_token_comes_from(tmp_path):
+    file = tmp_path / "token"
+    file.write_text(f"{TOKEN}\n")
+    assert read_token(file, "another") == TOKEN
+    assert read_token(None, TOKEN) == TOKEN
+    assert read_token(None, None) is None
+    file.write_text("\n")
+    with pytest.raises(sl.InputError, match="is empty"):
+        read_token(file, None)
+    with pytest.raises(sl.InputError, match="cannot read the token file"):
+        read_token(tmp_path / "nothing", None)

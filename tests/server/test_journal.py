@@ -1,0 +1,152 @@
+"""The journal keeps what it was given, once, and says so when it cannot."""
+
+import os
+import sqlite3
+
+import pytest
+
+import shortlist as sl
+from shortlist.server import snapshots
+from shortlist.server.journal import FILE, Example, Journal, JournalError, KeyUsed, Receipt, Version
+
+
+@pytest.fixture
+def journal(tmp_path):
+    opened = Journal(tmp_path)
+    yield opened
+    opened.close()
+
+
+def test_examples_are_numbered_in_order(journal):
+    first = journal.append([[Example("a", ["x"]), Example("b", ["y"])], [Example("c", ["x"])]])
+    assert first == [[Receipt(1, True), Receipt(2, True)], [Receipt(3, True)]]
+    assert journal.after(0, 3) == [(1, "a", ["x"]), (2, "b", ["y"]), (3, "c", ["x"])]
+
+
+def test_a_key_counts_once(journal):
+    (first,) = journal.append([[Example("a", ["x"], key="k")]])
+    twice = Example("b", ["y"], key="j")
+    again, same_commit = journal.append([[Example("a", ["x"], key="k")], [twice, twice]])
+    assert first == [Receipt(1, True)]
+    assert again == [Receipt(1, False)]
+    assert same_commit == [Receipt(2, True), Receipt(2, False)]
+
+
+def test_a_key_for_something_else_fails_its_request_alone_and_whole(journal):
+    journal.append([[Example("a", ["x"], key="k")]])
+    good, bad, other = journal.append([
+        [Example("b", ["y"])], [Example("c", ["z"]), Example("other", ["x"], key="k")], [Example("d", ["y"])],
+    ])  # fmt: skip
+    assert isinstance(bad, KeyUsed)
+    assert [text for _, text, _ in journal.after(0, 99)] == ["a", "b", "d"]
+    assert (good, other) == ([Receipt(2, True)], [Receipt(3, True)])
+
+
+def test_undo_is_remembered_once(journal):
+    journal.append([[Example(text, ["x"]) for text in "abc"]])
+    assert journal.undo(2) is True
+    assert journal.undo(2) is False
+    assert [number for number, _, _ in journal.after(0, 3)] == [1, 3]
+    assert [entry.undone for entry in journal.entries()] == [False, True, False]
+    with pytest.raises(sl.InputError, match="no example 9"):
+        journal.undo(9)
+
+
+def test_the_export_is_a_training_file(journal, tmp_path):
+    journal.append([[Example('quoted "text"\nof two lines, äö ß 😀', ["x", 7]), Example("b\0c", ["y"])]])
+    journal.append([[Example("gone", ["z"])]])
+    journal.undo(3)
+    path = tmp_path / "export.jsonl"
+    path.write_bytes(journal.lines(0)[1])
+    batches = list(sl.read(str(path)))
+    assert [text for batch in batches for text in batch.texts] == ['quoted "text"\nof two lines, äö ß 😀', "b\0c"]
+
+
+def test_another_process_sees_a_commit_at_once(journal, tmp_path):
+    other = Journal(tmp_path)
+    journal.append([[Example("a", ["x"])]])
+    assert other.version() == (1, 0)
+    other.close()
+
+
+def commit_and_crash(folder, n):
+    """Write n commits and leave the write-ahead log as a crash would."""
+    pid = os.fork()
+    if pid == 0:
+        journal = Journal(folder)
+        for i in range(n):
+            journal.append([[Example(f"text {i}", ["x"])]])
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def test_a_torn_tail_loses_only_what_was_torn(tmp_path):
+    commit_and_crash(tmp_path, 20)
+    log = tmp_path / f"{FILE}-wal"
+    with open(log, "r+b") as file:
+        file.truncate(log.stat().st_size - 100)  # the last commit did not get to the disk whole
+    journal = Journal(tmp_path)
+    journal.check()
+    assert journal.version().examples == 19
+    assert journal.append([[Example("next", ["x"])]]) == [[Receipt(20, True)]]
+    journal.close()
+
+
+def test_a_journal_that_ends_before_a_snapshot_is_refused(folder, model_file):
+    commit_and_crash(folder, 20)
+    snapshots.path_of(folder, Version(30, 0)).write_bytes(model_file.read_bytes())
+    journal = Journal(folder)
+    with pytest.raises(JournalError, match="its end is lost"):
+        snapshots.newest_good(folder, journal)
+    journal.close()
+
+
+def test_a_damaged_journal_is_refused(tmp_path):
+    journal = Journal(tmp_path)
+    journal.append([[Example("text " * 50, ["x"])] * 500])
+    journal.close()
+    path = tmp_path / FILE
+    content = bytearray(path.read_bytes())
+    content[8192:12288] = bytes(4096)
+    path.write_bytes(content)
+    damaged = Journal(tmp_path)
+    with pytest.raises(JournalError, match="damaged"):
+        damaged.check()
+    damaged.close()
+    path.write_bytes(b"no database at all, not even nearly" * 100)
+    with pytest.raises(JournalError, match="damaged"):
+        Journal(tmp_path)
+
+
+def test_a_journal_of_a_later_version_is_refused(tmp_path):
+    Journal(tmp_path).close()
+    db = sqlite3.connect(tmp_path / FILE)
+    db.execute("PRAGMA user_version=7")
+    db.close()
+    with pytest.raises(JournalError, match="version 7"):
+        Journal(tmp_path)
+
+
+def test_a_read_only_folder_is_refused(tmp_path):
+    tmp_path.chmod(0o555)
+    was = os.geteuid()
+    if was == 0:
+        for parent in tmp_path.parents[:3]:
+            parent.chmod(parent.stat().st_mode | 0o055)
+        os.seteuid(65534)
+    try:
+        with pytest.raises(JournalError, match="may this user write"):
+            Journal(tmp_path)
+        with pytest.raises(sl.InputError, match="cannot write to"):
+            snapshots.lock(tmp_path)
+    finally:
+        os.seteuid(was)
+        tmp_path.chmod(0o755)
+
+
+def test_a_folder_is_held_by_one(tmp_path):
+    held = snapshots.lock(tmp_path)
+    with pytest.raises(sl.InputError, match="another server works on"):
+        snapshots.lock(tmp_path)
+    held.close()
+    snapshots.lock(tmp_path).close()

@@ -1,0 +1,214 @@
+"""The page in a real browser: Debian's Chromium, driven by Playwright."""
+
+import shutil
+
+import pytest
+
+from tests.server.servers import in_thread
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="there is no Chromium; on Debian: apt-get install chromium"),
+    pytest.mark.xdist_group("browser"),
+]
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+]  # fmt: skip
+HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script><b>wheat</b> &amp; "quotes" \' {{7*7}}'
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser, server):
+    """Open the page; at the end, nothing may have gone wrong on it."""
+    troubles, contexts = [], []
+
+    def begin(url=None, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda problem: troubles.append(str(problem)))
+        page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
+        page.goto(str(url or server.base_url))
+        return page
+
+    yield begin
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def rank(page, text, first=None):
+    page.get_by_role("textbox", name="Text").fill(text)
+    if first is not None:
+        expect(page.locator("#ranking .name").first).to_have_text(first)
+
+
+def expect(locator):
+    return playwright.expect(locator)
+
+
+def test_rank_and_explain(visit):
+    page = visit()
+    rank(page, "Corn and wheat, wheat, at the bank", "grain")
+    page.locator("#ranking .pick").first.click()
+    expect(page.locator("#why-heading")).to_contain_text("Why grain")
+    assert page.locator("#why-text mark").all_inner_texts() == ["Corn", "and", "wheat", "wheat"]
+    assert page.locator("#why-text").inner_text() == "Corn and wheat, wheat, at the bank"
+    assert "wheat" in page.locator("#why-votes li").first.inner_text()
+    page.locator("#ranking .pick").nth(1).click()
+    expect(page.locator("#why-heading")).to_contain_text("Why money")
+    expect(page.locator("#why-text mark").last).to_have_text("bank")
+
+
+def test_correct_undo_and_reload(visit, server):
+    page = visit()
+    rank(page, "bank holiday in the wheat fields", "money")
+    page.get_by_role("button", name="grain is right").click()
+    page.get_by_role("button", name="money is wrong").click()
+    expect(page.locator("#ranking li.refused .name")).to_have_text("money")
+    page.get_by_role("button", name="Learn").click()
+    expect(page.locator("#toast")).to_contain_text("Learned as example 1")
+    assert server.ask("examples")["examples"][0]["labels"] == ["grain"]
+    expect(page.locator("#recent .names")).to_have_text("grain")
+    page.reload()
+    expect(page.get_by_role("textbox", name="Text")).to_have_value("bank holiday in the wheat fields")
+    expect(page.locator("#ranking .name").first).to_have_text("grain")
+    page.get_by_role("button", name="Undo example 1").click()
+    expect(page.locator("#toast")).to_contain_text("Example 1 is taken back")
+    expect(page.locator("#ranking .name").first).to_have_text("money")
+    expect(page.locator("#recent .undone").first).to_be_visible()
+
+
+def test_a_new_label_by_keyboard_alone(visit, server):
+    page = visit()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # the link that skips to the text
+    page.keyboard.type("zebra crossing at the bank")
+    expect(page.locator("#ranking .name").first).to_have_text("money")
+    page.locator("#ranking .pick").first.focus()
+    page.keyboard.press("-")
+    page.keyboard.press("Enter")
+    expect(page.locator("#why-heading")).to_contain_text("Why money")
+    page.get_by_role("combobox").focus()
+    page.keyboard.type("anim")
+    expect(page.get_by_role("option")).to_have_count(1)
+    expect(page.get_by_role("option")).to_contain_text("new label")
+    page.keyboard.press("Enter")
+    page.keyboard.type("gra")
+    expect(page.get_by_role("option").first).to_contain_text("grain")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    assert page.locator("#chosen").inner_text().split() == ["anim", "grain"]
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#toast")).to_contain_text("Learned as example 1")
+    assert server.ask("examples")["examples"][0]["labels"] == ["anim", "grain"]
+    assert "anim" in server.best("zebra")
+    expect(page.locator("#live")).to_contain_text("Learned here")
+
+
+def test_a_hostile_text_stays_text(visit, server):
+    server.learn(HOSTILE, [HOSTILE])
+    page = visit()
+    page.goto(f"{server.base_url}/")
+    rank(page, HOSTILE)
+    expect(page.locator("#ranking .name", has_text="<img").first).to_have_text(HOSTILE)
+    page.locator("#ranking .pick", has_text="<img").first.click()
+    expect(page.locator("#why-text mark").first).to_be_visible()
+    assert page.locator("#why-text").inner_text() == HOSTILE
+    page.get_by_role("combobox").fill("<img src=y onerror=window.hacked=1>")
+    expect(page.get_by_role("option").last).to_contain_text("new label")
+    page.get_by_role("option").last.click()
+    page.get_by_role("button", name="Learn").click()
+    expect(page.locator("#toast")).to_contain_text("Learned")
+    expect(page.locator("#recent .names").first).to_contain_text("<img src=y")
+    page.get_by_role("tab", name="Model").click()
+    page.get_by_role("button", name="<img src=x").first.click()
+    expect(page.locator("#connections button").first).to_be_visible()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("body img:not(h1 img), body script, body b").count() == 0
+
+
+def test_the_model_is_browsed(visit):
+    page = visit()
+    page.get_by_role("tab", name="Model").click()
+    expect(page.locator("#labels-found")).to_have_text("3 labels")
+    page.get_by_role("searchbox").fill("MON")
+    expect(page.locator("#labels button")).to_have_count(1)
+    page.locator("#labels button").click()
+    expect(page.locator("#connections button", has_text="bank")).to_be_visible()
+    page.locator("#connections button", has_text="bank").click()
+    expect(page.locator("#connections-words")).to_contain_text("“bank”")
+    expect(page.locator("#connections button").first).to_contain_text("money")
+    expect(page.locator("#settings")).to_contain_text("FeatureFocus")
+
+
+def test_on_a_phone(visit):
+    page = visit(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    rank(page, "wheat " + "verylongword" * 20, "grain")
+    page.locator("#ranking .pick").first.tap()
+    expect(page.locator("#why-text mark").first).to_be_visible()
+    for tab in ("Label", "Model"):
+        page.get_by_role("tab", name=tab).tap()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, "nothing reaches over the edge"
+    page.get_by_role("tab", name="Label").tap()
+    small = page.evaluate(
+        "[...document.querySelectorAll('#view-label button, nav button')].filter(b => b.offsetParent)"
+        ".filter(b => b.offsetHeight < 32).map(b => b.textContent)"
+    )
+    assert small == [], "fingers need room"
+
+
+def test_a_dropped_file_is_ranked(visit):
+    page = visit()
+    page.evaluate("""() => {
+        const data = new DataTransfer();
+        data.items.add(new File(["corn harvest"], "note.txt", {type: "text/plain"}));
+        document.getElementById("text").dispatchEvent(new DragEvent("drop", {bubbles: true, dataTransfer: data}));
+    }""")
+    expect(page.get_by_role("textbox", name="Text")).to_have_value("corn harvest")
+    expect(page.locator("#ranking .name").first).to_have_text("grain")
+
+
+def test_errors_are_shown_in_words(browser, folder):
+    context = browser.new_context()
+    page = context.new_page()
+    with in_thread(folder, token="a token of the page") as server:
+        page.goto(str(server.base_url))
+        page.locator("#token").fill("not the right one")
+        page.get_by_role("button", name="Go on").click()
+        expect(page.locator("#token")).to_be_visible()
+        page.locator("#token").fill("a token of the page")
+        page.get_by_role("button", name="Go on").click()
+        rank(page, "corn harvest", "grain")
+        rank(page, "corn " * 50_000)
+        expect(page.get_by_role("alert")).to_contain_text("Text 0 has 250,000 characters; at most 200,000 are taken.")
+    rank(page, "corn")
+    expect(page.get_by_role("alert")).to_contain_text("The server cannot be reached")
+    context.close()
+
+
+def test_the_api_page(visit, server):
+    page = visit(f"{server.base_url}/docs")
+    expect(page.get_by_role("heading", name="POST /v1/rank")).to_be_visible()
+    expect(page.locator("#operations")).to_contain_text("Whether the server is up.")
+
+
+def test_read_only(browser, folder):
+    with in_thread(folder, read_only=True) as server:
+        page = browser.new_page()
+        page.goto(str(server.base_url))
+        expect(page.locator("#read-only")).to_be_visible()
+        expect(page.locator("#correct")).to_be_hidden()
+        page.close()

@@ -1,0 +1,120 @@
+"""Whatever happens on the way, the model is byte for byte the base and the journal's examples, one after another."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shortlist as sl
+from shortlist.errors import ModelFileError
+from shortlist.server import snapshots
+from shortlist.server.journal import Example
+from shortlist.server.replica import Replica
+from tests.server.servers import state_bytes
+
+WORDS = ["wheat", "corn", "bank", "rates", "river", "gold", "the", "of", "ship", "new"]
+texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+labels = st.lists(st.sampled_from(["grain", "money", "metals", "water", "trade"]), min_size=1, max_size=3)
+learning = st.tuples(st.just("learn"), st.lists(st.tuples(texts, labels), min_size=1, max_size=4))
+events = st.one_of(
+    learning, learning, learning, st.tuples(st.just("undo"), st.integers(1, 20)), st.tuples(st.just("snapshot")),
+    st.tuples(st.just("restart")), st.tuples(st.just("damage")), st.tuples(st.just("follow")),
+)  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(st.lists(events, max_size=14))
+def test_any_history_gives_the_model_of_the_journal(model_file, history):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        snapshots.take_base(folder, model_file)
+        replica, other = Replica(folder), Replica(folder)
+        kept = {}
+        for event, *what in history:
+            if event == "learn":
+                (receipts,) = replica.journal.append([[Example(text, own) for text, own in what[0]]])
+                kept |= {one.number: example for one, example in zip(receipts, what[0], strict=True)}
+            elif event == "undo" and what[0] in kept:
+                replica.journal.undo(what[0])
+                del kept[what[0]]
+            elif event == "snapshot":
+                snapshots.write(folder)
+            elif event == "damage" and len(snapshots.listed(folder)) > 1:
+                newest = snapshots.listed(folder)[0][1]
+                content = bytearray(newest.read_bytes())
+                content[-5] ^= 0xFF
+                newest.write_bytes(content)
+            elif event == "restart":
+                replica.close()
+                replica = Replica(folder)
+            elif event == "follow":
+                asyncio.run(other.catch_up())
+            asyncio.run(replica.catch_up())
+        asyncio.run(other.catch_up())
+        expected = sl.load(model_file)
+        for number in sorted(kept):
+            expected.learn(*kept[number])
+        assert state_bytes(replica.model) == state_bytes(expected)
+        assert state_bytes(other.model) == state_bytes(expected)
+        replica.close()
+        other.close()
+
+
+def test_old_snapshots_go_and_the_base_stays(folder):
+    replica = Replica(folder)
+    for n in range(5):
+        replica.journal.append([[Example(f"text {n}", ["x"])]])
+        assert snapshots.write(folder) is not None
+    assert snapshots.write(folder) is None, "nothing is new"
+    assert [version.examples for version, _ in snapshots.listed(folder)] == [5, 4, 3, 0]
+    replica.journal.undo(4)
+    snapshots.write(folder)
+    assert [version for version, _ in snapshots.listed(folder)] == [(5, 1), (3, 0), (0, 0)]
+    replica.close()
+
+
+def test_nothing_good_is_left(folder):
+    (folder / snapshots.BASE).write_bytes(b"no model")
+    with pytest.raises(ModelFileError, match="not a model file"):
+        Replica(folder)
+
+
+def test_another_base_is_refused(folder, tmp_path):
+    other = tmp_path / "other.shortlist"
+    sl.Categorizer().learn("one", ["two"]).save(other)
+    with pytest.raises(sl.InputError, match="goes on from another model"):
+        snapshots.take_base(folder, other)
+
+
+def test_ranking_goes_on_between_two_examples(folder):
+    """Another task gets its turn after every single example."""
+    replica = Replica(folder)
+    replica.journal.append([[Example(f"text {n}", ["x"]) for n in range(50)]])
+    seen = []
+
+    async def watch():
+        while replica.version.examples < 50:
+            seen.append(replica.version.examples)
+            replica.rank("wheat", 3)
+            await asyncio.sleep(0)
+
+    async def both():
+        await asyncio.gather(replica.catch_up(), watch())
+
+    asyncio.run(both())
+    assert seen == list(range(0, 50)) or seen == list(range(1, 50))
+    replica.close()
+
+
+def test_numbers_stay_numbers(tmp_path):
+    sl.Categorizer().learn("one two", [7]).save(tmp_path / "m")
+    snapshots.take_base(tmp_path, tmp_path / "m")
+    replica = Replica(tmp_path)
+    assert replica.label("7") == 7
+    assert replica.label("8") == "8"
+    assert replica.knows(7)
+    assert not replica.knows("8")
+    replica.close()
