@@ -51,6 +51,8 @@ class Arff(Format):
                 continue
             if batch is None:
                 if header.read(source, number, line.strip()):
+                    if source.first_bad is not None and source.first_bad[0] < number:
+                        raise InputError(f"{source.first_bad[1]}; an attribute cannot be skipped")
                     batch = _Batch(source, header, self._labels(source, header))
                 continue
             try:
@@ -143,6 +145,7 @@ class _Batch:
                 raise InputError(f"{source.name}: the label {name!r} must have the values {{0,1}}")
         features = [i for i in range(len(header.names)) if i not in self._label]
         self._feature = {i: column for column, i in enumerate(features)}
+        source.progress.columns = [header.names[i] for i in features]
         self._start()
 
     def _start(self) -> None:

@@ -52,14 +52,17 @@ class Csv(Table):
                 full = [(number, line.split(self.separator)) for number, line in lines if line]
                 numbers, rows = [number for number, _ in full], [row for _, row in full]
             if layout is None and rows:
-                layout = self._layout(source, rows[0])
+                layout = self._first_row(source, numbers[0], rows[0])
                 if layout.has_header:
                     numbers, rows = numbers[1:], rows[1:]
             if layout and rows:
                 yield self._examples_of_rows(source, layout, numbers, rows)
         if quoting and quoting.waiting:
             numbers, rows = quoting.rows([], [], last=True)
-            layout = layout or (self._layout(source, rows[0]) if rows else None)
+            if layout is None and rows:
+                layout = self._first_row(source, numbers[0], rows[0])
+                if layout.has_header:
+                    numbers, rows = numbers[1:], rows[1:]
             if layout and rows:
                 yield self._examples_of_rows(source, layout, numbers, rows)
 
@@ -87,6 +90,12 @@ class Csv(Table):
         except UnicodeDecodeError:
             return None
         return [fields[column:-1:width] for column in range(width)]
+
+    def _first_row(self, source: Source, number: int, row: list[str]) -> Layout:
+        """Where the columns are. A bad line that should have said so is not skipped."""
+        if source.first_bad is not None and source.first_bad[0] < number:
+            raise InputError(f"{source.first_bad[1]}; the first line cannot be skipped")
+        return self._layout(source, row)
 
     def _layout(self, source: Source, first: list[str]) -> Layout:
         """Where the columns are, from the first row."""

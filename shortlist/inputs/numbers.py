@@ -21,7 +21,7 @@ from shortlist.inputs.source import Source
 @dataclass
 class Numbers(Csv):
     name = "numbers"
-    description = "comma-separated numbers with named columns, of which target may name one; separator can be changed"
+    description = "comma-separated numbers with named columns, of which target names the label"
     carries: ClassVar[tuple[str, ...]] = ("rows", "labels")
     endings = ()
 
@@ -43,7 +43,12 @@ class Numbers(Csv):
         from shortlist.door import as_rows
 
         features = {name: columns[place] for name, place in layout.places.items() if name != self.target}
-        bad = {n for name, cells in features.items() for n in _bad_cells(source, name, numbers, cells)}
+        bad: dict[int, str] = {}  # each bad row is reported once, for its first bad cell
+        for name, cells in features.items():
+            for n in _bad_cells(cells):
+                bad.setdefault(n, f"expected a finite number in {name!r}, found {cells[n][:40]!r}")
+        for n, sentence in sorted(bad.items()):
+            source.bad(numbers[n], None, sentence)
         kept = [n for n in range(len(numbers)) if n not in bad]
         table = np.empty((len(kept), len(features)))
         for column, cells in enumerate(features.values()):
@@ -55,17 +60,14 @@ class Numbers(Csv):
         return found
 
 
-def _bad_cells(source: Source, name: str, numbers: Sequence[int], cells: list[str]) -> list[int]:
-    """Which cells of a column are no finite numbers; they are reported."""
+def _bad_cells(cells: list[str]) -> list[int]:
+    """Which cells of a column are no finite numbers."""
     try:
         if np.isfinite(np.array(cells, dtype=np.float64)).all():
             return []
     except ValueError:
         pass
-    bad = [n for n, cell in enumerate(cells) if not _is_number(cell)]
-    for n in bad:
-        source.bad(numbers[n], None, f"expected a finite number in {name!r}, found {cells[n][:40]!r}")
-    return bad
+    return [n for n, cell in enumerate(cells) if not _is_number(cell)]
 
 
 def _is_number(cell: str) -> bool:

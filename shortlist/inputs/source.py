@@ -72,6 +72,7 @@ class Source:
             self.compressed = expanded is not None
             self._plain = Peekable(expanded) if expanded else raw
             self._text: Readable = self._plain
+        self.first_bad: tuple[int, str] | None = None  # the line of the first bad record, and the sentence about it
         self._ended = False
         self._last = b""
 
@@ -111,7 +112,9 @@ class Source:
     def bad(self, line: int, column: int | None, problem: str) -> None:
         """Report a bad record at a line and column, both counted from 1."""
         where = f"line {line}" if column is None else f"line {line}, column {column}"
-        self.progress.bad(f"{self.name}, {where}: {problem}")
+        sentence = f"{self.name}, {where}: {problem}"
+        self.first_bad = self.first_bad or (line, sentence)
+        self.progress.bad(sentence)
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """Blocks of whole lines, each with the number of its first line; every line ends in a line feed alone."""

@@ -51,6 +51,7 @@ SAMPLES = {
     "json-lines": b'{"text": "\xc3\xa9 \\u00e9", "labels": ["grain", 2]}\n\n{"labels": "x", "text": "b", "n": 1e5}\n',
     "csv": b'text,labels,n\n"a ""b""\nc",x;y,1\nplain,z,2\n',
     "tsv": b"p1 p2\tA title\np3\tAnother\n",
+    "numbers": b"a,b,c\n1,2.5,x\n-3e2,4,y\n",
     "fasttext": b"__label__a __label__b some text\nno label\n",
     "lines": b"one\r\ntwo\n\nthree",
     "svmlight": b"1,2 1:0.5 7:-2e-3 # c\n3 qid:4 2:12345678901234567890\n\n 1:1\n",

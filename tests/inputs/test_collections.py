@@ -36,6 +36,7 @@ def dense(rows):
 def test_arff():
     batch, stream = only(ARFF, None)
     assert stream.format == "arff"
+    assert stream.columns == ["tempo", "key"]
     assert dense(batch.rows) == [[0.5, 1], [-2, 0], [0, 0]]
     assert batch.labels == [["happy"], ["happy", "very sad"], []]
     batch, _ = only(ARFF.replace("e}", "1}").replace("{c", "{0").replace("'d sharp', 1", "1").replace(
@@ -101,6 +102,27 @@ def test_bad_arff_rows(row, match):
 )
 def test_bad_arff_headers(data, match):
     fails(data, "arff", match, skip_bad=True)
+
+
+def test_a_bad_attribute_is_not_skipped():
+    data = ARFF.encode().replace(b"tempo", b"temp\xff")
+    fails(data, "arff", "line 5, column 16: expected text in UTF-8, .* an attribute cannot be skipped", skip_bad=True)
+
+
+# Tables of numbers
+
+
+def test_numbers():
+    batch, stream = only("a,b,stars\n1,2.5,good\n0,-3,\n", "numbers", target="stars")
+    assert dense(batch.rows) == [[1, 2.5], [0, -3]]
+    assert batch.labels == [["good"], []]
+    assert stream.columns == ["a", "b"]
+    assert only("a;b\n1;2\n", "numbers", separator=";")[0].labels is None
+    fails("1,2\n3,4", "numbers", "line 1: expected the names of the columns, found numbers")
+    fails("a,a\n3,4", "numbers", "line 1: a column is named twice")
+    fails("a,b\n3,4\n5,x", "numbers", "line 3: expected a finite number in 'b', found 'x'")
+    batch, stream = only("a,b\n3,4\ny,x\n5,6\n", "numbers", skip_bad=True)
+    assert (dense(batch.rows), stream.skipped.count) == ([[3, 4], [5, 6]], 1)
 
 
 # Reuters

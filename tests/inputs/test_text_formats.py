@@ -143,6 +143,11 @@ def test_a_quote_that_stays_open_costs_no_more_than_the_longest_record():
         ]
 
 
+def test_a_bad_first_line_is_not_skipped():
+    for data in (b"te\xffxt,labels\na,b\n", b'"text,labels\na,b\n', b'"text"x,labels\na,b\n'):
+        fails(data, "csv", "line 1, column .* cannot be skipped", skip_bad=True)
+
+
 def test_columns_that_are_not_there():
     fails("a,b,c\n1,2,3", "csv", "line 1: expected a column 'text' for text, found 'a', 'b', 'c'")
     fails("text,b\n1,2", "csv", "line 1: expected a column 'tags' for labels, found 'text', 'b'", labels="tags")
