@@ -34,7 +34,8 @@ def print_table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         table.add_row(*(escape(_shown(value)) for value in row))
-    Console(highlight=False).print(table)
+    wide = None if sys.stdout.isatty() else 200  # a file has no width to keep to
+    Console(highlight=False, width=wide).print(table)
 
 
 def _shown(value: Any) -> str:

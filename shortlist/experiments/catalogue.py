@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shortlist.errors import InputError
-from shortlist.experiments import index_ablations, index_comparison, index_updates, ratings
+from shortlist.experiments import index_ablations, index_comparison, index_updates, ratings, topics
 from shortlist.experiments.experiment import Experiment
 
 PAPERS = [
+    topics.EXPERIMENTS,
     ratings.EXPERIMENTS,
     index_comparison.EXPERIMENTS, index_ablations.EXPERIMENTS, index_updates.EXPERIMENTS,
 ]  # fmt: skip

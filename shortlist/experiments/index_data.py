@@ -52,6 +52,12 @@ def reuters(data: Path) -> tuple[Any, Any]:
 
 def rcv1(data: Path) -> tuple[Any, Any]:
     """Documents without repeats, with the lowest of their topics, as the paper takes them."""
+    X, topics, names = rcv1_documents(data)
+    return X, _lists([lowest(own, names) for own in topics])
+
+
+def rcv1_documents(data: Path) -> tuple[Any, list[list[str]], list[str]]:
+    """Documents without repeats, with all their topics; and the names of the topics that there are."""
     folder = data / "rcv1_subsets"
     names = (folder / "topics.txt").read_text().split()
     batches = list(read(folder / "rcv1_aligned_15k.svm", format="svmlight"))
@@ -62,7 +68,7 @@ def rcv1(data: Path) -> tuple[Any, Any]:
     for i, row in enumerate(rows):
         first.setdefault(X.indices[row].tobytes() + X.data[row].tobytes(), i)
     kept = list(first.values())
-    return X[kept], _lists([lowest(topics[i], names) for i in kept])
+    return X[kept], [topics[i] for i in kept], names
 
 
 def lowest(topics: list[str], names: list[str]) -> list[str]:
