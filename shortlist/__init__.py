@@ -18,7 +18,9 @@ _WHERE = {
     "OneVersusRest": "categories.one_versus_rest",
     "Rocchio": "categories.rocchio",
     "RocchioSelection": "categories.rocchio",
+    "TopDown": "categories.top_down",
     "TopicPerceptron": "categories.topic_perceptron",
+    "UnweightedIndex": "categories.unweighted_index",
     "InputError": "errors",
     "MapSVM": "documents.average_precision",
     "ModelFileError": "errors",
@@ -59,7 +61,9 @@ if TYPE_CHECKING:
     from shortlist.categories.one_versus_rest import OneVersusRest as OneVersusRest
     from shortlist.categories.rocchio import Rocchio as Rocchio
     from shortlist.categories.rocchio import RocchioSelection as RocchioSelection
+    from shortlist.categories.top_down import TopDown as TopDown
     from shortlist.categories.topic_perceptron import TopicPerceptron as TopicPerceptron
+    from shortlist.categories.unweighted_index import UnweightedIndex as UnweightedIndex
     from shortlist.categorizer import Categorizer as Categorizer
     from shortlist.document_ranker import DocumentRanker as DocumentRanker
     from shortlist.documents.accuracy_svm import AccuracySVM as AccuracySVM

@@ -135,7 +135,9 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, desk: Scratch, 
                 if slots > 0:
                     moves.clear_steps(desk, n_changed)
                     return t, WANTS_SLOTS, slots
-                moves.write(stream, i, prototypes, desk, n_changed, shared_step)
+                time = float(stream.counts[SEEN]) if stream.average else 0.0
+                moves.write(stream.write, i, prototypes, desk, n_changed, shared_step, time)
+                stream.counts[LIVED] = 0
                 moves.clear_steps(desk, n_changed)
         stream.counts[LIVED] += 1
         stream.counts[SEEN] += 1

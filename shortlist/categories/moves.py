@@ -137,14 +137,13 @@ def slots_wanted(rows: Rows, i: int, prototypes: Prototypes, n_changed: int) -> 
 
 
 @kernel
-def write(stream: Stream, i: int, prototypes: Prototypes, desk: Scratch, n_changed: int, shared_step: float) -> None:
+def write(
+    rows: Rows, i: int, prototypes: Prototypes, desk: Scratch, n_changed: int, shared_step: float, time: float
+) -> None:
     """Add shared_step·x to the background and, on top, desk.step[c]·x to w_c for c in desk.touched[:n_changed].
 
-    The change's weight in the moments is the time; where no average is asked for, their memory is not even touched.
+    ``time`` is the change's weight in the moments, 0 where no average is wanted: their memory is then not even touched.
     """
-    rows = stream.write
-    time = float(stream.counts[SEEN]) if stream.average else 0.0
-    stream.counts[LIVED] = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f, x = rows.indices[j], rows.data[j]
         prototypes.background[f] += shared_step * x

@@ -9,7 +9,9 @@ from shortlist import (
     IndependentIndex,
     OneVersusRest,
     Rocchio,
+    TopDown,
     TopicPerceptron,
+    UnweightedIndex,
     check_learner,
 )
 from shortlist.categories.contract import PROMISES
@@ -33,10 +35,15 @@ LEARNERS = [
     OneVersusRest(),
     OneVersusRest(classifier="perceptron"),
     OneVersusRest(classifier="committee", members=3, values="raw"),
+    TopDown(sigmoid="fixed"),
+    TopDown({f"label {c}": f"group {c % 3}" for c in range(12)}, "perceptron", trials=1, p_min=0.2),
+    TopDown([(f"label {c}", "label 0") for c in range(1, 12)], "committee", trials=1, members=2),
+    UnweightedIndex(),
+    UnweightedIndex(tolerance=1, classifiers=3, passes=2),
 ]
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: " ".join(str(learner).split()))
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
 def test_promise(learner, promise):
     from sklearn.base import clone
