@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,7 @@ from shortlist.cli.terminal import print_json, print_table, say, say_when_compil
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
+    from shortlist.experiments.experiment import Experiment
     from shortlist.experiments.running import Outcome, Tally
     from shortlist.report.numbers import Report, Section
 
@@ -47,12 +48,14 @@ def reproduce(
             return
         raise InputError("name experiments to run, or all; shortlist reproduce --list names them")
     chosen = catalogue.chosen(names)
+    problems: list[str] = []
+    if "all" in names:
+        chosen, problems = _with_data(chosen, data, out)
     command = " ".join(["shortlist reproduce", *names, *(["--quick"] if quick else [])])
     say_when_compiling()
     outcomes, known = _run(chosen, data, out, quick, workers, fresh)
     report = _report(outcomes, known, command)
     _write(report, out)
-    failed = [outcome for outcome in outcomes if outcome.failures]
     if as_json:
         from shortlist.report.numbers import plain
 
@@ -61,13 +64,12 @@ def reproduce(
         for section in report.sections:
             _print(section)
         say(f"the page is {out / 'results.html'}; also results.md and results.json")
-    if failed:
-        raise InputError(
-            "; ".join(
-                f"{len(one.failures)} of {len(one.failures) + len(one.results)} jobs of {one.experiment.name} failed: "
-                f"{one.failures[0]}" for one in failed
-            ) + f". What worked is kept; traces are in {out / 'kept'}"
-        )  # fmt: skip
+    for one in outcomes:
+        if one.failures:
+            jobs = f"{len(one.failures)} of {len(one.failures) + len(one.results)} jobs of {one.experiment.name}"
+            problems.append(f"{jobs} failed: {one.failures[0]} (traces are in {out / 'kept'}; what worked is kept)")
+    if problems:
+        raise InputError("; ".join(problems))
 
 
 def _list(as_json: bool) -> None:
@@ -91,8 +93,20 @@ def _fetch(name: str, data: Path) -> None:
     say(f"{name} is in {folder}")
 
 
+def _with_data(experiments: list[Experiment], data: Path, out: Path) -> tuple[list[Experiment], list[str]]:
+    """The experiments whose data sets are there; and of each that is not, what to say."""
+    from shortlist.experiments.datasets import dataset, look
+
+    needs = sorted({name for one in experiments for name in one.needs})
+    missing = {name for name in needs if look(data, name, out / "data") is None}
+    there = [one for one in experiments if not missing.intersection(one.needs)]
+    left_out = ", ".join(one.name for one in experiments if one not in there)
+    sentences = "; ".join(dataset(name).missing(data) for name in sorted(missing))
+    return there, [f"left out {left_out}: {sentences}"] if missing else []
+
+
 def _run(
-    chosen: list[Any], data: Path, out: Path, quick: bool, workers: int, fresh: bool
+    chosen: list[Experiment], data: Path, out: Path, quick: bool, workers: int, fresh: bool
 ) -> tuple[list[Outcome], dict[str, str]]:
     """All experiments' outcomes, and what is known of the data sets."""
     import os

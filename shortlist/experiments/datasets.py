@@ -267,6 +267,14 @@ def dataset(name: str) -> DataSet:
 
 def find(data: str | Path, name: str, cache: str | Path) -> Path:
     """The folder of a data set: in the data folder as it is, or unpacked once from an archive there into the cache."""
+    folder = look(data, name, cache)
+    if folder is None:
+        raise InputError(dataset(name).missing(Path(data)))
+    return folder
+
+
+def look(data: str | Path, name: str, cache: str | Path) -> Path | None:
+    """The same, or None where there is neither."""
     wanted, data, unpacked = dataset(name), Path(data), Path(cache) / dataset(name).folder
     for folder in (data / wanted.folder, *(data / other for other in wanted.folders), data, unpacked):
         if (folder / wanted.marker).exists():
@@ -275,7 +283,7 @@ def find(data: str | Path, name: str, cache: str | Path) -> Path:
         if (data / archive).is_file():
             unpack(data / archive, unpacked, wanted.marker)
             return unpacked
-    raise InputError(wanted.missing(data))
+    return None
 
 
 def lay_out(data: str | Path, names: Iterable[str], cache: str | Path) -> Path:

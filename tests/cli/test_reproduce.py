@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -60,10 +61,31 @@ def test_a_run_writes_its_pages_and_goes_on(run, made, tmp_path):
 def test_a_failing_experiment_does_not_take_the_others_along(run, made, tmp_path):
     result = run("reproduce", "all", "--workers", 1)
     assert result.code == 2
-    assert "2 of 4 jobs of failing failed: trial 1 cannot be done on a Sunday. What worked is kept" in result.err
+    assert "2 of 4 jobs of failing failed: trial 1 cannot be done on a Sunday (traces are in results/kept" in result.err
     assert result.err.count("\n") == 2  # where the page is, and this
     assert "made-up: Made up" in result.out
     assert "failing" not in (tmp_path / "results" / "results.html").read_text(encoding="utf-8")
+
+
+def test_all_leaves_out_what_has_no_data_and_says_so(run, monkeypatch, tmp_path):
+    (tmp_path / "data").mkdir()
+    needy = made_up.experiment(name="needy", needs=("movielens",))
+    monkeypatch.setattr(catalogue, "CATALOGUE", {"made-up": made_up.experiment(), "needy": needy})
+    result = run("reproduce", "all", "--quick", "--workers", 1)
+    assert result.code == 2
+    assert "left out needy: the data set movielens is not in data: MovieLens 100k" in result.err
+    assert "0.864" in (tmp_path / "results" / "results.md").read_text(encoding="utf-8")
+
+
+def test_the_documentation_names_every_experiment_and_data_set():
+    page = (Path(__file__).parents[2] / "docs" / "papers" / "README.md").read_text(encoding="utf-8")
+    for name in CATALOGUE:
+        assert f"`{name}`" in page
+    for one in DATASETS.values():
+        fetched = "yes" if one.remotes else "no"
+        row = next(line for line in page.splitlines() if line.startswith(f"| {one.name} |"))
+        assert row.endswith(f"| {fetched} |")
+        assert all(f"`{name}`" in row for name in (one.folder, *one.folders, *one.archives))
 
 
 @pytest.mark.parametrize(
