@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -43,12 +44,9 @@ def serve(
     What is learned is on disk before it is acknowledged, in the folder given by --state. Without a model file, the
     state goes on where it stopped; without both, a demo model is served, and what it learns is forgotten.
     """
-    try:
-        import fastapi  # noqa: F401
-        import prometheus_client  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as missing:
-        raise InputError(f"serving needs {missing.name}; install it with: pip install 'shortlist[server]'") from None
+    for needed in ("fastapi", "uvicorn", "prometheus_client"):
+        if find_spec(needed) is None:
+            raise InputError(f"serving needs {needed}; install it with: pip install 'shortlist[server]'")
     from shortlist.server.serving import serve as run
     from shortlist.server.settings import Limits, Settings, read_token
     from shortlist.server.snapshots import is_new

@@ -95,11 +95,15 @@ class Journal:
         self.path = folder / FILE
         try:
             self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as problem:
+            raise _explained(self.path, problem) from None
+        try:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA foreign_keys=ON")
             self._make_tables()
         except sqlite3.Error as problem:
+            self.close()
             raise _explained(self.path, problem) from None
 
     def close(self) -> None:
@@ -213,6 +217,7 @@ class Journal:
         if found == 0:
             self._db.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version={VERSION}; COMMIT;")
         elif found != VERSION:
+            self.close()
             raise JournalError(f"the journal {self.path} has version {found}; this shortlist reads {VERSION}")
 
     def _roll_back(self) -> None:

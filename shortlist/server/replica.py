@@ -25,13 +25,20 @@ class Replica:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.journal = Journal(folder)
-        self.version, self.model, self.problems = snapshots.newest_good(folder, self.journal)
+        self.reading = asyncio.Lock()
+        self._rebuilding = asyncio.Lock()
+        try:
+            self._load()
+        except BaseException:
+            self.journal.close()
+            raise
+
+    def _load(self) -> None:
+        self.version, self.model, self.problems = snapshots.newest_good(self.folder, self.journal)
         self.see_snapshots()
         if not isinstance(self.model, Categorizer):
             raise InputError(f"the server ranks categories of texts; this model is a {type(self.model).__name__}")
         self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
-        self.reading = asyncio.Lock()
-        self._rebuilding = asyncio.Lock()
         for _ in self._steps(self.journal.version()):
             pass
 

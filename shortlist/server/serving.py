@@ -70,10 +70,12 @@ def listen(settings: Settings) -> socket.socket:
     """A socket that listens, so that a port in use is known before anything else happens."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(1024)
+        with contextlib.ExitStack() as failing:
+            listening = failing.enter_context(socket.socket(family, kind))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(1024)
+            failing.pop_all()
     except OSError as problem:
         raise InputError(f"cannot listen on {settings.host}, port {settings.port}: {problem.strerror}") from None
     listening.set_inheritable(True)

@@ -4,6 +4,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import snapshots
+from tests.cli.conftest import run  # noqa: F401
 from tests.server.servers import EXAMPLES, Process, in_thread
 
 

@@ -1,0 +1,112 @@
+"""``shortlist serve`` as people start and stop it."""
+
+import contextlib
+import json
+import os
+import signal
+import time
+
+import httpx
+
+from tests.server.servers import Client
+
+TOKEN = "a token that is long enough"
+
+
+def events(process):
+    return [json.loads(line) for line in process.lines if line.startswith("{")]
+
+
+def test_from_first_start_to_second(start, tmp_path, model_file):
+    state = tmp_path / "state"
+    first = start(model_file, "--state", state)
+    assert first.client.learn("zebra", ["animals"])["number"] == 1
+
+    second = start("--state", state, wait=False)
+    assert second.process.wait(120) == 2
+    second._end()
+    assert second.lines[-1].startswith(f"shortlist: another server works on {state}; stop it")
+
+    assert first.stop() == 0
+    assert [event["event"] for event in events(first)] == ["serving", "request", "stopped"]
+
+    again = start("--state", state, "--host", "0.0.0.0", "--workers", "2", SHORTLIST_TOKEN=TOKEN)
+    port = httpx.URL(again.url).port
+    again.client.headers["authorization"] = f"Bearer {TOKEN}"
+    again.client.base_url = f"http://127.0.0.1:{port}"
+    assert again.client.best("zebra") == ["animals"]
+    every_process_follows(again)
+    a_worker_that_dies_is_replaced(again)
+    assert again.stop() == 0
+
+
+def fresh(process):
+    """A connection of its own, which any of the processes may take."""
+    return Client(base_url=process.client.base_url, headers=process.client.headers, timeout=60)
+
+
+def every_process_follows(process):
+    process.client.learn("lion", ["animals", "zoo"])
+    time.sleep(1)
+    for _ in range(20):
+        with fresh(process) as client:
+            assert client.ask("model")["follows"] == 2
+            assert client.best("lion") == ["animals", "zoo"]
+    with fresh(process) as client:
+        page = client.get("/metrics").text
+    assert 'shortlist_requests_total{path="/v1/model",status="200"} 20.0' in page, "the sum over all processes"
+
+
+def children(process):
+    with open(f"/proc/{process.process.pid}/task/{process.process.pid}/children") as file:
+        return {int(pid) for pid in file.read().split()}
+
+
+def a_worker_that_dies_is_replaced(process):
+    before = children(process)
+    assert len(before) == 2
+    victim = min(before)
+    os.kill(victim, signal.SIGKILL)
+    until = time.monotonic() + 60
+    while len(children(process) - {victim}) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    with contextlib.suppress(httpx.HTTPError):  # the connection may have been with the one that died
+        process.client.best("lion")
+    for _ in range(5):
+        with fresh(process) as client:
+            assert client.best("lion") == ["animals", "zoo"]
+    assert any(event["event"] == "a worker died" for event in events(process))
+
+
+def test_the_demo_needs_nothing(start):
+    demo = start()
+    assert "forgotten when it stops" in "".join(demo.lines)
+    assert demo.client.best("Parse an XML document into an element tree and return the root element.")[0] == "xml"
+    assert demo.client.get("/").text.startswith("<!doctype html>")
+    assert demo.stop() == 0
+
+
+def test_refusals(run, model_file, tmp_path, monkeypatch):
+    """Bad options are one line and exit code 2."""
+    monkeypatch.delenv("SHORTLIST_TOKEN", raising=False)
+
+    def refused(words, *arguments):
+        result = run("serve", *arguments)
+        assert result.code == 2
+        assert words in result.err.splitlines()[-1]
+        assert "Traceback" not in result.err
+
+    refused("lets others in", model_file, "--host", "0.0.0.0")
+    refused("there is no model file", tmp_path / "nothing")
+    refused("no limit size", model_file, "--limit", "size=3")
+    refused("at least 1", model_file, "--limit", "text=0")
+    refused("cannot read the token file", model_file, "--token-file", tmp_path / "nothing")
+    (tmp_path / "file").write_text("short")
+    refused("at least 16", model_file, "--token-file", tmp_path / "file")
+    refused("cannot make the folder", model_file, "--state", tmp_path / "file" / "state")
+    refused("is not a model file", tmp_path / "file")
+    (tmp_path / "token").write_text(TOKEN)
+    elsewhere = ("--host", "203.0.113.7", "--port", 1, "--token-file", tmp_path / "token")
+    refused("cannot listen on 203.0.113.7, port 1: ", model_file, "--state", tmp_path / "s", *elsewhere)
+    assert "--token " not in run("serve", "--help").out, "never on the command line"
