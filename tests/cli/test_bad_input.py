@@ -70,7 +70,7 @@ def test_a_model_of_the_future(run, model):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--learner", "oracle"], ["--learner", "feature-focus"]),
+        (["--learner", "oracle"], ["oracle", "feature-focus"]),
         (["--set", "depth=3"], ["no setting depth", "margin"]),
         (["--set", "text.depth=3"], ["no setting text.depth", "text.ngrams"]),
         (["--set", "margin"], ["NAME=VALUE"]),

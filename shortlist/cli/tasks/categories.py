@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.options import Reading, with_labels
-from shortlist.cli.tasks import Asked, Settings, change, choose
+from shortlist.cli.tasks import Asked, Settings, change
 from shortlist.cli.terminal import print_json, print_table, say
 from shortlist.errors import InputError
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from shortlist import Ranking
     from shortlist.inputs import Examples, Stream
 
-LEARNERS = {"feature-focus": "FeatureFocus", "independent": "IndependentIndex", "frequency": "FrequencyBaseline"}
 USUAL = ["R1", "R5", "MRR", "P@5", "nDCG@5"]
 DEPTH = 200  # labels ranked for a measure that looks at the whole ranking but can do with its beginning
 FEW = 50  # examples that are ranked, then learned, at a time for a learning curve
@@ -34,14 +33,13 @@ def labelled(source: str, stream: Stream, batches: Iterator[Examples]) -> Iterat
 def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> Any:
     """A Categorizer where the data are texts, the learner alone where they are rows of features."""
     import shortlist
-    from shortlist.categorizer import default_learner, default_text
+    from shortlist.categorizer import default_text
     from shortlist.door import Rows
+    from shortlist.experiments.compare import learner as named
 
-    kind = choose(LEARNERS, settings.learner)
     for_text = {name[5:]: value for name, value in settings.values.items() if name.startswith("text.")}
     for_learner = {name: value for name, value in settings.values.items() if not name.startswith("text.")}
-    usual = default_learner() if kind == "FeatureFocus" else getattr(shortlist, kind)()
-    learner = change(usual, for_learner)
+    learner = change(named(settings.learner or "feature-focus"), for_learner)
     text = change(default_text(), for_text, prefix="text.")
 
     first = next(batches, None)

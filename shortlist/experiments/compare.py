@@ -1,0 +1,141 @@
+"""Learners of categories side by side: the same splits, quality and cost of each, and which differences are chance."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from shortlist.categories.feature_focus import FeatureFocus
+from shortlist.categories.frequency import FrequencyBaseline
+from shortlist.categories.independent import IndependentIndex
+from shortlist.categories.mmp import MMP
+from shortlist.categories.one_versus_rest import OneVersusRest
+from shortlist.categories.rocchio import Rocchio
+from shortlist.categories.topic_perceptron import TopicPerceptron
+from shortlist.categories.unweighted_index import UnweightedIndex
+from shortlist.categorizer import default_learner, default_text
+from shortlist.door import Rows
+from shortlist.errors import InputError
+from shortlist.measures import evaluate, sign_test, wilcoxon
+from shortlist.text.vectorizer import TextVectorizer
+
+# What the terminal calls each learner.
+LEARNERS: dict[str, Callable[[], Any]] = {
+    "feature-focus": default_learner,
+    "feature-focus-paper": FeatureFocus,
+    "independent": IndependentIndex,
+    "frequency": FrequencyBaseline,
+    "mmp1": lambda: MMP(loss=1),
+    "mmp2": lambda: MMP(loss=2),
+    "mmp3": lambda: MMP(loss=3),
+    "topic-perceptron": TopicPerceptron,
+    "rocchio": Rocchio,
+    "ovr-perceptron": lambda: OneVersusRest("perceptron"),
+    "ovr-committee": lambda: OneVersusRest("committee"),
+    "ovr-svm": lambda: OneVersusRest("svm"),
+    "unweighted-index": UnweightedIndex,
+}
+MEASURES = ("R1", "R5", "MRR")
+DEPTH = 50  # labels ranked for each row: enough for MRR
+
+
+@dataclass
+class Contestant:
+    """What one learner did on every split."""
+
+    name: str
+    quality: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in MEASURES})
+    per_row: list[Any] = field(default_factory=list)  # reciprocal ranks of the rows of each split
+    seconds: list[float] = field(default_factory=list)  # to learn
+    microseconds: list[float] = field(default_factory=list)  # to rank one row
+    weights: int | None = None  # edges or weights of the last model
+    n_bytes: int = 0  # arrays of the last model
+
+    def mean(self, measure: str) -> float:
+        return float(np.mean(self.quality[measure]))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two learners: the difference of R1, and the chance of one as large if neither were better."""
+
+    first: str
+    second: str
+    difference: float
+    sign_test: float  # over splits, as paper 004 has it
+    wilcoxon: float  # over all rows, by reciprocal rank
+
+
+def learner(name: str) -> Any:
+    """A learner by its short name."""
+    if name not in LEARNERS:
+        raise InputError(f"there is no learner {name!r}; there are {', '.join(LEARNERS)}")
+    return LEARNERS[name]()
+
+
+def compare(
+    names: list[str],
+    data: list[str] | Rows,
+    labels: list[list[Any]],
+    *,
+    splits: int = 5,
+    held_out: float = 0.2,
+    random_state: int = 0,
+    text: TextVectorizer | None = None,
+) -> Iterator[list[Contestant]]:
+    """Train and test the learners on random splits of texts or rows. Gives what is known after each split."""
+    contestants = [Contestant(name) for name in names]
+    rivals = [learner(name) for name in names]
+    n = data.n_rows if isinstance(data, Rows) else len(data)
+    if n < 2:
+        raise InputError("a comparison needs at least two examples")
+    generator = np.random.default_rng(random_state)
+    for _ in range(splits):
+        order = generator.permutation(n)
+        n_test = min(max(1, round(held_out * n)), n - 1)
+        test, train = order[:n_test].tolist(), order[n_test:].tolist()
+        train_rows, test_rows = _rows(data, train, test, text)
+        own, truth = [labels[i] for i in train], [labels[i] for i in test]
+        for contestant, rival in zip(contestants, rivals, strict=True):
+            _try(contestant, clone(rival), train_rows, own, test_rows, truth)
+        yield contestants
+
+
+def differences(contestants: list[Contestant]) -> list[Difference]:
+    """Every pair, the better one first."""
+    ranked = sorted(contestants, key=lambda one: -one.mean("R1"))
+    found = []
+    for n, first in enumerate(ranked):
+        for second in ranked[n + 1 :]:
+            over_splits = sign_test(first.quality["R1"], second.quality["R1"])
+            over_rows = wilcoxon(np.concatenate(first.per_row), np.concatenate(second.per_row))
+            difference = first.mean("R1") - second.mean("R1")
+            found.append(Difference(first.name, second.name, difference, over_splits.p_value, over_rows.p_value))
+    return found
+
+
+def _rows(data: list[str] | Rows, train: list[int], test: list[int], text: TextVectorizer | None) -> tuple[Rows, Rows]:
+    if isinstance(data, Rows):
+        return data.take(train), data.take(test)
+    vectorizer = default_text() if text is None else clone(text)
+    return vectorizer.fit_rows([[data[i] for i in train]]), vectorizer.rows([data[i] for i in test])
+
+
+def _try(contestant: Contestant, rival: Any, train: Rows, own: Any, test: Rows, truth: Any) -> None:
+    began = time.process_time()
+    rival.fit_rows(train, own)
+    contestant.seconds.append(time.process_time() - began)
+    began = time.process_time()
+    ranking = rival.rank_rows(test, DEPTH)
+    contestant.microseconds.append(1e6 * (time.process_time() - began) / test.n_rows)
+    found = evaluate(ranking.stack([ranking], DEPTH), rival.label_numbers(truth), MEASURES, resamples=0)
+    for name in MEASURES:
+        contestant.quality[name].append(found[name])
+    contestant.per_row.append(np.nan_to_num(found.per_instance["MRR"]))
+    contestant.weights = getattr(rival, "n_edges_", getattr(rival, "n_weights_", None))
+    contestant.n_bytes = sum(array.nbytes for array in rival.to_state().all_arrays().values())
