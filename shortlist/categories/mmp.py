@@ -151,7 +151,7 @@ def paper_steps(
     """Steps 1 to 3: n_r/c and −n_s/c into desk.step for the labels touched; returns −n_s/c of the crowd.
 
     ``erring[q]`` counts the labels that err against the q lowest relevant ones; n_r is the sum over all q that
-    reach r.
+    reach r, which is as high as the relevant labels up to r, ties included, are many.
     """
     erring = np.zeros(m + 1, dtype=np.int64)
     crowd_errs = below(lows, shared)
@@ -165,8 +165,7 @@ def paper_steps(
         erring[q] += erring[q + 1]
     for a in range(m):
         c = desk.touched[a]
-        place = 0 if m == 1 else np.searchsorted(lows, desk.scores[c] - margin, side="left")
-        desk.step[c] = erring[place + 1] * share
+        desk.step[c] = erring[below(lows, desk.scores[c] - margin)] * share
     return -crowd_errs * share
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.categories.prototypes import END, LISTED, Prototypes, Scratch
+from shortlist.categories.prototypes import END, LISTED, Prototypes, Scratch, keep_best
 from shortlist.door import Rows
 from shortlist.kernels import Floats, Longs, kernel
 from shortlist.labels import LabelSets
@@ -68,19 +68,25 @@ def welcome(stream: Stream, i: int, desk: Scratch) -> int:
 @kernel
 def lowest_allowed(desk: Scratch, m: int, margin: float) -> Floats:
     """s_r − margin of the m relevant labels, ascending: where another label errs against r."""
+    highest_first, ids = np.empty(m), np.empty(m, dtype=np.int32)
+    keep_best(desk.touched[:m], desk.scores, ids, highest_first)
     lows = np.empty(m)
     for a in range(m):
-        lows[a] = desk.scores[desk.touched[a]] - margin
-    lows.sort()
+        lows[m - 1 - a] = highest_first[a] - margin
     return lows
 
 
 @kernel
 def below(lows: Floats, s: float) -> int:
     """How many of the ascending lows are at most s: the relevant labels against which a label of score s errs."""
-    if lows.size == 1:
-        return 1 if lows[0] <= s else 0
-    return int(np.searchsorted(lows, s, side="right"))
+    low, high = 0, lows.size
+    while low < high:
+        middle = (low + high) // 2
+        if lows[middle] <= s:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
