@@ -11,6 +11,7 @@ import json
 import multiprocessing
 import os
 import shutil
+import signal
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -154,7 +155,7 @@ def _work(tasks: list[Task], folder: Path, workers: int) -> Iterator[tuple[Task,
         try:
             while True:
                 for task in islice(waiting, 2 * workers - len(running)):
-                    running[pool.submit(do, task.experiment.run, folder, task.job)] = task
+                    running[pool.submit(do_in_worker, task.experiment.run, folder, task.job)] = task
                 if not running:
                     return
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -166,6 +167,15 @@ def _work(tasks: list[Task], folder: Path, workers: int) -> Iterator[tuple[Task,
             ) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def do_in_worker(run: Callable[[Path, Job], Result], folder: Path, job: Job) -> Answer:
+    """One job; when the user stops the run, the worker stops without a word.
+
+    Said before each job, because polars, imported together with one, changes what an interrupt does.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return do(run, folder, job)
 
 
 def do(run: Callable[[Path, Job], Result], folder: Path, job: Job) -> Answer:
