@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.documents.average_precision import map_loss
 from shortlist.documents.binning import ScoreBins
-from shortlist.documents.queries import as_matrix, as_queries
+from shortlist.documents.queries import as_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.documents.scaling import QueryScaler
 from shortlist.door import as_choice, as_numbers, as_real, as_rows, as_whole
@@ -84,7 +84,7 @@ class AccuracySVM(LinearRanker):
 
     def _features(self, X: Any, query: Any) -> Any:
         if self.variant not in METHOD:
-            return as_matrix(as_rows(X))
+            return as_rows(X).to_matrix()
         scores = QueryScaler(METHOD[self.variant]).transform(X, query=query)
         ends = np.repeat([[0.0], [1.0]], scores.shape[1], axis=1)
         return ScoreBins(as_whole(self.n_thresholds, "n_thresholds", least=1), "even").fit(ends).transform(scores)

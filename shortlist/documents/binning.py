@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.documents.queries import as_matrix
 from shortlist.door import Rows, as_choice, as_numbers, as_rows, as_whole
 from shortlist.errors import InputError
 from shortlist.kernels import Floats, Longs
@@ -47,7 +46,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         """Choose the thresholds."""
         count = as_whole(self.n_thresholds, "n_thresholds", least=1)
         spacing = as_choice(self.spacing, "spacing", SPACINGS)
-        scores = as_matrix(as_rows(X)).toarray()
+        scores = as_rows(X).to_matrix().toarray()
         if not scores.shape[0]:
             raise InputError("thresholds cannot be chosen without rows")
         steps = np.arange(1, count + 1) / (count + 1)
@@ -68,7 +67,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         first = np.tile(np.arange(passed.shape[1]) * count, passed.shape[0])
         columns = np.repeat(first, passed.reshape(-1)) + within
         indptr = np.concatenate([[0], np.cumsum(passed.sum(axis=1))])
-        return as_matrix(Rows(indptr, columns.astype(np.int32), np.ones(columns.size), self.thresholds_.size))
+        return Rows(indptr, columns.astype(np.int32), np.ones(columns.size), self.thresholds_.size).to_matrix()
 
     def steps(self, weights: Any) -> Floats:
         """What a score counts once it passes none, 1, 2, … of its thresholds: columns × (n_thresholds + 1)."""
@@ -130,7 +129,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
     def _passed(self, X: Any) -> Longs:
         """How many of its thresholds each score passes."""
         check_is_fitted(self, "thresholds_")
-        scores = as_matrix(as_rows(X)).toarray()
+        scores = as_rows(X).to_matrix().toarray()
         if scores.shape[1] != self.n_features_in_:
             raise InputError(
                 f"X has {scores.shape[1]} features, but ScoreBins is expecting {self.n_features_in_} features as input"

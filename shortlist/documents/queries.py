@@ -7,19 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.door import Rows
 from shortlist.errors import InputError
 from shortlist.kernels import Floats, Longs
-
-
-def as_matrix(rows: Rows) -> scipy.sparse.csr_array:
-    """Rows as a matrix to multiply with; the offsets 32-bit where they fit, or SciPy would widen the indices too."""
-    offset = np.int32 if rows.data.size <= np.iinfo(np.int32).max else np.int64
-    shape = (rows.n_rows, rows.n_features)
-    return scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr.astype(offset)), shape=shape)
 
 
 class Queries(NamedTuple):

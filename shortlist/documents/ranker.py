@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist import store
-from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_matrix, as_queries
+from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
 from shortlist.documents.structural_svm import RankingRisk, solve
 from shortlist.door import Rows, as_numbers, as_real, as_rows, as_whole
 from shortlist.errors import InputError
@@ -47,7 +47,7 @@ class LinearRanker(BaseEstimator):
         check_is_fitted(self, "coef_")
         rows = as_rows(X)
         self._check_width(rows)
-        return as_matrix(rows) @ self.coef_
+        return rows.to_matrix() @ self.coef_
 
     def predict(self, X: Any) -> Floats:
         """The same scores, under the name that scikit-learn's tools look for."""

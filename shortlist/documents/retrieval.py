@@ -63,18 +63,21 @@ class RetrievalIndex:
     def __len__(self) -> int:
         return int(self._counts.shape[0])
 
-    def scores(self, query: str, method: str) -> Floats:
-        """The score of every document for the query; ``method`` is one of ``METHODS``."""
-        as_choice(method, "method", METHODS)
-        counts, words = self._count([query])
-        asked: dict[int, float] = {}
-        for word, count in zip(words, counts.toarray()[0].tolist(), strict=True):
-            if word in self._column:
-                asked[self._column[word]] = asked.get(self._column[word], 0.0) + count
-        terms, q = np.array(list(asked), dtype=np.int64), np.array(list(asked.values()))
-        tf = self._counts[:, terms].toarray()
-        scores = getattr(self, f"_{method}")(terms, q, tf)
-        return scores if method == "cosine" else scores / max(1.0, q.sum())
+    def scores(self, queries: Iterable[str], method: str) -> Floats:
+        """The score of every document for each query, queries × documents; ``method`` is one of ``METHODS``."""
+        score = getattr(self, f"_{as_choice(method, 'method', METHODS)}")
+        counts, words = self._count(queries)
+        columns = np.array([self._column.get(word, -1) for word in words], dtype=np.int64)
+        scores = np.zeros((counts.shape[0], len(self)))
+        for i in range(counts.shape[0]):
+            of_query = slice(counts.indptr[i], counts.indptr[i + 1])
+            found = columns[counts.indices[of_query]]
+            q = np.bincount(found[found >= 0], weights=counts.data[of_query][found >= 0])
+            terms = np.flatnonzero(q)
+            scores[i] = score(terms, q[terms], self._counts[:, terms].toarray())
+            if method != "cosine":
+                scores[i] /= max(1.0, q.sum())
+        return scores
 
     def _cosine(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
         idf = np.log(len(self) / self._documents_with[terms])

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.stats
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from shortlist.documents.queries import as_matrix, as_queries
+from shortlist.documents.queries import as_queries
 from shortlist.door import as_choice, as_rows
 from shortlist.kernels import Floats
 
@@ -46,7 +46,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):
         method = as_choice(self.method, "method", METHODS)
         rows = as_rows(X)
         queries = as_queries(query, rows.n_rows)
-        scaled = as_matrix(rows).toarray()
+        scaled = rows.to_matrix().toarray()
         for first, last in zip(queries.starts[:-1], queries.starts[1:], strict=True):
             block = scaled[first:last]
             if method == "range":

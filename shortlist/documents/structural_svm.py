@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.documents.queries import Pairs, as_matrix
+from shortlist.documents.queries import Pairs
 from shortlist.door import Rows
 from shortlist.kernels import Floats, Longs, kernel
 
@@ -114,7 +114,7 @@ class RankingRisk:
     """
 
     def __init__(self, rows: Rows, pairs: Pairs, search: Search, loss: Loss) -> None:
-        self._X = as_matrix(rows)
+        self._X = rows.to_matrix()
         self._pairs, self._search, self._loss = pairs, search, loss
         sizes = np.diff(pairs.starts)
         relevant = pairs.is_relevant

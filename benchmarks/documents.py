@@ -1,0 +1,188 @@
+"""MapSVM beside LightGBM, XGBoost and a pairwise LinearSVC, in the same run and on one core; and how its time grows.
+
+    pip install lightgbm xgboost
+    python benchmarks/documents.py tools DATA     MAP, training and prediction time on OHSUMED and Cranfield
+    python benchmarks/documents.py growth DATA    training time against the number of queries
+    python benchmarks/documents.py search         the most violated ranking of 10,000 + 1,000,000 documents
+
+DATA holds letor_ohsumed/ and cranfield/. Five folds of queries: one to test, the one before to choose settings, three
+to train. Features are scaled to [0, 1] within each query. Cranfield's are the scores of 15 retrieval functions. Prints
+Markdown; times are processor seconds.
+"""
+
+import os
+
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.svm import LinearSVC
+
+import shortlist as sl
+from shortlist.experiments.documents import Judged, fold_roles, load
+from shortlist.measures.significance import wilcoxon
+
+
+class MapSVM:
+    settings = (1.0, 10.0, 100.0, 1000.0)
+
+    def __init__(self, setting):
+        self.ranker = sl.MapSVM(C=setting)
+
+    def fit(self, train, validation):
+        self.ranker.fit(train.scores, train.relevance, query=train.query)
+
+    def predict(self, part):
+        return self.ranker.predict(part.scores)
+
+
+class PairwiseSVC:
+    """A linear classifier of differences: for each relevant and non-relevant document of a query, which is which."""
+
+    settings = (1e-4, 1e-3, 1e-2, 1e-1)
+
+    def __init__(self, setting):
+        self.svm = LinearSVC(C=setting, fit_intercept=False, dual=False)
+
+    def fit(self, train, validation):
+        pairs = []
+        for query in np.unique(train.query):
+            rows, good = train.scores[train.query == query], train.relevance[train.query == query] > 0
+            pairs.append((rows[good][:, None] - rows[~good]).reshape(-1, rows.shape[1]))
+        differences = np.concatenate(pairs)
+        signs = np.where(np.arange(len(differences)) % 2, 1.0, -1.0)
+        self.svm.fit(differences * signs[:, None], signs)
+
+    def predict(self, part):
+        return part.scores @ self.svm.coef_[0]
+
+
+class LightGBM:
+    """Lambdarank with graded relevance; the number of trees is where the validation queries stop improving."""
+
+    settings = (7, 31)
+
+    def __init__(self, setting):
+        import lightgbm
+
+        self.stop = lightgbm.early_stopping(50, verbose=False)
+        self.ranker = lightgbm.LGBMRanker(
+            num_leaves=setting, n_estimators=1000, learning_rate=0.05, n_jobs=1, verbose=-1, random_state=0
+        )
+
+    def fit(self, train, validation):
+        self.ranker.fit(
+            train.scores, train.relevance.astype(int), group=sizes(train),
+            eval_X=(validation.scores,), eval_y=(validation.relevance.astype(int),), eval_group=[sizes(validation)],
+            eval_metric="map", eval_at=[1000], callbacks=[self.stop],
+        )  # fmt: skip
+
+    def predict(self, part):
+        return self.ranker.booster_.predict(part.scores, num_threads=1)
+
+
+class XGBoost:
+    """rank:map, with relevant and non-relevant documents; the number of trees as for LightGBM."""
+
+    settings = (3, 6)
+
+    def __init__(self, setting):
+        import xgboost
+
+        self.ranker = xgboost.XGBRanker(
+            objective="rank:map", eval_metric="map", max_depth=setting, n_estimators=1000, learning_rate=0.05,
+            early_stopping_rounds=50, n_jobs=1, random_state=0,
+        )  # fmt: skip
+
+    def fit(self, train, validation):
+        self.ranker.fit(
+            train.scores, train.relevance > 0, qid=train.query,
+            eval_set=[(validation.scores, validation.relevance > 0)], eval_qid=[validation.query], verbose=False,
+        )  # fmt: skip
+
+    def predict(self, part):
+        return self.ranker.predict(part.scores)
+
+
+def sizes(part):
+    return np.unique(part.query, return_counts=True)[1]
+
+
+def tools(data: Path) -> None:
+    for name in ("ohsumed", "cranfield"):
+        judged = load(data, name)
+        fold = judged.fold if judged.fold.any() else 1 + np.random.default_rng(0).permutation(judged.fold.size) % 5
+        judged = judged._replace(scores=sl.QueryScaler().transform(judged.scores, query=judged.query), fold=fold)
+        print(f"\n{name}: {fold.size} queries, {judged.query.size} documents, {len(judged.names)} features\n")
+        print("| | MAP | MapSVM better/worse | p | training s | prediction s |\n|---|---|---|---|---|---|")
+        ours = None
+        for tool in (MapSVM, PairwiseSVC, LightGBM, XGBoost):
+            values, fit_seconds, predict_seconds = measure(tool, judged)
+            ours = values if ours is None else ours
+            compared = wilcoxon(ours, values)
+            versus = f"{compared.higher}/{compared.lower} | {compared.p_value:.3f}" if tool is not MapSVM else " | "
+            print(f"| {tool.__name__} | {values.mean():.4f} | {versus} | {fit_seconds:.3f} | {predict_seconds:.5f} |")
+
+
+def measure(tool, judged: Judged) -> tuple:
+    """Average precision of each query; mean seconds of one fit with the chosen setting, and of ranking one fold."""
+    values, fits, predictions = np.zeros(judged.fold.size), [], []
+    for roles in fold_roles(judged.fold):
+        train, validation, test = (judged.of(queries) for queries in roles)
+        best = (-1.0,)
+        for setting in tool.settings:
+            ranker = tool(setting)
+            began = time.process_time()
+            ranker.fit(train, validation)
+            seconds = time.process_time() - began
+            reached = validation.average_precision(ranker.predict(validation)).mean()
+            if reached > best[0]:
+                best = reached, seconds, ranker
+        began = time.process_time()
+        scores = best[2].predict(test)
+        predictions.append(time.process_time() - began)
+        fits.append(best[1])
+        values[roles[2]] = test.average_precision(scores)
+    return values, np.mean(fits), np.mean(predictions)
+
+
+def growth(data: Path) -> None:
+    """OHSUMED's queries over and over, each time with other noise, C = 10 and tol = 1e-3."""
+    judged = load(data, "ohsumed")
+    X = judged.scores
+    print("\n| queries | documents | seconds | passes | milliseconds a pass | duality gap |\n|---|---|---|---|---|---|")
+    for copies in (1, 3, 10, 30):
+        random = np.random.default_rng(copies)
+        noisy = np.concatenate([X + random.normal(0, 0.05, X.shape) for _ in range(copies)])
+        query = np.concatenate([judged.query + copy * (judged.query[-1] + 1) for copy in range(copies)])
+        ranker = sl.MapSVM(C=10.0)
+        began = time.process_time()
+        ranker.fit(noisy, np.tile(judged.relevance, copies), query=query)
+        seconds = time.process_time() - began
+        each = 1000 * seconds / ranker.n_iter_
+        gap = f"{ranker.duality_gap_:.1e}"
+        print(f"| {query[-1] + 1} | {query.size} | {seconds:.2f} | {ranker.n_iter_} | {each:.1f} | {gap} |")
+
+
+def search() -> None:
+    """Sorting the scores and finding the most violated ranking of one query."""
+    R, N = 10_000, 1_000_000
+    random = np.random.default_rng(0)
+    scores = np.concatenate([random.normal(0.5, 1, R), random.normal(0, 1, N)])
+    starts, relevant, ranker = np.array([0, R + N]), np.array([R]), sl.MapSVM()
+    ranker._search(scores[:R], np.array([0, R]), np.array([10]))  # compiles
+    began = time.process_time()
+    order = np.concatenate([np.argsort(-scores[:R]), R + np.argsort(-scores[R:])])
+    sorting = time.process_time() - began
+    above = ranker._search(scores[order], starts, relevant)
+    searching = time.process_time() - began - sorting
+    print(f"{R} relevant, {N} non-relevant: sort {sorting:.3f} s, search {searching:.3f} s, loss ", end="")
+    print(f"{ranker._loss(above, starts, relevant)[0]:.4f}")
+
+
+if __name__ == "__main__":
+    sl.MapSVM().fit(np.eye(4), [1, 0, 1, 0], query=[1, 1, 2, 2])  # compile or load the kernels
+    {"tools": tools, "growth": growth, "search": search}[sys.argv[1]](*map(Path, sys.argv[2:]))
