@@ -266,7 +266,7 @@ TITLES = {
 STAND_IN = "WT10g cannot be had. Published figures are shown for the direction, not to be met."
 EXPERIMENTS = [
     Experiment(
-        f"svm-map-{name}", "Yue, Finley, Radlinski and Joachims (paper 003)", title, (name.partition("-")[0],),
+        f"svmmap-{name}", "Yue, Finley, Radlinski and Joachims (paper 003)", title, (name.partition("-")[0],),
         functools.partial(jobs, name), run, show, "" if name == "ohsumed-folds" else STAND_IN,
     )
     for name, title in TITLES.items()
