@@ -71,17 +71,26 @@ async def ask(port: int, messages: list[bytes], connections: int, until: float, 
 
 
 async def teach(port: int, examples: list[tuple[str, list[str]]], rate: float, until: float) -> list[float]:
-    """Learn at a steady rate; the times to acknowledge."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    times, began = [], time.perf_counter()
-    for n, (text, labels) in enumerate(itertools.cycle(examples)):
-        await asyncio.sleep(max(0.0, began + n / rate - time.perf_counter()))
-        if time.perf_counter() >= until:
-            return times
-        sent = time.perf_counter()
-        status = await exchange(reader, writer, request("/v1/learn", {"examples": [{"text": text, "labels": labels}]}))
-        times.append(time.perf_counter() - sent)
-        assert status == 200, status
+    """Learn at a steady rate, over eight connections; the times to acknowledge."""
+    times: list[float] = []
+    began, due = time.perf_counter(), itertools.count()
+    given = itertools.cycle(examples)
+
+    async def one() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while True:
+            await asyncio.sleep(max(0.0, began + next(due) / rate - time.perf_counter()))
+            if time.perf_counter() >= until:
+                break
+            text, labels = next(given)
+            message = request("/v1/learn", {"examples": [{"text": text, "labels": labels}]})
+            sent = time.perf_counter()
+            status = await exchange(reader, writer, message)
+            times.append(time.perf_counter() - sent)
+            assert status == 200, status
+        writer.close()
+
+    await asyncio.gather(*(one() for _ in range(8)))
     return times
 
 

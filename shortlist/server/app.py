@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import FastAPI, Query, Request, Response
+from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from shortlist import __version__
 from shortlist.errors import InputError
 from shortlist.server import browse, schemas
+from shortlist.server.direct import DirectRoute
 from shortlist.server.gate import FAILED, PAGE, Gate
 from shortlist.server.journal import DiskFull, Example, JournalError, KeyUsed
 from shortlist.server.keeper import keep_following, keep_snapshots
@@ -83,8 +84,9 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
         title="shortlist", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
         description="Ranks the labels of texts, says why, and learns from corrections.",
     )  # fmt: skip
+    questions = APIRouter(route_class=DirectRoute)
 
-    @app.post("/v1/rank", **answers(schemas.RankAnswer, *ASKING))
+    @questions.post("/v1/rank", **answers(schemas.RankAnswer, *ASKING))
     async def rank(question: schemas.RankQuestion) -> Response:
         """Rank the labels of one text or of many."""
         texts = [question.text] if isinstance(question.text, str) else question.text
@@ -100,7 +102,7 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
         metrics.texts.inc(len(texts))
         return as_json({"rankings": rankings})
 
-    @app.post("/v1/explain", **answers(schemas.ExplainAnswer, 404, *ASKING))
+    @questions.post("/v1/explain", **answers(schemas.ExplainAnswer, 404, *ASKING))
     async def explain(question: schemas.ExplainQuestion) -> Response:
         """Say which words of a text vote for a label, how much, and where they stand."""
         limits.check_texts([question.text])
@@ -113,7 +115,7 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
             label = known(question.label)
         return as_json(browse.explanation(replica.model, question.text, label))
 
-    @app.post("/v1/learn", **answers(schemas.LearnAnswer, 403, 409, 507, *ASKING))
+    @questions.post("/v1/learn", **answers(schemas.LearnAnswer, 403, 409, 507, *ASKING))
     async def learn(question: schemas.LearnQuestion) -> Response:
         """Learn examples, all or none. The answer comes when they are on disk and in the model."""
         must_write()
@@ -133,7 +135,7 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
         ]
         return as_json({"learned": learned})
 
-    @app.post("/v1/undo", **answers(schemas.UndoAnswer, 403, 404, 507, *ASKING))
+    @questions.post("/v1/undo", **answers(schemas.UndoAnswer, 403, 404, 507, *ASKING))
     async def undo(question: schemas.UndoQuestion) -> Response:
         """Take an example back. The answer comes when the model is what it would be without it."""
         must_write()
@@ -143,6 +145,8 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
         await replica.catch_up()
         metrics.undone.inc(new)
         return as_json({"number": question.number, "new": new})
+
+    app.include_router(questions)  # first: routes are tried in order
 
     @app.get("/v1/model", **answers(schemas.ModelAnswer))
     async def model() -> Response:
@@ -248,7 +252,7 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
             raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
 
     _explain_problems(app)
-    paths = {getattr(route, "path", "") for route in app.routes}
+    paths = {"/", "/docs", "/metrics", *app.openapi()["paths"]}
     gate: ASGIApp = Gate(app, settings, metrics, paths)
     if settings.origins:
         gate = CORSMiddleware(

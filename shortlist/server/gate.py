@@ -76,9 +76,7 @@ class Gate:
         finally:
             self._in_flight -= 1
             took = time.perf_counter() - began
-            known = path if path in self._paths else "other"
-            self._metrics.requests.labels(known, status).inc()
-            self._metrics.seconds.labels(known).observe(took)
+            self._metrics.answered(path if path in self._paths else "other", status, took)
             if status >= 400 or path in LOGGED:
                 log("request", method=scope["method"], path=path, status=status, ms=round(1000 * took, 2))
 

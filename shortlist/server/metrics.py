@@ -16,6 +16,7 @@ class Metrics:
 
     def __init__(self) -> None:
         own = self.registry = CollectorRegistry()
+        self._of: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         paths = ["path"]
         self.requests = Counter("shortlist_requests", "Requests answered.", ["path", "status"], registry=own)
         self.seconds = Histogram("shortlist_request_seconds", "Time to answer.", paths, registry=own, buckets=BUCKETS)
@@ -33,6 +34,14 @@ class Metrics:
             "shortlist_examples_behind", "Examples in the journal not yet in the model.", registry=own,
             multiprocess_mode="livemax",
         )  # fmt: skip
+
+    def answered(self, path: str, status: int, seconds: float) -> None:
+        """Count a request. Its counters are looked up once."""
+        if (path, status) not in self._of:
+            self._of[path, status] = (self.requests.labels(path, status), self.seconds.labels(path))
+        count, times = self._of[path, status]
+        count.inc()
+        times.observe(seconds)
 
     def page(self) -> bytes:
         if SHARED not in os.environ:

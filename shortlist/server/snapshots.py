@@ -149,7 +149,7 @@ def only_one(folder: Path) -> Iterator[bool]:
 
 def main(folder: Path) -> None:
     """Write a snapshot, gently: the body of the process that does so. It ends with code 1 if that fails."""
-    os.nice(10)
+    os.nice(5)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process itself
     try:
         with only_one(folder) as alone:

@@ -125,7 +125,7 @@ def test_snapshots_are_written_beside(folder):
     with in_thread(folder, snapshot_examples=3, snapshot_seconds=3600) as server:
         for n in range(3):
             server.learn(f"text {n}", ["x"])
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while server.ask("model")["snapshot"] < 3:
             assert time.monotonic() < until
             time.sleep(0.1)
