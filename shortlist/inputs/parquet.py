@@ -37,11 +37,12 @@ class Parquet(Table):
         if source.path and not source.compressed:
             yield from self._scan(source, source.path)
             return
-        with tempfile.NamedTemporaryFile(suffix=".parquet") as copy:
-            while data := source.read(1 << 20):
-                copy.write(data)
-            copy.flush()
-            yield from self._scan(source, Path(copy.name))
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            path = Path(folder, "copy.parquet")
+            with open(path, "wb") as copy:
+                while data := source.read(1 << 20):
+                    copy.write(data)
+            yield from self._scan(source, path)
 
     def _scan(self, source: Source, path: Path) -> Iterator[Examples]:
         import polars

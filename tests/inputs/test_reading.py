@@ -136,6 +136,15 @@ def test_max_record_is_exact():
         assert stream.skipped.count == extra
 
 
+@pytest.mark.parametrize("batch", [1, 4, 100])
+def test_lines_are_counted_rightly_after_one_that_is_too_long(batch):
+    stream = read(io.BytesIO(b"ab\n" + b"x" * 30 + b"\ncd\n\xff\n"), "lines", batch=batch, max_record=10, skip_bad=True)
+    assert texts_of(stream) == ["ab", "cd"]
+    assert [sentence.partition(":")[0] for sentence in stream.skipped.sentences] == [
+        "<BytesIO>, line 2", "<BytesIO>, line 4, column 1",
+    ]  # fmt: skip
+
+
 def test_progress(tmp_path):
     path = tmp_path / "many.txt"
     path.write_text("line\n" * 100_000)

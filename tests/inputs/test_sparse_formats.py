@@ -1,9 +1,11 @@
 """svmlight, LETOR and the Extreme Classification Repository's format."""
 
 import io
+import math
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -136,6 +138,34 @@ def test_hard_numbers_are_what_python_makes_of_them():
     halfway = [f"{int(m) * 2 + 1}" for m in rng.integers(2**52, 2**53, 2000)]  # in the middle between two floats
     texts = [repr(float(x)) for x in doubles] + halfway + [f"{x:.16e}" for x in rng.random(5000)]
     texts += [f"{x}" for x in rng.random(20_000)]
+    matrix, _, _ = whole("\n".join(f"1 1:{text}" for text in texts))
+    assert matrix[:, 0].tolist() == [float(text) for text in texts]
+
+
+def hardest_numbers():
+    """Decimal numbers of up to 18 digits that are as close to the middle between two floats as any are.
+
+    For each power of ten, 2 * 10**e / 2**k is expanded into a continued fraction: where one of its convergents p/q has
+    an odd p of 54 bits, q * 10**e lies next to p/2 * 2**k, the middle between two floats of 53 bits.
+    """
+    for e in range(-250, 250):
+        if e:
+            for bits in range(50, 60):
+                k = (bits + math.floor(math.log2(10) * e)) - 53
+                rest, (p, p_before), (q, q_before) = 2 * Fraction(10) ** e / Fraction(2) ** k, (1, 0), (0, 1)
+                while q < 10**18:
+                    if p % 2 and 2**53 < p < 2**54 and q > 10**9:
+                        yield f"{q}e{e}"
+                    whole = math.floor(rest)
+                    p, p_before, q, q_before = whole * p + p_before, p, whole * q + q_before, q
+                    if rest == whole:
+                        break
+                    rest = 1 / (rest - whole)
+
+
+def test_the_hardest_numbers_are_what_python_makes_of_them():
+    texts = list(hardest_numbers())
+    assert len(texts) > 1000
     matrix, _, _ = whole("\n".join(f"1 1:{text}" for text in texts))
     assert matrix[:, 0].tolist() == [float(text) for text in texts]
 

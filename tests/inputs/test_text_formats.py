@@ -161,10 +161,10 @@ def test_columns_that_are_not_there():
     fails("text\na", "csv", "text must name a column", text=None)
 
 
-@given(
-    st.lists(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r")), min_size=2, max_size=2)),
-    st.integers(1, 100),
-)
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\r")) | st.text('"\n,a')
+
+
+@given(st.lists(st.lists(cells, min_size=2, max_size=2)), st.integers(1, 100))
 def test_whatever_the_csv_module_writes_is_read_back(rows, batch):
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -172,6 +172,16 @@ def test_whatever_the_csv_module_writes_is_read_back(rows, batch):
     texts, labels, _ = examples(file.getvalue(), "csv", batch=batch)
     assert texts == [text for text, _ in rows]
     assert labels == [[label.strip()] if label.strip() else [] for _, label in rows]
+
+
+@given(st.lists(st.sampled_from(["a", "a\tb", "c\t", "a\tb\tc"])), st.sampled_from([1, 12, 24, 1000]))
+def test_rows_of_another_width_are_bad_wherever_they_stand(lines, batch):
+    data = "text\tlabels\n" + "".join(line + "\n" for line in lines)
+    texts, labels, stream = examples(data, "tsv", batch=batch, skip_bad=True)
+    good = [fields for line in lines if len(fields := line.split("\t")) == 2]
+    assert texts == [text for text, _ in good]
+    assert labels == [[label] if label else [] for _, label in good]
+    assert stream.skipped.count == len(lines) - len(good)
 
 
 # fastText, plain lines, class folders
