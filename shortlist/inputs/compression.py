@@ -36,11 +36,11 @@ class Peekable:
         self._stream = stream
         self._held = b""
 
-    def peek(self, size: int) -> bytes:
-        """The next ``size`` bytes, or fewer at the end, left where they are."""
-        while len(self._held) < size and (piece := self._stream.read(size - len(self._held))):
+    def peek(self, least: int) -> bytes:
+        """The bytes that come next, left where they are: as many as are there, but ``least``, or fewer at the end."""
+        while len(self._held) < least and (piece := self._stream.read(PIECE)):
             self._held += piece
-        return self._held[:size]
+        return self._held
 
     def read(self, size: int) -> bytes:
         if self._held:
@@ -118,7 +118,7 @@ def problems() -> tuple[type[Exception], ...]:
 
 def decompressed(stream: Peekable) -> Readable | None:
     """What the compressed bytes of a stream stand for; None where they are not compressed."""
-    beginning = stream.peek(10)
+    beginning = stream.peek(10)  # the longest of the beginnings
     for magic, undo in _BEGINNINGS.items():
         if beginning.startswith(magic):
             return undo(stream)

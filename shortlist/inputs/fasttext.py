@@ -6,6 +6,7 @@ A line without labels is a text to be ranked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -32,28 +33,31 @@ class FastText(Format):
         if not isinstance(self.label_prefix, str) or not self.label_prefix.strip():
             raise InputError(f"label_prefix must be text such as '__label__', not {self.label_prefix!r}")
         for numbers, lines in source.line_blocks():
-            batch: tuple[list[str], list[list[str]]] = [], []
+            texts, labels = [], []
             for number, line in zip(numbers, lines, strict=True):
                 if line.strip():
-                    self._read(source, number, line, batch)
-            yield Examples(texts=batch[0], labels=batch[1])
+                    text, own = self._parted(line)
+                    if "" in own:
+                        bare = re.search(rf"(?<!\S){re.escape(self.label_prefix)}(?!\S)", line)
+                        column = bare.end() + 1 if bare else 1
+                        source.bad(number, column, f"expected a label after {self.label_prefix}, found none")
+                    else:
+                        texts.append(text)
+                        labels.append(own)
+            yield Examples(texts=texts, labels=labels)
 
-    def _read(self, source: Source, number: int, line: str, batch: tuple[list[str], list[list[str]]]) -> None:
+    def _parted(self, line: str) -> tuple[str, list[str]]:
+        """The text and the labels of a line."""
         prefix = self.label_prefix
         labels: list[str] = []
-        rest = line.lstrip()
+        rest = line.strip()
         while rest.startswith(prefix):
-            word, _, rest = rest.partition(" ")
+            word, *after = rest.split(None, 1)
             labels.append(word[len(prefix) :])
-            rest = rest.lstrip()
-        if " " + prefix in rest or "\t" + prefix in rest:
+            rest = after[0] if after else ""
+        if prefix in rest:  # perhaps a label further on
             words = rest.split()
-            labels += [word[len(prefix) :] for word in words if word.startswith(prefix)]
-            rest = " ".join(word for word in words if not word.startswith(prefix))
-        if "" in labels:
-            found = line.split()
-            column = line.index(prefix + " ") if prefix in found and prefix + " " in line else line.rindex(prefix)
-            source.bad(number, column + len(prefix) + 1, f"expected a label after {prefix}, found none")
-            return
-        batch[0].append(rest)
-        batch[1].append(labels)
+            late = [word[len(prefix) :] for word in words if word.startswith(prefix)]
+            if late:
+                return " ".join(word for word in words if not word.startswith(prefix)), labels + late
+        return rest, labels

@@ -22,7 +22,6 @@ from shortlist.inputs.examples import Skipped
 
 BATCH = 1 << 18  # what a processor's cache holds; larger blocks are read more slowly
 MAX_RECORD = 1 << 26
-HEAD = 1 << 16  # what sniffing looks at
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -67,6 +66,7 @@ class Source:
             if self.path:
                 self._opened = open(self.path, "rb")  # noqa: SIM115 - closed by close()
             stream: Any = self._opened or (sys.stdin.buffer if where == "-" else where)
+            self._is_pipe = not (hasattr(stream, "seekable") and stream.seekable())
             raw = Peekable(_Counted(stream, progress))
             expanded = decompressed(raw)
             self.compressed = expanded is not None
@@ -83,7 +83,7 @@ class Source:
     def head(self) -> str:
         """The beginning of the file, which reading will give again."""
         with self._explained():
-            head = self._plain.peek(HEAD)
+            head = self._plain.peek(1)
             return head.decode(_marked(head) or _checked(self.progress.encoding or "utf-8"), "replace")
 
     def decode_as(self, encoding: str) -> None:
@@ -141,7 +141,7 @@ class Source:
                 rest += data
 
     def _fill(self, size: int) -> bytes:
-        """As many bytes as asked for; fewer only at the end, where a last line without its end is given one."""
+        """As many bytes as asked for, fewer from a pipe; at the end, a last line without its end is given one."""
         if self._ended:
             return b""
         pieces, held = [], 0
@@ -155,6 +155,8 @@ class Source:
             pieces.append(piece)
             held += len(piece)
             self._last = piece[-1:]
+            if self._is_pipe:
+                break  # whoever writes into the pipe may wait for an answer
         return b"".join(pieces)
 
     def line_blocks(self) -> Iterator[Lines]:
@@ -214,11 +216,11 @@ class _Counted:
     """Counts the bytes that were read, and refuses a file that was opened as text."""
 
     def __init__(self, stream: Readable, progress: Progress) -> None:
-        self._stream = stream
+        self._read = getattr(stream, "read1", stream.read)  # of a pipe, what is there, without waiting for more
         self._progress = progress
 
     def read(self, size: int) -> bytes:
-        data = self._stream.read(size)
+        data = self._read(size)
         if not isinstance(data, bytes):
             raise InputError("it must be opened in binary mode: open(path, 'rb')")
         self._progress.bytes_read += len(data)

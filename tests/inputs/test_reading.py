@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import sys
 import zlib
 
@@ -155,6 +156,21 @@ def test_progress(tmp_path):
     assert seen[0] < 10_000 + (1 << 16)
     assert seen[-1] == 500_000
     assert read(io.BytesIO(b"a"), "lines").bytes_total is None
+
+
+@pytest.mark.parametrize("format", ["lines", None])
+def test_what_comes_through_a_pipe_is_read_at_once(format):
+    end, beginning = os.pipe()
+    with open(end, "rb") as reading, open(beginning, "wb", buffering=0) as writing:
+        writing.write(b"a first line\nand ha")
+        batches = iter(read(reading, format))
+        assert next(batches).texts == ["a first line"]
+        writing.write(b"lf a line\nand\n")
+        assert next(batches).texts == ["and half a line", "and"]
+        writing.write(b"the end")
+        writing.close()
+        assert next(batches).texts == ["the end"]
+        assert next(batches, None) is None
 
 
 def test_no_file_and_no_format(tmp_path):
