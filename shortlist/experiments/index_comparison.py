@@ -79,7 +79,7 @@ PUBLISHED: dict[str, dict[str, tuple[float | None, ...]]] = {
 TRIALS = {"newsgroups": 10, "reuters": 10, "rcv1": 10, "austen": 3, "finna": 3, "older": 4}
 QUICK_TRIALS = {"newsgroups": 2, "reuters": 2, "rcv1": 2, "austen": 1, "finna": 1, "older": 1}
 NOTES = {
-    "older": "The paper refers to Madani et al. (2007) for the details of the older index; ours, made from its summary, "
+    "older": "The paper refers to Madani et al. (2007) for details of the older index; ours, made from its summary, "
     "ranks better than theirs did. Feature-Focus is ahead of it all the same.",
 }
 DATA = {"older": "newsgroups"}  # the data of a table that has another name
