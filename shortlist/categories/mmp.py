@@ -13,7 +13,7 @@ Theorem 1, tested on generated streams: if prototypes of unit norm rank the whol
 
 Beside the paper: Y are the topics known so far (see prototypes.py for what a new one starts with; ``partial_fit``
 with ``classes`` makes topics known in advance, as the paper has them); several passes, averaged and voted
-prototypes (online.py); a ``margin`` that a relevant topic must keep, w_r·x − w_s·x ≤ margin being the error; and,
+prototypes (online.py); kernels with a budget (../dual.py); a ``margin`` that a relevant topic must keep, w_r·x − w_s·x ≤ margin being the error; and,
 as another step, the passive-aggressive one (Crammer, Dekel et al. 2006, PA-I) on the worst pair r, s:
 
     τ = min(C, (margin − w_r·x + w_s·x) / (2‖x‖²)),   w_r += τ·x,   w_s −= τ·x.
@@ -21,7 +21,7 @@ as another step, the passive-aggressive one (Crammer, Dekel et al. 2006, PA-I) o
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,6 +48,10 @@ class MMP(OnlinePrototypes):
     margin : a pair is in error unless the relevant topic leads by more than this; 0 is the paper's.
     step : "paper", or "passive-aggressive" on the worst pair, which needs a margin above 0 (1 is usual).
     C : the longest passive-aggressive step.
+    kernel : None, "polynomial" for (gamma·x·x' + coef0)^degree, "rbf" for exp(−gamma·‖x − x'‖²), or a function that
+        takes two matrices and gives the kernel's value for each pair of their rows.
+    budget : the most support vectors that are kept with a kernel, those that move the prototypes least making room;
+        None keeps all.
     max_weights : how many weights of single topics to keep, the lightest making room; None keeps all. Looked at after
         each example.
     random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
@@ -63,6 +67,11 @@ class MMP(OnlinePrototypes):
         margin: float = 0.0,
         step: str = "paper",
         C: float = 1.0,
+        kernel: Any = None,
+        degree: int = 2,
+        gamma: float = 1.0,
+        coef0: float = 1.0,
+        budget: int | None = None,
         max_weights: int | None = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
@@ -74,6 +83,11 @@ class MMP(OnlinePrototypes):
         self.margin = margin
         self.step = step
         self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
         self.max_weights = max_weights
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -4,6 +4,7 @@ Paper 001 ranks with the prototypes as they are after the last example. It names
 their average over time, and the vote (Freund and Schapire, 1999), in which the prototypes of each time between two
 changes have as many votes as they lived through examples. A stream can see millions of changes, so only the
 longest-lived prototypes are kept to vote; with as many places as there were changes this is the published rule.
+With kernels see ../dual.py.
 One vote is a ranking: a label's score is the share of the other labels that it stands above, a tie counting one half.
 """
 
@@ -12,9 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 import scipy.stats
 from numpy.typing import NDArray
 
+from shortlist import dual
 from shortlist.categories.learner import BIAS
 from shortlist.categories.moves import DONE, KNOWN, LIVED, RETIRES, SEEN, WANTS_SLOTS, Stream, squares
 from shortlist.categories.prototypes import (
@@ -27,6 +30,7 @@ from shortlist.categories.prototypes import (
     scratch,
 )
 from shortlist.door import Rows, as_choice, as_whole
+from shortlist.errors import InputError
 from shortlist.kernels import Floats, Ints, Longs
 from shortlist.labels import LabelSets
 from shortlist.store import State
@@ -44,6 +48,11 @@ class OnlinePrototypes(PrototypeLearner):
     hypothesis: str
     voters: int
     max_weights: int | None
+    kernel: Any = None  # a learner that takes kernels has these as parameters
+    degree: int = 2
+    gamma: float = 1.0
+    coef0: float = 1.0
+    budget: int | None = None
 
     def _run(self, stream: Stream, position: int, desk: Scratch) -> tuple[int, int, int]:
         """Learn order[position:] until done, or until something must be done first."""
@@ -54,6 +63,11 @@ class OnlinePrototypes(PrototypeLearner):
         as_whole(self.voters, "voters", least=1)
         if self.max_weights is not None:
             as_whole(self.max_weights, "max_weights", least=1)
+        if self.budget is not None:
+            as_whole(self.budget, "budget", least=1)
+        self._supports = None if self.kernel is None else dual.Supports(scipy.sparse.csr_array((0, 0)))
+        if self.kernel is not None:
+            self._kernel_function()  # checks its parameters
         self._prototypes = no_prototypes()
         self._counts = np.zeros(3, dtype=np.int64)
         self._total_losses = np.zeros(3)
@@ -65,14 +79,50 @@ class OnlinePrototypes(PrototypeLearner):
         self._counts[KNOWN] = len(self._labels)
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        known = np.zeros(len(self._labels), dtype=np.uint8)
+        known[: self._counts[KNOWN]] = 1
+        if self._supports is not None:
+            return self._learn_dual(self._supports, rows, labels, order, known, first_pass)
         square = np.zeros(rows.n_rows)
         squares(rows, square)
         self._prototypes = self._prototypes.for_features(rows.n_features)
-        self._learn_stream(rows, rows, square, labels, order)
+        self._learn_stream(rows, rows, square, labels, order, known)
 
-    def _learn_stream(self, read: Rows, write: Rows, square: Floats, labels: LabelSets, order: Longs) -> None:
-        known = np.zeros(len(self._labels), dtype=np.uint8)
-        known[: self._counts[KNOWN]] = 1
+    def _learn_dual(
+        self, supports: dual.Supports, rows: Rows, labels: LabelSets, order: Longs, known: Any, first_pass: bool
+    ) -> None:
+        """In the dual form the features are the support vectors, and their weights the coefficients α."""
+        if first_pass:
+            supports.origin[:] = -1
+        width = max(rows.n_features, supports.rows.shape[1])
+        supports.rows.resize((len(supports), width))
+        rows = rows._replace(n_features=width)
+        for turn in dual.turns(supports, self._kernel_function(), rows, order, int(self._counts[SEEN]), self.budget):
+            self._prototypes = self._prototypes.for_features(len(supports))
+            own = LabelSets.of(labels.ids[labels.indptr[i] : labels.indptr[i + 1]].tolist() for i in turn.members)
+            self._learn_stream(turn.read, turn.write, turn.square, own, np.arange(turn.members.size), known)
+            everyone = [one.for_features(len(supports)) for one in (self._prototypes, *self._voters)]
+            used = np.any([one.used_features(len(supports)) for one in everyone], axis=0)
+            norms = self._prototypes.feature_norms(len(supports), int(self._counts[KNOWN]))
+            kept = supports.dismiss(used, norms, turn.most)
+            self._prototypes, *self._voters = [one.of_features(kept) for one in everyone]
+
+    def _kernel_function(self) -> dual.Function:
+        return dual.kernel_function(self.kernel, self.degree, self.gamma, self.coef0)
+
+    def _as_read(self, rows: Rows) -> Rows:
+        """What the prototypes' weights belong to: the columns, or the support vectors."""
+        if self._supports is None:
+            return rows
+        X, S = rows.to_matrix(), self._supports.rows.copy()
+        width = max(X.shape[1], S.shape[1])
+        X.resize((X.shape[0], width))
+        S.resize((S.shape[0], width))
+        return dual.full_rows(dual.gram(self._kernel_function(), X, S))
+
+    def _learn_stream(
+        self, read: Rows, write: Rows, square: Floats, labels: LabelSets, order: Longs, known: NDArray[np.uint8]
+    ) -> None:
         seen, losses = int(self._counts[SEEN]), np.zeros((order.size, 3))
         cap = UNLIMITED if self.max_weights is None else self.max_weights
         average = self.hypothesis == "averaged"
@@ -89,7 +139,6 @@ class OnlinePrototypes(PrototypeLearner):
                 self._retire()
             if self._prototypes.used[LISTED] > cap:
                 self._prototypes = self._prototypes.without_lightest(cap - cap // SPARE)
-        self._counts[KNOWN] = len(self._labels)
         self._note_losses(losses, seen)
         self._hypothesis_now: Prototypes | None = None
 
@@ -116,6 +165,7 @@ class OnlinePrototypes(PrototypeLearner):
         return self._hypothesis_now  # type: ignore[return-value]
 
     def _scores(self, rows: Rows) -> Floats:
+        rows = self._as_read(rows)
         if self.hypothesis != "voted":
             return super()._scores(rows)
         n_labels = len(self._labels)
@@ -129,19 +179,21 @@ class OnlinePrototypes(PrototypeLearner):
         return total / max(sum(lives) * (n_labels - 1), 1)
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        if self.hypothesis != "voted":
+        if self.hypothesis != "voted" and self._supports is None:
             return super()._rank(rows, ids, scores)
-        some = max(1, BLOCK // max(len(self._labels), 1))  # all labels of all rows may be too many at once
+        wide = len(self._labels) if self._supports is None else max(len(self._supports), len(self._labels))
+        some = max(1, BLOCK // max(wide, 1))  # all scores, or kernel values, of all rows may be too many at once
         for first in range(0, rows.n_rows, some):
             part = slice(first, min(first + some, rows.n_rows))
-            votes = self._scores(rows.block(part.start, part.stop))
-            best = np.argsort(-votes, axis=1, kind="stable")[:, : ids.shape[1]]
-            ids[part, : best.shape[1]], scores[part, : best.shape[1]] = best, np.take_along_axis(votes, best, axis=1)
+            found = self._scores(rows.block(part.start, part.stop))
+            best = np.argsort(-found, axis=1, kind="stable")[:, : ids.shape[1]]
+            ids[part, : best.shape[1]], scores[part, : best.shape[1]] = best, np.take_along_axis(found, best, axis=1)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        if self.hypothesis != "voted":
+        if self.hypothesis != "voted" and self._supports is None:
             return super()._votes(row, label)
-        return np.array([BIAS], dtype=np.int32), self._scores(row)[0, [label]]  # a vote of rankings, not of features
+        # A vote of rankings, or of support vectors, is not a sum over columns: one vote stands for the whole.
+        return np.array([BIAS], dtype=np.int32), self._scores(row)[0, [label]]
 
     # The losses.
 
@@ -174,8 +226,10 @@ class OnlinePrototypes(PrototypeLearner):
     # Model files.
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        n = self.n_features_in_
-        arrays = self._prototypes.to_arrays(n)
+        if callable(self.kernel):
+            raise InputError("a model whose kernel is a Python function cannot be saved; use a kernel with a name")
+        n = self.n_features_in_ if self._supports is None else len(self._supports)
+        arrays = self._prototypes.to_arrays(n) | ({} if self._supports is None else self._supports.to_arrays())
         for v, voter in enumerate(self._voters):
             arrays |= voter.to_arrays(n, f"voter {v} ")
         return arrays | {
@@ -185,6 +239,9 @@ class OnlinePrototypes(PrototypeLearner):
 
     def _from_arrays(self, state: State) -> None:
         n, n_labels = self.n_features_in_, len(self._labels)
+        if self._supports is not None:
+            self._supports = dual.Supports.from_arrays(state, n)
+            n = len(self._supports)
         self._counts = state.array("counts", np.int64).copy()
         state.require(self._counts.size == 3 and bool((self._counts >= 0).all()), "there are three counts")
         state.require(int(self._counts[KNOWN]) == n_labels, "all labels are known")

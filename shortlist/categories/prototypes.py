@@ -92,6 +92,19 @@ class Prototypes(NamedTuple):
         parts = number[feature][kept], labels[kept], weights[kept], moments[kept]
         return pack(*parts, self.background[features], self.background_moment[features])
 
+    def used_features(self, n_features: int) -> NDArray[np.bool_]:
+        """Which of the first features have weights."""
+        weighted = (self.length > 0) | (self.background != 0) | (self.background_moment != 0)
+        return weighted[:n_features]
+
+    def feature_norms(self, n_features: int, n_labels: int) -> Floats:
+        """√Σ_c w_c[f]² of the first features."""
+        feature, _, weights, _ = self.entries()
+        shared = self.background[feature]
+        square = n_labels * self.background**2
+        square += np.bincount(feature, (shared + weights) ** 2 - shared**2, minlength=square.size)
+        return np.sqrt(np.maximum(square[:n_features], 0.0))
+
     def averaged(self, time: int) -> Prototypes:
         """The mean, over the first ``time`` examples, of the prototypes after each: Σ_t (1 − t/time)·(change at t)."""
         share = 1 / max(time, 1)

@@ -157,7 +157,7 @@ class TopDown(CategoryLearner):
         some = max(1, BLOCK // max(len(self._nodes), 1))
         for first in range(0, rows.n_rows, some):
             part = slice(first, min(first + some, rows.n_rows))
-            found = self._scores(block(rows, part))
+            found = self._scores(rows.block(part.start, part.stop))
             best = np.argsort(-found, axis=1, kind="stable")[:, : ids.shape[1]]
             own = np.take_along_axis(found, best, axis=1)
             ids[part, : best.shape[1]] = np.where(own > 0, best, -1)
@@ -207,13 +207,6 @@ def as_pairs(tree: Any) -> list[tuple[Any, Any]]:
         return [(child, parent) for child, parent in pairs]
     except (TypeError, ValueError):
         raise InputError("the tree must hold pairs (child, parent), or map each child to its parent") from None
-
-
-def block(rows: Rows, part: slice) -> Rows:
-    """Some of the rows, from offset 0."""
-    indptr = rows.indptr[part.start : part.stop + 1]
-    inside = slice(indptr[0], indptr[-1])
-    return Rows(indptr - indptr[0], rows.indices[inside], rows.data[inside], rows.n_features)
 
 
 def fit_sigmoid(scores: Floats, truth: NDArray[np.bool_]) -> Floats:

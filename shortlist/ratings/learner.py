@@ -1,7 +1,7 @@
 """What the learners of ordered ratings share: parameters, the stream, the three hypotheses, saving.
 
 A learner's own file gives the shape of its weights, the loop of its figure, and how scores become ratings. The loop
-reads rows and writes rows: in the plain form both are the rows of X; with a kernel see dual.py. How the present
+reads rows and writes rows: in the plain form both are the rows of X; with a kernel see ../dual.py. How the present
 hypothesis, its average and its voters are laid out is told in voting.py.
 """
 
@@ -18,12 +18,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shortlist import store
+from shortlist import dual, store
 from shortlist.door import Rows, as_choice, as_rows, as_whole
 from shortlist.errors import InputError
 from shortlist.kernels import Floats, Longs
-from shortlist.ratings import dual, saving
+from shortlist.ratings import saving
 from shortlist.ratings.calibration import Calibration
+from shortlist.ratings.dual_stream import stream, widened
 from shortlist.ratings.scale import as_ratings, as_steps, open_for, step_numbers
 from shortlist.store import State
 
@@ -181,7 +182,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
             self._open_step(at)
         self.classes_ = steps
         if self._supports is None:
-            self._weights = dual.widened(self._weights, n_features)
+            self._weights = widened(self._weights, n_features)
         else:
             self._supports.rows.resize((len(self._supports), n_features))
 
@@ -197,7 +198,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
             if self._supports is None:
                 self._learn(rows, rows, order, y, rated)
             else:
-                dual.stream(self, self._supports, rows, order, y, rated)
+                stream(self, self._supports, rows, order, y, rated)
         return rated
 
     # Predicting.

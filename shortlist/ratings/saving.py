@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.door import as_rows, as_whole
+from shortlist.door import as_whole
+from shortlist.dual import Supports
 from shortlist.errors import InputError
 from shortlist.ratings.calibration import Calibration
-from shortlist.ratings.dual import Supports
 from shortlist.ratings.scale import as_steps
 from shortlist.store import State, array_to_text, text_to_array
 
@@ -35,11 +34,7 @@ def state_of(learner: RatingLearner) -> State:
         "clock": learner._clock,
     }
     if learner._supports is not None:
-        rows = learner._supports.rows
-        arrays["supports_indptr"] = rows.indptr.astype(np.int64)
-        arrays["supports_indices"] = rows.indices.astype(np.int32)
-        arrays["supports_data"] = rows.data
-        arrays["supports_norms"] = learner._supports.norms
+        arrays |= learner._supports.to_arrays()
     if learner._calibration is not None:
         arrays["slopes"], arrays["offsets"] = learner._calibration.slopes, learner._calibration.offsets
     parameters = {name: _plain(value) for name, value in learner.get_params().items()}
@@ -53,7 +48,7 @@ def learner_of(kind: type[Learner], state: State) -> Learner:
     learner.classes_ = as_steps(array_to_text(state.array("classes", np.uint8)), least=1)
     learner._weights, learner._biases = state.array("weights", np.float64, 3), state.array("biases", np.float64, 2)
     learner._lives, learner._clock = state.array("lives", np.int64), state.array("clock", np.int64)
-    learner._supports = None if learner.kernel is None else _supports(state, learner.n_features_in_)
+    learner._supports = None if learner.kernel is None else Supports.from_arrays(state, learner.n_features_in_)
     learner._calibration = _calibration(state, learner.classes_.size) if "slopes" in state.arrays else None
 
     n_rules = 2 + learner._lives.size
@@ -67,19 +62,6 @@ def learner_of(kind: type[Learner], state: State) -> Learner:
     state.require(counted, "its counts are not counts")
     learner._check_state(state)
     return learner
-
-
-def _supports(state: State, n_features: int) -> Supports:
-    indptr, indices = state.array("supports_indptr", np.int64), state.array("supports_indices", np.int32)
-    data, norms = state.array("supports_data", np.float64), state.array("supports_norms", np.float64)
-    state.require(indptr.size == norms.size + 1, "its support vectors and their norms differ in number")
-    state.require(np.isfinite(norms).all() and (norms >= 0).all(), "a norm is not a finite positive number")
-    try:
-        rows = scipy.sparse.csr_array((data, indices, indptr), shape=(norms.size, n_features))
-        as_rows(rows)
-    except ValueError as problem:
-        state.require(False, f"its support vectors cannot be read: {problem}")
-    return Supports(rows, norms)
 
 
 def _calibration(state: State, n_steps: int) -> Calibration:

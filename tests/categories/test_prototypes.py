@@ -235,6 +235,65 @@ def test_the_loss_curve_stays_short():
     assert curve["loss1"][-1] == pytest.approx(learner._total_losses[0] / 20_000)
 
 
+# Kernels
+
+
+def monomials(X):
+    """φ with φ(x)·φ(x') = (x·x' + 1)²."""
+    pairs = [(a, b) for a in range(X.shape[1]) for b in range(a + 1)]
+    squares = [X[:, a] * X[:, b] * (1 if a == b else np.sqrt(2)) for a, b in pairs]
+    return np.column_stack([np.ones(len(X)), np.sqrt(2) * X, *squares])
+
+
+@settings(max_examples=20)
+@given(seeds, parts, st.sampled_from(["last", "averaged", "voted"]), st.sampled_from(["paper", "passive-aggressive"]))
+def test_a_kernel_is_an_inner_product_of_features(seed, parts, hypothesis, step):
+    X, Y = stream_of(seed)
+    options = {"hypothesis": hypothesis, "voters": 99, "margin": 0.1, "step": step}
+    dual, primal = MMP(kernel="polynomial", **options), MMP(**options)
+    for first in range(0, len(Y), parts):
+        dual.partial_fit(X[first : first + parts], Y[first : first + parts])
+        primal.partial_fit(monomials(X[first : first + parts]), Y[first : first + parts])
+    found, expected = dual.decision_function(X), primal.decision_function(monomials(X))
+    if hypothesis == "voted":  # in a vote, scores that tie but for rounding may count as a tie or not
+        assert (np.abs(found - expected) < 1e-9).mean() > 0.9
+    else:
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_a_kernel_may_be_a_function():
+    X, Y = stream_of(8, n=300)
+    linear = MMP(2, kernel=lambda A, B: np.asarray((A @ B.T).todense() if scipy.sparse.issparse(A) else A @ B.T))
+    linear.fit(X, Y)
+    assert linear.decision_function(X) == pytest.approx(MMP(2).fit(X, Y).decision_function(X), abs=1e-6)
+    with pytest.raises(ValueError, match="cannot be saved"):
+        linear.to_state()
+    with pytest.raises(ValueError, match="finite numbers are needed"):
+        MMP(kernel=lambda A, B: np.zeros(3)).fit(X, Y)
+
+
+def test_a_kernel_ranks_what_no_prototype_can():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, (600, 2))
+    Y = np.where(X[:, 0] * X[:, 1] > 0, "same sign", "different")
+    for learner, least, most in [
+        (MMP(passes=3), 0.0, 0.7),
+        (MMP(passes=3, kernel="polynomial", hypothesis="averaged"), 0.95, 1.0),
+        (MMP(passes=3, kernel="rbf", gamma=4.0, budget=120, hypothesis="averaged"), 0.9, 1.0),
+    ]:
+        assert least <= learner.fit(X[:400], Y[:400]).score(X[400:], Y[400:]) <= most
+
+
+@pytest.mark.parametrize("budget", [1, 3, 50])
+def test_support_vectors_stay_within_their_budget(budget):
+    X, Y = stream_of(9, n=120)
+    learner = MMP(kernel="rbf", budget=budget, hypothesis="voted", voters=3)
+    for i in range(len(Y)):
+        learner.partial_fit(X[i : i + 1], Y[i : i + 1])
+        assert len(learner._supports) <= budget
+    assert np.array_equal(learner.rank(X, k=3).ids, learner.rank(X, k=6).ids[:, :3])
+
+
 # Outside implementations
 
 
@@ -302,6 +361,9 @@ def test_selected_terms_are_the_heaviest_of_some_topic(least, share):
         (MMP(C=-1), "C"),
         (MMP(voters=0), "voters"),
         (MMP(max_weights=0), "max_weights"),
+        (MMP(kernel="sigmoid"), "kernel"),
+        (MMP(kernel="rbf", gamma=-1), "gamma"),
+        (MMP(kernel="rbf", budget=0), "budget"),
         (TopicPerceptron(passes=0), "passes"),
         (Rocchio(beta=-1), "beta"),
         (RocchioSelection(least=0), "least"),

@@ -16,8 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from shortlist import InputError, MulticlassPerceptron, PRank, WidrowHoff
-from shortlist.ratings import dual
+from shortlist import InputError, MulticlassPerceptron, PRank, WidrowHoff, dual
 from tests.ratings.streams import rated_rows, same_state
 
 LEARNERS = {
@@ -188,8 +187,8 @@ def test_a_budget_holds_and_the_cut_into_calls_changes_nothing(learner, budget):
 def test_a_budget_drops_the_lightest_and_of_equals_the_oldest():
     supports = dual.Supports(scipy.sparse.csr_array(np.eye(4)))
     supports.norms[:] = [1.0, 2.0, 1.0, 1.0]
-    coefficients = np.array([[[2.0, 1.0, 0.0, 2.0]], [[0.0, 0.0, 0.0, 0.0]]])
-    assert supports.dismiss(coefficients, 2).tolist() == [1, 3]
+    coefficients = np.array([2.0, 1.0, 0.0, 2.0])
+    assert supports.dismiss(coefficients > 0, coefficients, 2).tolist() == [1, 3]
 
 
 def test_a_row_met_again_in_a_later_pass_stays_one_support_vector(learner):

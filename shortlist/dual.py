@@ -12,18 +12,17 @@ to make room for the next block.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from shortlist.door import Rows, as_choice, as_real, as_whole
+from shortlist.door import Rows, as_choice, as_real, as_rows, as_whole
 from shortlist.errors import InputError
 from shortlist.kernels import Floats, Longs
-
-if TYPE_CHECKING:
-    from shortlist.ratings.learner import RatingLearner
+from shortlist.store import State
 
 KERNELS = ("polynomial", "rbf")
 BLOCK = 256
@@ -70,6 +69,27 @@ class Supports:
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """For the model file."""
+        rows = self.rows
+        indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+        arrays = {"indptr": indptr, "indices": indices, "data": rows.data, "norms": self.norms}
+        return {f"supports_{name}": array for name, array in arrays.items()}
+
+    @classmethod
+    def from_arrays(cls, state: State, n_features: int) -> Supports:
+        """Read support vectors from a model file, refusing what are none."""
+        indptr, indices = state.array("supports_indptr", np.int64), state.array("supports_indices", np.int32)
+        data, norms = state.array("supports_data", np.float64), state.array("supports_norms", np.float64)
+        state.require(indptr.size == norms.size + 1, "its support vectors and their norms differ in number")
+        state.require(np.isfinite(norms).all() and (norms >= 0).all(), "a norm is not a finite positive number")
+        try:
+            rows = scipy.sparse.csr_array((data, indices, indptr), shape=(norms.size, n_features))
+            as_rows(rows)
+        except ValueError as problem:
+            state.require(False, f"its support vectors cannot be read: {problem}")
+        return cls(rows, norms)
+
     def enlist(self, X: scipy.sparse.csr_array, block: Longs) -> Longs:
         """Add the rows of the block that are not here yet; gives the place of each row of the block."""
         newcomers = block[~np.isin(block, self.origin)]
@@ -79,39 +99,45 @@ class Supports:
         sorter = np.argsort(self.origin, kind="stable")
         return sorter[np.searchsorted(self.origin, block, sorter=sorter)]
 
-    def dismiss(self, coefficients: Floats, most: int | None) -> Longs:
-        """Drop the rows without coefficients [h, q, m], then the lightest beyond ``most``; gives the places kept."""
-        kept = np.flatnonzero(coefficients.any(axis=(0, 1)))
+    def dismiss(self, used: Any, coefficients: Floats, most: int | None) -> Longs:
+        """Drop the rows that are not used, then those that move w least beyond ``most``; gives the places kept.
+
+        used: bool[m]; coefficients: float64[m], ‖α_s‖ of each row.
+        """
+        kept = np.flatnonzero(used)
         if most is not None and kept.size > most:
-            size = np.linalg.norm(coefficients[0][:, kept], axis=0) * self.norms[kept]
+            size = coefficients[kept] * self.norms[kept]
             lightest_first = np.lexsort((kept, size))  # of equal ones the oldest goes
             kept = np.sort(kept[lightest_first[kept.size - most :]])
         self.rows, self.origin, self.norms = self.rows[kept], self.origin[kept], self.norms[kept]
         return kept
 
 
-def stream(learner: RatingLearner, supports: Supports, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-    """Run a learner's loop in the dual form over the examples of ``order``."""
-    function = learner._kernel_function()
-    budget = None if learner.budget is None else as_whole(learner.budget, "budget", least=1)
+class Turn(NamedTuple):
+    """Some examples to be learned in the dual form, in their order."""
+
+    block: slice  # of the order
+    members: Longs  # the rows of X that they are
+    read: Rows  # their Gram rows
+    write: Rows  # unit rows: the place of each among the support vectors
+    square: Floats  # k(x, x) of each
+    most: int | None  # how many support vectors may stay once they are learned; None for all
+
+
+def turns(
+    supports: Supports, function: Function, rows: Rows, order: Longs, clock: int, budget: int | None
+) -> Iterator[Turn]:
+    """Go through the rows in blocks. After each, the learner must ``dismiss`` support vectors."""
     size = BLOCK if budget is None else max(1, min(BLOCK, budget // 4))
     X = rows.to_matrix()
-    for block in blocks(order.size, int(learner._clock[0]), size):
+    for block in blocks(order.size, clock, size):
         members = order[block]
         places = supports.enlist(X, members)
         values = gram(function, X[members], supports.rows)
-        supports.norms[places] = np.sqrt(np.maximum(values[np.arange(members.size), places], 0.0))
-        learner._weights = widened(learner._weights, len(supports))
-        turns = np.arange(members.size, dtype=np.int64)
-        learner._learn(full_rows(values), unit_rows(places, len(supports)), turns, y[members], rated[block])
-        most = None if budget is None or learner._clock[0] % size else budget - size + 1
-        kept = supports.dismiss(learner._weights, most)
-        learner._weights = np.ascontiguousarray(learner._weights[:, :, kept])
-
-
-def widened(weights: Floats, n_columns: int) -> Floats:
-    """The weights [h, q, m] with zeros for the columns that are new."""
-    return np.pad(weights, ((0, 0), (0, 0), (0, n_columns - weights.shape[2])))
+        square = np.maximum(values[np.arange(members.size), places], 0.0)
+        supports.norms[places] = np.sqrt(square)
+        most = None if budget is None or (clock + block.stop) % size else budget - size + 1
+        yield Turn(block, members, full_rows(values), unit_rows(places, len(supports)), square, most)
 
 
 def blocks(n_rows: int, clock: int, size: int) -> Iterator[slice]:
