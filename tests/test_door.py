@@ -65,7 +65,7 @@ def test_negative_values_are_named_with_their_row():
         ([np.int64(3), np.str_("x")], [[3], ["x"]]),
         (np.array([["a"], ["b"]]), [["a"], ["b"]]),
     ],
-    ids=str,
+    ids=["flat", "lists", "numbers", "indicator", "sparse", "sets", "scalars", "column"],
 )
 def test_labels_in_every_form(Y, lists):
     assert label_lists(Y, 2) == lists

@@ -13,8 +13,9 @@ Theorem 1, tested on generated streams: if prototypes of unit norm rank the whol
 
 Beside the paper: Y are the topics known so far (see prototypes.py for what a new one starts with; ``partial_fit``
 with ``classes`` makes topics known in advance, as the paper has them); several passes, averaged and voted
-prototypes (online.py); kernels with a budget (../dual.py); a ``margin`` that a relevant topic must keep, w_r·x − w_s·x ≤ margin being the error; and,
-as another step, the passive-aggressive one (Crammer, Dekel et al. 2006, PA-I) on the worst pair r, s:
+prototypes (online.py); kernels with a budget (../dual.py); a ``margin`` that a relevant topic must keep,
+w_r·x − w_s·x ≤ margin being the error; and, as another step, the passive-aggressive one (Crammer, Dekel et al. 2006,
+PA-I) on the worst pair r, s:
 
     τ = min(C, (margin − w_r·x + w_s·x) / (2‖x‖²)),   w_r += τ·x,   w_s −= τ·x.
 """
