@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from shortlist.door import Rows
 from shortlist.kernels import kernel
 from shortlist.text.features import features_of, spell
-from shortlist.text.tokens import FACTOR, SEED, as_texts, mixed, split
+from shortlist.text.tokens import FACTOR, SEED, as_texts, hashing, mixed, split
 from shortlist.text.vocabulary import Vocabulary
 
 # Each feature by the places of its words: -1 is the word before the gap, 1 the word after it.
@@ -42,7 +42,7 @@ def word_contexts(texts: Iterable[str]) -> tuple[scipy.sparse.csr_array, NDArray
         numbers, new = seen_words.learn(words.hashes)
         seen_words.name(*spell(words, features_of(words, table, 1, 0), new, table, 0))
         classes.append(numbers)
-        with np.errstate(over="ignore"):  # only matters where the kernel runs uncompiled
+        with hashing():
             hashes, contexts, length = _contexts(words.hashes, TEMPLATES)
         numbers, new = seen_contexts.learn(hashes)
         columns.append(numbers)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.kernels import kernel
-from shortlist.text.tokens import DIGIT, FACTOR, NUMBER, NUMBER_NAME, SEED, Words, mixed
+from shortlist.text.tokens import DIGIT, FACTOR, NUMBER, NUMBER_NAME, SEED, Words, hashing, mixed
 
 SPACE, STAR = np.uint32(ord(" ")), np.uint32(ord("*"))
 NUMBER_LETTERS = np.array([ord(letter) for letter in NUMBER_NAME], dtype=np.uint32)
@@ -34,7 +34,7 @@ def features_of(words: Words, table: NDArray[np.uint32], ngrams: int, prefix: in
     if ngrams == 1 and prefix == 0:
         n = words.hashes.size
         return Features(words.hashes, np.arange(n), np.ones(n, dtype=np.int64), words.indptr)
-    with np.errstate(over="ignore"):  # only matters where the kernel runs uncompiled
+    with hashing():
         return Features(*_features(*words, table, ngrams, prefix))
 
 

@@ -15,9 +15,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,6 +55,11 @@ class Words(NamedTuple):
         return Words(self.hashes[kept], self.starts[kept], self.ends[kept], before[self.indptr], self.codes)
 
 
+def hashing() -> AbstractContextManager[Any]:
+    """Hashes overflow on purpose; where kernels run uncompiled, NumPy would warn of it."""
+    return np.errstate(over="ignore") if numba.config.DISABLE_JIT else nullcontext()
+
+
 def as_texts(texts: Any, name: str = "texts") -> list[str]:
     """Check that these are texts, and give them as a list."""
     try:
@@ -78,7 +85,7 @@ def split(texts: Sequence[str], table: NDArray[np.uint32], min_length: int, *, l
         joined = "".join(texts)
     codes = to_codes(joined)
     offsets = np.fromiter(accumulate(map(len, texts), initial=0), dtype=np.int64, count=len(texts) + 1)
-    with np.errstate(over="ignore"):  # only matters where the kernel runs uncompiled
+    with hashing():
         hashes, starts, ends, indptr = _split(codes, offsets, table, min_length)
     return Words(hashes, starts, ends, indptr, codes)
 

@@ -244,6 +244,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             vocabulary.name(*spell(words, features, new, self._table, self._settings.prefix or 0))
 
     def _count(self, texts: Sequence[str], *, learning: bool) -> Rows:
+        chosen = self._settings
+        if not learning and chosen.hashed is None and chosen.ngrams == 1 and not chosen.prefix:
+            # Single words are looked up as they are: the vocabulary has no stop words, so they find nothing.
+            words = split(texts, self._table, chosen.min_length, lowercase=chosen.lowercase)
+            return count(self.vocabulary_.find(words.hashes), words.indptr, self.n_features_)
         words, features = self._features(texts)
         if self._settings.hashed is not None:
             numbers = self._columns(features.hashes)
