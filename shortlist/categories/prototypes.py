@@ -187,6 +187,11 @@ class PrototypeLearner(CategoryLearner):
         votes_for(row, self._hypothesis(), label, votes)
         return row.indices[votes != 0], votes[votes != 0]
 
+    def edges_touched(self, X: Any) -> float:
+        """d of paper 004: the mean number of labels whose weights each active feature of some rows brings in."""
+        rows, listed = self._prepare(self._check(X)), self._hypothesis().length
+        return float(listed[rows.indices[rows.indices < listed.size]].sum()) / max(rows.indices.size, 1)
+
     @property
     def n_weights_(self) -> int:
         """How many weights the prototypes hold, the shared ones counted once."""

@@ -167,6 +167,17 @@ class TopDown(CategoryLearner):
         """A product of probabilities is not a sum over columns: one vote stands for the whole."""
         return np.array([BIAS], dtype=np.int32), self._scores(row)[0, [label]]
 
+    def edges_touched(self, X: Any) -> float:
+        """d of paper 004: the mean number of classifiers that are applied to a row."""
+        rows = self._check(X)
+        reached = np.zeros((rows.n_rows, len(self._nodes)))
+        self._descend(rows.to_matrix(), -1, np.arange(rows.n_rows), np.ones(rows.n_rows), reached)
+        applied = sum(
+            (rows.n_rows if parent < 0 else np.count_nonzero(reached[:, parent])) * len(classifiers.classes_)
+            for parent, classifiers in self._among.items()
+        )
+        return float(applied) / max(rows.n_rows, 1)
+
     @property
     def n_weights_(self) -> int:
         """How many weights all classifiers hold."""

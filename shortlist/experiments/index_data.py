@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,14 +72,40 @@ def rcv1_documents(data: Path) -> tuple[Any, list[list[str]], list[str]]:
 
 
 def lowest(topics: list[str], names: list[str]) -> list[str]:
-    """The topics that stand above no other topic of the document. Codes name their parents: C151 is under C15."""
-    above: set[str] = set()
-    for topic in topics:
-        parent = topic
-        while not parent.endswith("CAT"):
-            parent = parent[:-1] if parent[:-1] in names else parent[0] + "CAT"
-            above.add(parent)
+    """The topics that stand above no other topic of the document."""
+    above = {parent for topic in topics for _, parent in path_of_codes(topic, names)}
     return [topic for topic in topics if topic not in above]
+
+
+def path_of_codes(topic: str, names: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(child, parent) from a topic up to the root of its tree. RCV1's codes name their parents: C151 is under C15,
+    which is under CCAT (Lewis et al. 2004, the file rcv1.topics.hier)."""
+    while not topic.endswith("CAT"):
+        shorter = (topic[:n] for n in range(len(topic) - 1, 0, -1))
+        parent = next((code for code in shorter if code in names), topic[0] + "CAT")
+        yield topic, parent
+        topic = parent
+
+
+def path_of_dots(group: str) -> Iterator[tuple[str, str]]:
+    """(child, parent) from a newsgroup up: comp.sys.mac.hardware is under comp.sys.mac, and so on."""
+    while "." in group:
+        parent = group.rpartition(".")[0]
+        yield group, parent
+        group = parent
+
+
+def tree_of_codes(labels: list[str]) -> list[tuple[str, str]]:
+    """The tree of some of RCV1's topics, as pairs (child, parent)."""
+    return sorted({pair for label in labels for pair in path_of_codes(label, labels)})
+
+
+def tree_of_dots(labels: list[str]) -> list[tuple[str, str]]:
+    """The tree of newsgroups' dotted names, as pairs (child, parent)."""
+    return sorted({pair for label in labels for pair in path_of_dots(label)})
+
+
+TREES = {"rcv1": tree_of_codes, "newsgroups": tree_of_dots}
 
 
 def austen(data: Path) -> tuple[Any, Any]:

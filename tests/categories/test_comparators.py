@@ -211,3 +211,14 @@ def test_a_tolerant_index_is_corrected_less_often():
 def test_bad_parameters_are_named(learner, complaint):
     with pytest.raises(ValueError, match=complaint):
         learner.fit(np.ones((2, 1)), ["a", "b"])
+
+
+def test_the_work_of_ranking_is_counted():
+    X, Y = example(7)
+    flat = TopDown(sigmoid="fixed").fit(X, Y)
+    assert flat.edges_touched(X) == 4
+    deep = TopDown([(1, "a"), (2, "a"), (3, "a")], sigmoid="fixed", p_min=0.0).fit(X, Y)
+    assert deep.edges_touched(X) == 5  # two at the top, three below one of them
+    assert TopDown([(1, "a"), (2, "a"), (3, "a")], sigmoid="fixed", p_min=1.0).fit(X, Y).edges_touched(X) == 2
+    one = OneVersusRest("svm").fit(X, Y)
+    assert one.edges_touched(X) == pytest.approx(4)
