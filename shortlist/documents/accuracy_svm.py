@@ -47,6 +47,9 @@ class AccuracySVM(LinearRanker):
     n_thresholds : even thresholds for each retrieval score, in variants 3 and 4.
     """
 
+    __metadata_request__predict = {"query": True}  # noqa: RUF012
+    __metadata_request__decision_function = {"query": True}  # noqa: RUF012
+
     def __init__(self, C: float = 1.0, variant: int = 1, n_thresholds: int = 50) -> None:
         self.C = C
         self.variant = variant

@@ -121,6 +121,13 @@ def test_pipeline_of_scaler_bins_and_ranker(data):
         assert search.best_score_ > 0.8
 
 
+def test_query_reaches_accuracy_svm_in_prediction_too(data):
+    X, y, query = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline("passthrough", AccuracySVM(variant=3)).fit(X, y, query=query)
+        assert (pipeline.predict(X, query=query) == pipeline[-1].predict(X, query=query)).all()
+
+
 TEXTS = ["the wing in the flow", "flows of heat and heat", "", "a plate, a wing: a WING"]
 
 
