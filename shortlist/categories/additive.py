@@ -6,21 +6,22 @@ makes of the sums is made when it is asked for, and forgotten when they change.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.learner import added
+from shortlist.categories.shards import MergingLearner
 from shortlist.door import Rows
-from shortlist.errors import InputError
-from shortlist.kernels import Longs
+from shortlist.kernels import Ints, Longs
 from shortlist.labels import LabelSets
 from shortlist.store import State
 
 
-class AdditiveLearner(CategoryLearner):
+class AdditiveLearner(MergingLearner):
     """Base class: adds up. A learner turns the sums into a ranking."""
 
     nonnegative = True
@@ -34,32 +35,29 @@ class AdditiveLearner(CategoryLearner):
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         X = rows.to_matrix().astype(self.number, copy=False)
-        self._add((X.T @ as_indicator(labels, len(self._labels))).tocsr(), X.sum(axis=0))
+        self._add(self._products(X.T.tocsr(), as_indicator(labels, len(self._labels))), X.sum(axis=0))
+
+    def _products(self, by_feature: Any, labels: Any) -> Any:
+        """Xᵀ·Y. Threads share out the features, so that each sum adds up the same rows in the same order."""
+        workers = self._workers(by_feature.shape[0])
+        if workers == 1:
+            return by_feature @ labels
+        edges = np.searchsorted(by_feature.indptr, np.linspace(0, by_feature.nnz, workers + 1))
+        edges[0], edges[-1] = 0, by_feature.shape[0]
+        with ThreadPoolExecutor(workers) as pool:
+            blocks = pool.map(lambda a, b: by_feature[a:b] @ labels, edges[:-1], edges[1:])
+            return scipy.sparse.vstack(list(blocks), format="csr")
 
     def _add(self, sums: Any, totals: NDArray[Any]) -> None:
         self._pending.append(sums)
         self._totals = added(self._totals, totals)
         self._derived = None
 
-    def merge(self, other: Any) -> Any:
-        """Take up what another learner of this kind has added up on other rows, over the same columns. Exact."""
-        kind = type(self)
-        if not isinstance(other, kind):
-            raise InputError(f"only a {kind.__name__} can be merged into this one, not a {type(other).__name__}")
-        other._check_fitted()
-        if not self.__sklearn_is_fitted__():
-            self._start()
-        numbers = self._labels.learn([[name] for name in other._labels.names], len(other._labels)).ids
+    def _merge(self, other: Any, numbers: Ints) -> None:
+        """Exact: the sums over both learners' rows."""
         sums = other._all_sums().tocoo()
         shape = (sums.shape[0], len(self._labels))
-        moved = scipy.sparse.csr_array((sums.data, (sums.row, numbers[sums.col])), shape)
-        self._add(moved, other._totals)
-        counts = np.zeros(len(self._labels), dtype=np.int64)
-        counts[numbers] = other.label_counts_
-        self._label_counts = added(self.label_counts_, counts)
-        self.n_examples_ += other.n_examples_
-        self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
-        return self
+        self._add(scipy.sparse.csr_array((sums.data, (sums.row, numbers[sums.col])), shape), other._totals)
 
     def _all_sums(self) -> Any:
         """All sums, features × labels."""
@@ -96,11 +94,3 @@ def as_indicator(labels: LabelSets, n_labels: int) -> Any:
     """Label sets as a SciPy indicator matrix."""
     ones = np.ones(labels.ids.size, dtype=np.int64)
     return scipy.sparse.csr_array((ones, labels.ids, labels.indptr), (labels.n_rows, n_labels))
-
-
-def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """a + b, the shorter one padded with zeros."""
-    total = np.zeros(max(a.size, b.size), dtype=a.dtype)
-    total[: a.size] += a
-    total[: b.size] += b
-    return total

@@ -46,7 +46,7 @@ def fit_is_repeated_partial_fit(learner: Any) -> None:
         return
     X, Y = example_data()
     # One pass in the order given, and nothing that fit would choose for itself.
-    fixed = {"passes": 1, "random_state": None, "threshold": 0.05}
+    fixed = {"passes": 1, "shards": 1, "random_state": None, "threshold": 0.05}
     once = {name: value for name, value in fixed.items() if name in learner.get_params()}
     fitted = clone(learner).set_params(**once).fit(X, Y)
     for size in (1, 7, 300):
@@ -69,6 +69,8 @@ def the_number_of_threads_changes_nothing(learner: Any) -> None:
     if "n_jobs" not in learner.get_params():
         return
     X, Y = example_data(n=1200)
+    alone, together = (clone(learner).set_params(n_jobs=n).fit(X, Y).set_params(n_jobs=None) for n in (1, 3))
+    assert as_bytes(together) == as_bytes(alone), "with n_jobs=3 another model is learned"
     learner.fit(X, Y)
     one = learner.set_params(n_jobs=1).rank(X, k=5)
     for n_jobs in (2, 3, -1):

@@ -11,14 +11,15 @@ r_f·w_fc, among equals those of the oldest features) make room.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.categories import index as indexing
-from shortlist.categories.index import EDGES, END, Index, empty_index, make_index, retrieve
-from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.index import EDGES, END, Index, added, empty_index, make_index, retrieve, with_edges
+from shortlist.categories.shards import MergingLearner, ShardedLearner
 from shortlist.door import Rows, as_choice, as_real, as_whole
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.labels import LabelSets
@@ -29,7 +30,7 @@ UNLIMITED = np.iinfo(np.int64).max
 ROOM = 8  # a full index drops an eighth of its edges, so that many updates share the cost of dropping
 
 
-class FeatureFocus(CategoryLearner):
+class FeatureFocus(MergingLearner, ShardedLearner):
     """Feature-Focus (FF): learn a sparse index from features to classes, in one pass.
 
     Parameters
@@ -44,8 +45,10 @@ class FeatureFocus(CategoryLearner):
     values : "l2" scales each row to unit length, "boolean" makes all values 1, "raw" leaves them.
     first : the true class counts as retrieved only among this many best ones.
     max_total_edges : hard cap on the edges of the whole index; None for no cap.
+    shards : in how many parts ``fit`` learns each pass, to be mixed at its end (shards.py). The parts learn at the same
+        time, on ``n_jobs`` threads, and know nothing of one another.
     random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
-    n_jobs : threads for ranking; results do not depend on it.
+    n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
     """
 
     nonnegative = True
@@ -61,6 +64,7 @@ class FeatureFocus(CategoryLearner):
         values: str = "l2",
         first: int = 50,
         max_total_edges: int | None = None,
+        shards: int = 1,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -73,10 +77,12 @@ class FeatureFocus(CategoryLearner):
         self.values = values
         self.first = first
         self.max_total_edges = max_total_edges
+        self.shards = shards
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _begin(self) -> None:
+        super()._begin()
         as_real(self.min_weight, "min_weight", least=0, most=1)
         as_real(self.margin, "margin")
         as_whole(self.max_edges, "max_edges", least=1)
@@ -107,6 +113,37 @@ class FeatureFocus(CategoryLearner):
                 self._index = self._index.for_slots(slots)
             elif why == WANTS_EDGES:
                 self._index = without_weakest(self._index, full(cap), self.rare, self.leakage)
+
+    def _merge(self, other: FeatureFocus, numbers: Ints) -> None:
+        """Running sums w′, totals and counts add; then FSU's rule and the cap hold again."""
+        _, classes, weights = other._index.all_edges()
+        length, total, seen = (other._index.features[name] for name in ("length", "total", "seen"))
+        renumbered = make_index(length, numbers[classes], weights, total, seen)
+        self._index = self._within_limits(added(self._index, renumbered, 1.0, len(self._labels)))
+
+    def _shard(self, n: int) -> FeatureFocus:
+        shard = copy.copy(self)
+        shard._index = Index._make(array.copy() for array in self._index)
+        if self.max_total_edges is not None:
+            shard.max_total_edges = max(1, self.max_total_edges // n)  # so that together they keep within the cap
+        return shard
+
+    def _mix(self, shards: list[FeatureFocus]) -> None:
+        """W + Σ_s (W_s − W): what the shards have added to the running sums since the pass began, all added."""
+        mixed, n_classes = shards[0]._index, len(self._labels)
+        for shard in shards[1:]:
+            mixed = added(mixed, shard._index, 1.0, n_classes)
+        if self._index.n_edges:
+            mixed = added(mixed, self._index, 1.0 - len(shards), n_classes)
+        self._index = self._within_limits(mixed)
+
+    def _within_limits(self, index: Index) -> Index:
+        """The index without edges below min_weight, and within the cap."""
+        feature, _, weights = index.all_edges()
+        index = with_edges(index, weights / index.features["total"][feature] >= self.min_weight, self.leakage)
+        if self.max_total_edges is not None and index.n_edges > self.max_total_edges:
+            index = without_weakest(index, full(self.max_total_edges), self.rare, self.leakage)
+        return index
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         indexing.rank(rows, self._index, len(self._labels), self.max_edges, self.rare, ids, scores)
@@ -143,17 +180,13 @@ class FeatureFocus(CategoryLearner):
 
 def without_weakest(index: Index, keep: int, rare: int, leakage: bool) -> Index:
     """The index with at most ``keep`` edges: the weakest r_f·w_fc go, among equals those of the oldest features."""
-    feature, classes, weights = index.all_edges()
-    total, seen = index.features["total"], index.features["seen"]
-    strength = weights / total[feature]
+    feature, _, weights = index.all_edges()
+    strength = weights / index.features["total"][feature]
     if rare:
-        strength *= np.minimum(1.0, seen[feature] / rare)
+        strength *= np.minimum(1.0, index.features["seen"][feature] / rare)
     kept = np.ones(weights.size, dtype=bool)
     kept[np.argsort(strength, kind="stable")[: weights.size - keep]] = False
-    if not leakage:
-        total = total - np.bincount(feature[~kept], weights[~kept], minlength=total.size)
-    length = np.bincount(feature[kept], minlength=total.size).astype(np.int32)
-    return make_index(length, classes[kept], weights[kept], total, seen)
+    return with_edges(index, kept, leakage)
 
 
 @kernel

@@ -123,6 +123,27 @@ def make_index(length: Ints, classes: Ints, weights: Floats, total: Floats, seen
     return Index(features, edges, nothing_free, np.array([edges.size, edges.size], dtype=np.int64))
 
 
+def added(one: Index, other: Index, times: float, n_classes: int) -> Index:
+    """one + times·other, of all weights w′, totals and counts; where nothing is left there is no edge."""
+    n = max(one.features.size, other.features.size)
+    one, other = one.for_features(n), other.for_features(n)
+    length, place = np.zeros(n, dtype=np.int32), np.full(n_classes, -1, dtype=np.int64)
+    classes, weights = np.empty(one.n_edges + other.n_edges, dtype=np.int32), np.empty(one.n_edges + other.n_edges)
+    n_edges = add_lists(one, other, times, place, length, classes, weights)
+    total, seen = (one.features[name] + times * other.features[name] for name in ("total", "seen"))
+    return make_index(length, classes[:n_edges], weights[:n_edges], total, seen.astype(np.int64))
+
+
+def with_edges(index: Index, kept: NDArray[np.bool_], leakage: bool) -> Index:
+    """The index with some of its edges; without leakage, the weight of the others leaves the totals too."""
+    feature, classes, weights = index.all_edges()
+    total = index.features["total"]
+    if not leakage:
+        total = total - np.bincount(feature[~kept], weights[~kept], minlength=total.size)
+    length = np.bincount(feature[kept], minlength=total.size).astype(np.int32)
+    return make_index(length, classes[kept], weights[kept], total, index.features["seen"])
+
+
 def empty_index() -> Index:
     ints, longs, floats = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros(0)
     return make_index(ints, ints, floats, floats, longs)
@@ -202,6 +223,44 @@ def _rank(
             best[i, at] = s
             ids[i, at] = c
             found = min(found + 1, k)
+
+
+@kernel
+def add_lists(
+    one: Index, other: Index, times: float, place: Longs, length: Ints, classes: Ints, weights: Floats
+) -> int:
+    """The lists of one + times·other, feature after feature, heaviest edge first; gives the number of edges.
+
+    place: int64[classes], all −1; length: int32[features]; classes and weights: room for the edges of both.
+    """
+    end = 0
+    for f in range(length.size):
+        begin = end
+        for e in range(one.features[f]["start"], one.features[f]["start"] + one.features[f]["length"]):
+            classes[end], weights[end] = one.edges[e]["label"], one.edges[e]["weight"]
+            place[classes[end]] = end
+            end += 1
+        for e in range(other.features[f]["start"], other.features[f]["start"] + other.features[f]["length"]):
+            c = other.edges[e]["label"]
+            if place[c] < 0:
+                place[c] = end
+                classes[end], weights[end] = c, 0.0
+                end += 1
+            weights[place[c]] += times * other.edges[e]["weight"]
+        kept = begin
+        for e in range(begin, end):
+            c, w = classes[e], weights[e]
+            place[c] = -1
+            if w > 0.0:
+                at = kept
+                while at > begin and weights[at - 1] < w:  # of equals the one that stood first stays first
+                    classes[at], weights[at] = classes[at - 1], weights[at - 1]
+                    at -= 1
+                classes[at], weights[at] = c, w
+                kept += 1
+        end = kept
+        length[f] = end - begin
+    return end
 
 
 def votes(row: Rows, index: Index, label: int, max_edges: int, rare: int) -> tuple[Ints, Floats]:

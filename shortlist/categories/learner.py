@@ -133,8 +133,12 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         generator = None if seed is None else np.random.default_rng(seed)
         for n in range(passes):
             order = np.arange(rows.n_rows) if generator is None else generator.permutation(rows.n_rows)
-            self._learn(rows, labels, order.astype(np.int64, copy=False), n == 0)
+            self._learn_pass(rows, labels, order.astype(np.int64, copy=False), n == 0)
             yield n + 1
+
+    def _learn_pass(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        """One pass of ``fit``; see shards.py for another way to go through it."""
+        self._learn(rows, labels, order, first_pass)
 
     def learn_rows(self, rows: Rows, Y: Any) -> Any:
         """``partial_fit`` on rows that have been checked."""
@@ -187,11 +191,13 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
 
     def _workers(self, n_rows: int) -> int:
         """How many threads to use: kernels release the interpreter's lock, and each row's result is its own."""
+        return max(1, min(self._jobs(), n_rows // LEAST_BLOCK))
+
+    def _jobs(self) -> int:
+        """How many threads the user allows: one for None, as many as there are processors for −1."""
         wanted = getattr(self, "n_jobs", None)
         jobs = 1 if wanted is None else as_whole(wanted, "n_jobs", least=-1)
-        if jobs < 1:
-            jobs = os.cpu_count() or 1
-        return max(1, min(jobs, n_rows // LEAST_BLOCK))
+        return jobs if jobs > 0 else os.cpu_count() or 1
 
     def decision_function(self, X: Any) -> Floats:
         """The score of every label for every row: n × number of labels, dense. ``rank`` needs far less memory."""
@@ -319,6 +325,14 @@ def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
     larger = np.zeros((max(size, 2 * array.shape[0]), *array.shape[1:]), dtype=array.dtype)
     larger[: array.shape[0]] = array
     return larger
+
+
+def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """a + b, the shorter one padded with zeros."""
+    total = np.zeros(max(a.size, b.size), dtype=a.dtype)
+    total[: a.size] += a
+    total[: b.size] += b
+    return total
 
 
 def is_true(best: Ints, truth: LabelSets) -> NDArray[np.bool_]:

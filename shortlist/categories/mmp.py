@@ -55,8 +55,9 @@ class MMP(OnlinePrototypes):
         None keeps all.
     max_weights : how many weights of single topics to keep, the lightest making room; None keeps all. Looked at after
         each example.
+    shards : in how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
     random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
-    n_jobs : threads for ranking; results do not depend on it.
+    n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class MMP(OnlinePrototypes):
         coef0: float = 1.0,
         budget: int | None = None,
         max_weights: int | None = None,
+        shards: int = 1,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -90,6 +92,7 @@ class MMP(OnlinePrototypes):
         self.coef0 = coef0
         self.budget = budget
         self.max_weights = max_weights
+        self.shards = shards
         self.random_state = random_state
         self.n_jobs = n_jobs
 

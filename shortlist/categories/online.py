@@ -10,6 +10,7 @@ One vote is a ranking: a label's score is the share of the other labels that it 
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from shortlist import dual
 from shortlist.categories.learner import BIAS
+from shortlist.categories.mixing import mixed
 from shortlist.categories.moves import DONE, KNOWN, LIVED, RETIRES, SEEN, WANTS_SLOTS, Stream, squares
 from shortlist.categories.prototypes import (
     LISTED,
@@ -29,6 +31,7 @@ from shortlist.categories.prototypes import (
     no_prototypes,
     scratch,
 )
+from shortlist.categories.shards import ShardedLearner
 from shortlist.door import Rows, as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.kernels import Floats, Ints, Longs
@@ -42,11 +45,12 @@ BLOCK = 1 << 20  # scores that are voted on at a time
 FINE = 1.01  # from one point of the loss curve to the next
 
 
-class OnlinePrototypes(PrototypeLearner):
+class OnlinePrototypes(ShardedLearner, PrototypeLearner):
     """Base class: learns prototypes from a stream. A learner adds its kernel, in ``_run``."""
 
     hypothesis: str
     voters: int
+    _hypothesis_now: Prototypes | None
     max_weights: int | None
     kernel: Any = None  # a learner that takes kernels has these as parameters
     degree: int = 2
@@ -59,7 +63,10 @@ class OnlinePrototypes(PrototypeLearner):
         raise AssertionError("a learner defines this step")
 
     def _begin(self) -> None:
+        super()._begin()
         as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
+        if self.shards > 1 and (self.hypothesis == "voted" or self.kernel is not None):
+            raise InputError("a vote, or a kernel, is learned from one row after the other; use shards=1")
         as_whole(self.voters, "voters", least=1)
         if self.max_weights is not None:
             as_whole(self.max_weights, "max_weights", least=1)
@@ -140,7 +147,29 @@ class OnlinePrototypes(PrototypeLearner):
             if self._prototypes.used[LISTED] > cap:
                 self._prototypes = self._prototypes.without_lightest(cap - cap // SPARE)
         self._note_losses(losses, seen)
-        self._hypothesis_now: Prototypes | None = None
+        self._hypothesis_now = None
+
+    # Shards, by iterative parameter mixing (mixing.py).
+
+    def _shard(self, n: int) -> OnlinePrototypes:
+        shard = copy.copy(self)
+        shard._prototypes = self._prototypes.copied()
+        shard._counts, shard._total_losses = self._counts.copy(), np.zeros(3)
+        if self.max_weights is not None:
+            shard.max_weights = max(1, self.max_weights // n)  # so that together they keep within it
+        return shard
+
+    def _mix(self, shards: list[OnlinePrototypes]) -> None:
+        began, seen = self._prototypes, int(self._counts[SEEN])
+        self._prototypes = mixed([shard._prototypes for shard in shards], began, seen, len(self._labels))
+        if self.max_weights is not None and self._prototypes.used[LISTED] > self.max_weights:
+            self._prototypes = self._prototypes.without_lightest(self.max_weights)
+        self._counts[KNOWN] = len(self._labels)
+        self._counts[SEEN] += sum(int(shard._counts[SEEN]) - seen for shard in shards)
+        self._counts[LIVED] = 0
+        self._total_losses = sum((shard._total_losses for shard in shards), self._total_losses)
+        self._loss_curve = np.vstack([self._loss_curve, [self._counts[SEEN], *self._total_losses]])
+        self._hypothesis_now = None
 
     # The three hypotheses.
 

@@ -50,6 +50,10 @@ class Prototypes(NamedTuple):
         """Stored weights that are not 0."""
         return int(np.count_nonzero(self.entries()[2]) + np.count_nonzero(self.background))
 
+    def copied(self) -> Prototypes:
+        """The same in memory of its own."""
+        return Prototypes._make(array.copy() for array in self)
+
     def for_features(self, n_features: int) -> Prototypes:
         """The prototypes with room for that many features."""
         if self.background.size >= n_features:

@@ -28,8 +28,9 @@ class TopicPerceptron(OnlinePrototypes):
     voters : how many prototype sets, the longest-lived, are kept to vote.
     max_weights : how many weights of single topics to keep, the lightest making room; None keeps all. Looked at after
         each example.
+    shards : in how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
     random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
-    n_jobs : threads for ranking; results do not depend on it.
+    n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class TopicPerceptron(OnlinePrototypes):
         hypothesis: str = "last",
         voters: int = 20,
         max_weights: int | None = None,
+        shards: int = 1,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -45,6 +47,7 @@ class TopicPerceptron(OnlinePrototypes):
         self.hypothesis = hypothesis
         self.voters = voters
         self.max_weights = max_weights
+        self.shards = shards
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -18,6 +18,8 @@ from shortlist.categories.contract import PROMISES
 
 LEARNERS = [
     FeatureFocus(),
+    FeatureFocus(shards=3, passes=2, max_total_edges=200),
+    FeatureFocus(shards=2, leakage=False, values="boolean"),
     FeatureFocus(margin=0.5, passes=3, leakage=False, rare=0, max_total_edges=90),
     FeatureFocus(values="boolean", min_weight=0.0, random_state=None),
     FeatureFocus(values="raw", max_edges=2),
@@ -25,6 +27,7 @@ LEARNERS = [
     IndependentIndex(threshold=0.2),
     FrequencyBaseline(),
     MMP(),
+    MMP(shards=2, hypothesis="averaged", passes=2),
     MMP(loss=2, hypothesis="averaged", passes=2),
     MMP(loss=3, hypothesis="voted", voters=5, margin=0.5),
     MMP(margin=1.0, step="passive-aggressive", C=0.1, max_weights=100),
@@ -32,6 +35,7 @@ LEARNERS = [
     MMP(kernel="rbf", gamma=0.3, budget=60, hypothesis="averaged", passes=2),
     MMP(kernel="polynomial", step="passive-aggressive", margin=1.0, hypothesis="voted", voters=4, budget=40),
     TopicPerceptron(),
+    TopicPerceptron(shards=3, max_weights=60),
     TopicPerceptron(hypothesis="averaged", random_state=None, max_weights=50),
     TopicPerceptron(hypothesis="voted", voters=3),
     Rocchio(),

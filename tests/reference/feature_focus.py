@@ -47,3 +47,18 @@ class SlowFeatureFocus:
             for f, v in x:
                 self.update(f, c, v)
 
+
+def merged(learners, w_min, leakage):
+    """Learners, each ({(f, c): w'}, {f: (total, seen)}), as one: everything adds, then edges below w_min go."""
+    edges, features = {}, {}
+    for own_edges, own_features in learners:
+        for pair, w in own_edges.items():
+            edges[pair] = edges.get(pair, 0.0) + w
+        for f, (total, seen) in own_features.items():
+            before = features.get(f, (0.0, 0))
+            features[f] = (before[0] + total, before[1] + seen)
+    light = {(f, c) for (f, c), w in edges.items() if w / features[f][0] < w_min}
+    if not leakage:
+        for f, c in light:
+            features[f] = (features[f][0] - edges[f, c], features[f][1])
+    return {pair: w for pair, w in edges.items() if pair not in light}, features

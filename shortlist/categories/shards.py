@@ -1,0 +1,72 @@
+"""Learners that merge: what was learned apart is put together.
+
+``merge`` takes up what another learner has learned on other rows. ``fit`` with ``shards=S`` cuts each pass into S
+runs of rows, learns each run on its own from where the pass began, and mixes the S results in a fixed order. S is part
+of what is learned: it changes the result, and is therefore the user's choice, never the machine's. ``n_jobs`` says only
+how many threads work on the shards; the same bytes come out with any number.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from shortlist.categories.learner import CategoryLearner, added
+from shortlist.door import Rows, as_whole
+from shortlist.errors import InputError
+from shortlist.kernels import Ints, Longs
+from shortlist.labels import LabelSets
+
+
+class MergingLearner(CategoryLearner):
+    """Base class: merges. A learner says how, in ``_merge``."""
+
+    def _merge(self, other: Any, numbers: Ints) -> None:
+        """Take up what the other has learned; its label i has the number numbers[i] here."""
+        raise AssertionError("a learner defines this step")
+
+    def merge(self, other: Any) -> Any:
+        """Take up what another learner of this kind has learned on other rows, over the same columns."""
+        kind = type(self)
+        if not isinstance(other, kind):
+            raise InputError(f"only a {kind.__name__} can be merged into this one, not a {type(other).__name__}")
+        other._check_fitted()
+        if not self.__sklearn_is_fitted__():
+            self._start()
+        numbers = self._labels.learn([[name] for name in other._labels.names], len(other._labels)).ids
+        self._merge(other, numbers)
+        counts = np.zeros(len(self._labels), dtype=np.int64)
+        counts[numbers] = other.label_counts_
+        self._label_counts = added(self._label_counts, counts)
+        self.n_examples_ += other.n_examples_
+        self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
+        return self
+
+
+class ShardedLearner(CategoryLearner):
+    """Base class: goes through the rows of ``fit`` in several shards at once. A learner splits and mixes its state."""
+
+    shards: int
+
+    def _shard(self, n: int) -> Any:
+        """A copy to learn one of n shards with, which shares nothing that learning changes."""
+        raise AssertionError("a learner defines this step")
+
+    def _mix(self, shards: list[Any]) -> None:
+        """Put together what the shards have learned, each from the present state on, in the order given."""
+        raise AssertionError("a learner defines this step")
+
+    def _begin(self) -> None:
+        as_whole(self.shards, "shards", least=1)
+
+    def _learn_pass(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        if self.shards == 1:
+            return self._learn(rows, labels, order, first_pass)
+        parts = np.array_split(order, self.shards)
+        shards = [self._shard(self.shards) for _ in parts]
+        with ThreadPoolExecutor(min(self._jobs(), self.shards)) as pool:
+            for _ in pool.map(lambda shard, part: shard._learn(rows, labels, part, first_pass), shards, parts):
+                pass
+        self._mix(shards)

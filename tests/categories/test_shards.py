@@ -1,0 +1,189 @@
+"""Learning apart and merging: exact where the mathematics is, the stated rule elsewhere, the same for any threads."""
+
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from shortlist import MMP, FeatureFocus, IndependentIndex, InputError, Rocchio, TopicPerceptron
+from shortlist.categories.contract import as_bytes, example_data
+from tests.categories.test_feature_focus import edges_of, examples
+from tests.reference.feature_focus import merged as slow_merged
+
+WIDTH = 6
+
+
+def matrix(stream):
+    X = np.zeros((len(stream), WIDTH))
+    for i, (x, _) in enumerate(stream):
+        for f, v in x:
+            X[i, f] = v
+    return X
+
+
+def weights_by_name(learner):
+    """(feature, label) -> w', and feature -> (total, seen)."""
+    names = learner._labels.names
+    edges = {(f, names[c]): w for f, listed in edges_of(learner).items() for c, w in listed}
+    features = learner._index.features[:WIDTH]
+    return edges, dict(enumerate(zip(features["total"].tolist(), features["seen"].tolist(), strict=True)))
+
+
+@given(examples, examples, st.sampled_from([0.0, 0.1, 0.3]), st.booleans())
+def test_merging_adds_the_running_sums_and_applies_the_rule(here, there, min_weight, leakage):
+    options = {"min_weight": min_weight, "leakage": leakage, "values": "raw", "random_state": None}
+    parts = [FeatureFocus(**options).fit(matrix(s), [classes for _, classes in s]) for s in (here, there)]
+    expected = slow_merged([weights_by_name(part) for part in parts], min_weight, leakage)
+    merged = parts[0].merge(parts[1])
+    edges, features = weights_by_name(merged)
+    assert edges == pytest.approx(expected[0])
+    assert features == {f: pytest.approx(pair) for f, pair in expected[1].items()}
+    assert merged.n_examples_ == len(here) + len(there)
+    assert merged.n_edges_ == len(edges)
+    for listed in edges_of(merged).values():
+        assert [w for _, w in listed] == sorted((w for _, w in listed), reverse=True)
+    merged.rank(matrix(here), k=3)
+    merged.partial_fit(matrix(there), [classes for _, classes in there])  # the merged index goes on learning
+
+
+def test_merging_keeps_to_the_cap_and_to_its_kind():
+    X, Y = example_data()
+    one, other = (FeatureFocus(max_total_edges=100).fit(X[part], Y[part]) for part in (slice(150), slice(150, 300)))
+    assert one.merge(other).n_edges_ <= 100
+    assert one.n_examples_ == 300
+    with pytest.raises(InputError, match="only a FeatureFocus"):
+        one.merge(Rocchio().fit(X, Y))
+
+
+def test_merging_into_a_new_learner_copies():
+    X, Y = example_data()
+    one = FeatureFocus().fit(X, Y)
+    copied = FeatureFocus().merge(one)
+    assert as_bytes(copied) == as_bytes(one)
+
+
+def test_one_pass_in_shards_is_the_merge_of_learners_of_the_parts():
+    X, Y = example_data()
+    in_shards = FeatureFocus(shards=3, random_state=None).fit(X, Y)
+    cut = [0, 100, 200, 300]
+    apart = [FeatureFocus(random_state=None).fit(X[a:b], Y[a:b]) for a, b in pairwise(cut)]
+    merged = apart[0].merge(apart[1]).merge(apart[2])
+    scores = in_shards.decision_function(X)
+    columns = [list(merged.classes_).index(label) for label in in_shards.classes_]
+    # Merging two by two drops light edges twice; with no edge that light the two are the same.
+    assert np.allclose(scores, merged.decision_function(X)[:, columns], atol=0.02)
+
+
+@pytest.mark.parametrize("kind", [MMP, TopicPerceptron])
+@pytest.mark.parametrize("passes", [1, 3])
+def test_prototypes_of_shards_are_averaged(kind, passes):
+    """Every pass of a shard is a learner of its own, started from the mean; told over with dense weights."""
+    X, Y = example_data()
+    n, n_shards = X.shape[0], 3
+    in_shards = kind(shards=n_shards, passes=passes, random_state=None)
+    in_shards.fit(X, Y)
+    starts = clone(in_shards).set_params(shards=1, passes=1)
+    starts._start()
+    starts._labels.learn(Y, n)
+    dense = np.eye(X.shape[1])
+    mean = np.zeros((X.shape[1], len(starts._labels)))
+    for number in range(passes):
+        ends = []
+        for rows in np.array_split(np.arange(n), n_shards):
+            shard = with_weights(starts, mean, known=number > 0)
+            shard._learn(shard._check(X[rows]), shard._labels.look_up([Y[i] for i in rows], rows.size),
+                         np.arange(rows.size), number == 0)  # fmt: skip
+            ends.append(shard.decision_function(dense))
+        mean = np.mean(ends, axis=0)
+    assert np.allclose(in_shards.decision_function(dense), mean)
+    assert in_shards.cumulative_loss_["seen"][-1] == n * passes
+
+
+def with_weights(learner, weights, known):
+    """A copy of a learner of prototypes that starts from dense weights, features × labels."""
+    import copy
+
+    from shortlist.categories.prototypes import pack
+
+    feature, label = np.nonzero(weights)
+    listed = weights[feature, label]
+    new = copy.copy(learner)
+    nothing = np.zeros(weights.shape[0])
+    parts = feature, label.astype(np.int32), listed, np.zeros(listed.size), nothing, nothing.copy()
+    new._prototypes = pack(*parts).with_room(10_000)
+    new._counts = np.array([weights.shape[1] if known else 0, 0, 0])
+    new._total_losses, new._loss_curve = np.zeros(3), np.zeros((0, 4))
+    return new
+
+
+def test_the_average_over_time_of_shards_is_the_mean_of_their_averages():
+    """With as many rows in each shard, averaging over time and over shards can be done in either order."""
+    X, Y = example_data()
+    in_shards = MMP(shards=3, hypothesis="averaged", random_state=None).fit(X, Y)
+    classes = list(in_shards.classes_)
+    apart = []
+    for first in (0, 100, 200):
+        part = MMP(hypothesis="averaged").partial_fit(X[:0], [])
+        part._labels.learn([[c] for c in classes], len(classes))
+        apart.append(part.partial_fit(X[first : first + 100], Y[first : first + 100]).decision_function(X))
+    assert np.allclose(in_shards.decision_function(X), np.mean(apart, axis=0))
+
+
+@pytest.mark.parametrize("learner", [Rocchio(), IndependentIndex(threshold=0.05)])
+def test_sums_are_the_same_bytes_on_any_number_of_threads(learner):
+    random = np.random.default_rng(0)
+    X = scipy.sparse.random_array((500, 3000), density=0.02, rng=random, format="csr")
+    Y = random.integers(0, 40, 500)
+    one, three = (clone(learner).set_params(n_jobs=n).fit(X, Y).set_params(n_jobs=None) for n in (1, 3))
+    assert as_bytes(one) == as_bytes(three)
+
+
+def test_what_cannot_be_learned_in_shards_says_so():
+    X, Y = example_data()
+    for learner in (MMP(shards=2, hypothesis="voted"), MMP(shards=2, kernel="rbf")):
+        with pytest.raises(InputError, match="shards=1"):
+            learner.fit(X, Y)
+    with pytest.raises(InputError, match="shards must be at least 1"):
+        FeatureFocus(shards=0).fit(X, Y)
+
+
+@pytest.mark.speed
+@pytest.mark.parametrize("task", ["ranking", "learning"])
+def test_two_threads_take_little_more_than_half_the_time(task):
+    """Where two processors are free, that is: what one thread of plain work loses beside another is the yardstick."""
+    random = np.random.default_rng(0)
+    n, width = 40_000, 20_000
+    X = scipy.sparse.csr_array(
+        (np.ones(n * 50), (random.zipf(1.2, n * 50) - 1) % width, np.arange(n + 1) * 50), shape=(n, width)
+    )
+    Y = random.zipf(1.3, n) % 2000
+    learner = FeatureFocus(shards=2, n_jobs=1).fit(X, Y)
+    rows = learner._check(X)
+
+    def seconds(n_jobs):
+        learner.set_params(n_jobs=n_jobs)
+        began = time.perf_counter()
+        learner.rank_rows(rows, 5) if task == "ranking" else learner.fit_rows(rows, Y)
+        return time.perf_counter() - began
+
+    ratio = max(seconds(1) / seconds(2) for _ in range(5))
+    assert ratio > (1.6 if task == "ranking" else 1.3) or processors_free() < 1.8
+
+
+def processors_free():
+    """How much more two threads of NumPy do in a second than one."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    work = np.random.default_rng(0).random(4_000_000)
+    with ThreadPoolExecutor(2) as pool:
+        began = time.perf_counter()
+        np.sort(work)
+        one = time.perf_counter() - began
+        began = time.perf_counter()
+        list(pool.map(np.sort, [work, work]))
+        return 2 * one / (time.perf_counter() - began)
