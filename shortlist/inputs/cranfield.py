@@ -82,9 +82,9 @@ class _Record:
         """The text and the number, unless the record is bad."""
         if self.size > source.progress.max_record:
             longest = source.progress.max_record
-            source.bad(self.number, None, f"expected a record of at most {longest} bytes, found a longer one")
+            source.bad(self.number, 1, f"expected a record of at most {longest} bytes, found a longer one")
         elif "W" not in self.sections and not self.bad:
-            source.bad(self.number, None, "expected a section .W in the record that begins here, found none")
+            source.bad(self.number, 1, "expected a section .W in the record that begins here, found none")
         elif not self.bad:
             title, text = (" ".join(" ".join(self.sections.get(part, [])).split()) for part in "TW")
             if title and text.startswith(title):  # the abstracts repeat their titles

@@ -20,6 +20,7 @@ import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
+from shortlist.inputs.fields import place_of
 from shortlist.inputs.quoting import Quoting
 from shortlist.inputs.source import Source
 from shortlist.inputs.table import BadValue, Table
@@ -137,8 +138,8 @@ class Csv(Table):
         column = {what: columns[place] for what, place in layout.places.items()}
         ratings = None
         if "rating" in column:
-            pairs = zip(numbers, column["rating"], strict=True)
-            ratings = np.array([self._rating(source, number, value) for number, value in pairs])
+            rows = zip(numbers, zip(*columns, strict=True), strict=True)
+            ratings = np.array([self._rating(source, number, row, layout.places["rating"]) for number, row in rows])
             if np.isnan(ratings).any():  # bad, and already reported
                 good = np.flatnonzero(~np.isnan(ratings)).tolist()
                 return self._examples(source, layout, good, [[values[i] for i in good] for values in columns])
@@ -153,11 +154,11 @@ class Csv(Table):
             ratings=ratings,
         )
 
-    def _rating(self, source: Source, number: int, value: str) -> float:
+    def _rating(self, source: Source, number: int, row: Sequence[str], place: int) -> float:
         try:
-            return self.to_rating(value)
+            return self.to_rating(row[place])
         except BadValue as problem:
-            source.bad(number, None, str(problem))
+            source.bad(number, place_of(place, row), str(problem))
             return nan
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite, nan
 
 import numpy as np
@@ -37,18 +37,24 @@ def with_numbers(
 ) -> tuple[Rows, NDArray[np.float64]]:
     """The rows whose field is a finite number, and these numbers; the others are bad."""
 
-    def to_number(line: int, text: str) -> float:
+    def to_number(line: int, row: list[str]) -> float:
+        text = row[field]
         try:
             number = float(text)
         except ValueError:
             number = nan
         if not isfinite(number) or (among and number not in among):
-            source.bad(line, None, f"expected {what}, a number, found {text[:40]!r}")
+            source.bad(line, place_of(field, row), f"expected {what}, a number, found {text[:40]!r}")
             return nan
         return number
 
-    found = np.array([to_number(line, row[field]) for line, row in zip(numbers, rows, strict=True)], dtype=np.float64)
+    found = np.array([to_number(line, row) for line, row in zip(numbers, rows, strict=True)], dtype=np.float64)
     good = ~np.isnan(found)
     if good.all():
         return rows, found
     return [row for row, is_good in zip(rows, good, strict=True) if is_good], found[good]
+
+
+def place_of(field: int, row: Sequence[str]) -> int:
+    """The column of the line, from 1, in which a field begins, where one character stands between fields."""
+    return sum(len(before) + 1 for before in row[:field]) + 1

@@ -30,17 +30,19 @@ class JsonLines(Table):
         return head.lstrip().startswith("{") and not head.lstrip().startswith("{{")
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        usual = self._decoder(list[str]).decode  # nearly every file: read without looking at each label
+        usual = self._decoder(list[str]).decode_lines  # nearly every file: read without looking at each label
         any_kind = self._decoder(Any).decode
         plain = self.label_separator is None and self.id is None and self.rating is None
         for first, block in source.blocks():
             if plain:
                 try:
-                    records = [usual(line) for line in block.split(b"\n")[:-1]]
-                    yield Examples(texts=[one.text for one in records], labels=[one.labels for one in records])
-                    continue
+                    records = usual(block)
+                    if len(records) == block.count(b"\n"):
+                        yield Examples(texts=[one.text for one in records], labels=[one.labels for one in records])
+                        continue
                 except (ValueError, RecursionError):
-                    pass  # some line is bad, empty, or has labels of another kind: look at each
+                    pass
+            # Some line is bad, empty, or has labels of another kind: look at each.
             rows = []
             for number, line in enumerate(block.split(b"\n")[:-1], first):
                 if line.strip() and source.decoded_line(number, line) is not None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from shortlist.door import as_whole
 from shortlist.inputs.examples import Examples
+from shortlist.inputs.fields import place_of
 from shortlist.inputs.format import Format
 from shortlist.inputs.source import Source
 from shortlist.inputs.svmlight import looks_sparse
@@ -43,7 +44,8 @@ class Letor(Format):
                     if not query or query in finished:
                         expected = "qid: after the relevance" if not query else "the lines of a query to stand together"
                         found = "none" if not query else f"query {query} again"
-                        source.bad(block.numbers[i], None, f"expected {expected}, found {found}")
+                        column = place_of(1, block.targets[i : i + 1])
+                        source.bad(block.numbers[i], column, f"expected {expected}, found {found}")
                         bad.add(i)
                         continue
                     finished.add(last)

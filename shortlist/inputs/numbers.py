@@ -15,6 +15,7 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.inputs.delimited import Csv, Layout
 from shortlist.inputs.examples import Examples
+from shortlist.inputs.fields import place_of
 from shortlist.inputs.source import Source
 
 
@@ -46,9 +47,10 @@ class Numbers(Csv):
         bad: dict[int, str] = {}  # each bad row is reported once, for its first bad cell
         for name, cells in features.items():
             for n in _bad_cells(cells):
-                bad.setdefault(n, f"expected a finite number in {name!r}, found {cells[n][:40]!r}")
-        for n, sentence in sorted(bad.items()):
-            source.bad(numbers[n], None, sentence)
+                bad.setdefault(n, name)
+        for n, name in sorted(bad.items()):
+            column = place_of(layout.places[name], [cells[n] for cells in columns])
+            source.bad(numbers[n], column, f"expected a finite number in {name!r}, found {features[name][n][:40]!r}")
         kept = [n for n in range(len(numbers)) if n not in bad]
         table = np.empty((len(kept), len(features)))
         for column, cells in enumerate(features.values()):

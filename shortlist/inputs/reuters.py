@@ -56,7 +56,7 @@ class Reuters(Format):
             attributes = dict(re.findall(r'(\w+)="([^"]*)"', start[1])) if start else {}
             missing = {"TOPICS", "LEWISSPLIT", "NEWID"} - attributes.keys()
             if missing:
-                source.bad(number, None, f"expected the attribute {min(missing)} of <REUTERS>, found none")
+                source.bad(number, 1, f"expected the attribute {min(missing)} of <REUTERS>, found none")
                 continue
             split = attributes["LEWISSPLIT"].lower() if attributes["TOPICS"] == "YES" else "unused"
             split = split if split in SPLITS else "unused"
@@ -75,13 +75,13 @@ def _records(source: Source) -> Iterator[tuple[int, str]]:
     for number, line in source.lines():
         if line.startswith("<REUTERS"):
             if first:
-                source.bad(first, None, "expected </REUTERS> before the next <REUTERS>, found none")
+                source.bad(first, 1, "expected </REUTERS> before the next <REUTERS>, found none")
             lines, first, held = [], number, 0
         if first:
             held += len(line) + 1
             if held > source.progress.max_record:
                 longest = source.progress.max_record
-                source.bad(first, None, f"expected a record of at most {longest} bytes, found a longer one")
+                source.bad(first, 1, f"expected a record of at most {longest} bytes, found a longer one")
                 first = 0
                 continue
             lines.append(line)
@@ -89,7 +89,7 @@ def _records(source: Source) -> Iterator[tuple[int, str]]:
                 yield first, "\n".join(lines)
                 first = 0
     if first:
-        source.bad(first, None, "expected </REUTERS> at the end of the document that begins here, found none")
+        source.bad(first, 1, "expected </REUTERS> at the end of the document that begins here, found none")
 
 
 def _inside(record: str, tag: str) -> str:

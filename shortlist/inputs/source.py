@@ -109,10 +109,9 @@ class Source:
             reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
             raise InputError(f"cannot read {self.name}: {reason}") from None
 
-    def bad(self, line: int, column: int | None, problem: str) -> None:
+    def bad(self, line: int, column: int, problem: str) -> None:
         """Report a bad record at a line and column, both counted from 1."""
-        where = f"line {line}" if column is None else f"line {line}, column {column}"
-        sentence = f"{self.name}, {where}: {problem}"
+        sentence = f"{self.name}, line {line}, column {column}: {problem}"
         self.first_bad = self.first_bad or (line, sentence)
         self.progress.bad(sentence)
 
@@ -124,7 +123,7 @@ class Source:
             first = data.find(b"\n") + 1
             if skipping or len(rest) + (first or len(data)) > longest:
                 if not skipping:
-                    self.bad(number, None, f"expected a record of at most {longest} bytes, found a longer one")
+                    self.bad(number, 1, f"expected a record of at most {longest} bytes, found a longer one")
                 rest, skipping = bytearray(), not first
                 if skipping:
                     continue

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
+from shortlist.inputs.fields import place_of
 from shortlist.inputs.format import Format
 from shortlist.inputs.source import Source
 
@@ -54,12 +55,13 @@ class Xmc(Format):
             labels = [target.split(",") if target else [] for target in block.targets]
             good = []
             for i, one in enumerate(labels):
-                wrong = next((label for label in one if not label.isdecimal() or int(label) >= n_labels), None)
-                if wrong is None:
-                    good.append(i)
+                wrong = [not label.isdecimal() or int(label) >= n_labels for label in one]
+                if any(wrong):
+                    which = wrong.index(True)
+                    expected = f"expected a label from 0 to {n_labels - 1}, found {one[which][:40]!r}"
+                    source.bad(block.numbers[i], place_of(which, one), expected)
                 else:
-                    expected = f"expected a label from 0 to {n_labels - 1}, found {wrong[:40]!r}"
-                    source.bad(block.numbers[i], None, expected)
+                    good.append(i)
             found += len(good)
             if len(good) < len(labels):
                 block, labels = block.only(good), [labels[i] for i in good]

@@ -120,7 +120,7 @@ def test_numbers():
     assert only("a;b\n1;2\n", "numbers", separator=";")[0].labels is None
     fails("1,2\n3,4", "numbers", "line 1: expected the names of the columns, found numbers")
     fails("a,a\n3,4", "numbers", "line 1: a column is named twice")
-    fails("a,b\n3,4\n5,x", "numbers", "line 3: expected a finite number in 'b', found 'x'")
+    fails("a,b\n3,4\n5,x", "numbers", "line 3, column 3: expected a finite number in 'b', found 'x'")
     batch, stream = only("a,b\n3,4\ny,x\n5,6\n", "numbers", skip_bad=True)
     assert (dense(batch.rows), stream.skipped.count) == ([[3, 4], [5, 6]], 1)
 
@@ -148,16 +148,16 @@ def test_reuters(tmp_path):
 @pytest.mark.parametrize(
     ("data", "match", "left"),
     [
-        (SGML[:-11], "line 16: expected </REUTERS> at the end of the document that begins here, found none", 2),
-        (SGML.replace(b"</REUTERS>", b"", 1), "line 2: expected </REUTERS> before the next <REUTERS>, found none", 2),
-        (SGML.replace(b'TOPICS="NO"', b""), "line 11: expected the attribute TOPICS of <REUTERS>, found none", 2),
+        (SGML[:-11], "line 16, column 1: expected </REUTERS> at the end of the document that begins here", 2),
+        (SGML.replace(b"</REUTERS>", b"", 1), "line 2, column 1: expected </REUTERS> before the next <REUTERS>", 2),
+        (SGML.replace(b'TOPICS="NO"', b""), "line 11, column 1: expected the attribute TOPICS of <REUTERS>", 2),
     ],
 )
 def test_bad_reuters(data, match, left):
     fails(data, "reuters", match)
     batch, stream = only(data, "reuters", skip_bad=True)
     assert (len(batch), stream.skipped.count) == (left, 1)
-    fails(SGML, "reuters", "line 2: expected a record of at most 200 bytes, found a longer one", max_record=200)
+    fails(SGML, "reuters", "line 2, column 1: expected a record of at most 200 bytes", max_record=200)
 
 
 # Cranfield, MovieLens, TREC, books
@@ -183,11 +183,11 @@ def test_bad_cranfield():
     fails("hello\n" + CRAN, "cranfield", "line 1, column 1: expected .I and a number, found 'hello'")
     fails(".I x\n.W\na", "cranfield", "line 1, column 4: expected a number after .I, found 'x'")
     fails(".I 1\nhello\n", "cranfield", "line 2, column 1: expected a section such as .W, found 'hello'")
-    fails(".I 1\n.T\nhello\n", "cranfield", "line 1: expected a section .W in the record that begins here, found none")
-    fails(CRAN, "cranfield", "line 1: expected a record of at most 20 bytes", max_record=20)
+    fails(".I 1\n.T\nhello\n", "cranfield", "line 1, column 1: expected a section .W in the record that begins here")
+    fails(CRAN, "cranfield", "line 1, column 1: expected a record of at most 20 bytes", max_record=20)
     batch, stream = only(f".I x\n.W\na\n.I 2\nhello\nagain\n.W\nb\n.I 3\n{CRAN}", "cranfield", skip_bad=True)
     assert (batch.ids, stream.skipped.count) == (["7", "8"], 3)
-    fails("1 2 9", "cranqrel", "line 1: expected a grade of 1 to 5 or -1, a number, found '9'")
+    fails("1 2 9", "cranqrel", "line 1, column 5: expected a grade of 1 to 5 or -1, a number, found '9'")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_bad_movielens():
     good = "196\t242\t3\t881250949\n"
     fails(good + "1\t2\t3\n", "movielens", "line 2, column 6: expected user, film, rating, time, found 3 fields")
     fails(good + "1\t2\t3\t4\t5\n", "movielens", "line 2, column 9: expected user, film, rating, time, found 5 fields")
-    fails(good + "1\t2\tgood\t4\n", "movielens", "line 2: expected a rating, a number, found 'good'")
+    fails(good + "1\t2\tgood\t4\n", "movielens", "line 2, column 5: expected a rating, a number, found 'good'")
     batch, stream = only(good + "1\t2\tnan\t4\n\n1\n" + good, "movielens", skip_bad=True)
     assert (batch.ratings.tolist(), stream.skipped.count) == ([3, 3], 2)
 
@@ -221,7 +221,7 @@ def test_trec():
     assert stream.format == "run"
     assert (batch.query, batch.ids, batch.scores.tolist()) == (["q1", "q1"], ["d-1", "d-2"], [9.5, -0.001])
     fails("q1 0 d1", "qrels", "line 1, column 8: expected query, iteration, document, relevance, found 3 fields")
-    fails("q1 Q0 d1 1 high mine", "run", "line 1: expected a score, a number, found 'high'")
+    fails("q1 Q0 d1 1 high mine", "run", "line 1, column 12: expected a score, a number, found 'high'")
     fails("q1 Q0 d1 1 1 my run", "run", "line 1, column 17: expected query, Q0, document, rank, score, tag, found 7")
 
 

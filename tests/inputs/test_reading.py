@@ -104,7 +104,7 @@ def test_a_line_of_100_megabytes_is_refused_and_skipped_in_bounded_memory(tmp_pa
     assert bomb.stat().st_size < 1 << 20
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match=r"bomb.txt.gz, line 2: expected a record of at most 67108864 bytes"):
+        with pytest.raises(InputError, match=r"bomb.txt.gz, line 2, column 1: expected a record of at most 67108864"):
             texts_of(read(bomb, "lines"))
         stream = read(bomb, "lines", skip_bad=True, max_record=1 << 22)
         tracemalloc.reset_peak()
@@ -142,7 +142,7 @@ def test_lines_are_counted_rightly_after_one_that_is_too_long(batch):
     stream = read(io.BytesIO(b"ab\n" + b"x" * 30 + b"\ncd\n\xff\n"), "lines", batch=batch, max_record=10, skip_bad=True)
     assert texts_of(stream) == ["ab", "cd"]
     assert [sentence.partition(":")[0] for sentence in stream.skipped.sentences] == [
-        "<BytesIO>, line 2", "<BytesIO>, line 4, column 1",
+        "<BytesIO>, line 2, column 1", "<BytesIO>, line 4, column 1",
     ]  # fmt: skip
 
 

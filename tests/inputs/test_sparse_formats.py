@@ -198,8 +198,8 @@ def test_letor():
 @pytest.mark.parametrize(
     ("line", "match"),
     [
-        ("1 1:1", "line 3: expected qid: after the relevance, found none"),
-        ("1 qid:1 1:1", "line 3: expected the lines of a query to stand together, found query 1 again"),
+        ("1 1:1", "line 3, column 3: expected qid: after the relevance, found none"),
+        ("1 qid:1 1:1", "line 3, column 3: expected the lines of a query to stand together, found query 1 again"),
         ("good qid:2 1:1", "line 3, column 1: expected the relevance, a number, found 'good'"),
         ("qid:2 1:1", "line 3, column 1: expected the relevance, a number, found nothing"),
         ("inf qid:2 1:1", "line 3, column 1: expected the relevance, a number, found 'inf'"),
@@ -231,8 +231,8 @@ def test_xmc():
         ("1 99999999999 3\n1 0:1", "line 1: expected the numbers of examples, features and labels"),
         ("2 3 4\n1 0:1\n", "expected 2 examples, as its first line says, found 1"),
         ("1 3 4\n1 0:1\n\n", "expected 1 examples, as its first line says, found 2"),
-        ("1 3 4\n4 0:1\n", "line 2: expected a label from 0 to 3, found '4'"),
-        ("1 3 4\na 0:1\n", "line 2: expected a label from 0 to 3, found 'a'"),
+        ("1 3 4\n1,22,3 0:1\n", "line 2, column 3: expected a label from 0 to 3, found '22'"),
+        ("1 3 4\na 0:1\n", "line 2, column 1: expected a label from 0 to 3, found 'a'"),
         ("1 3 4\n1 3:1\n", "line 2, column 3: expected an index of at most 2, found '3:1'"),
     ],
 )
