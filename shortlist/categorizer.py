@@ -13,7 +13,9 @@ from sklearn.exceptions import NotFittedError
 from shortlist import store
 from shortlist.categories.feature_focus import FeatureFocus
 from shortlist.categories.learner import BIAS, CategoryLearner, Explanation
-from shortlist.labels import label_lists
+from shortlist.door import Rows
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, label_lists
+from shortlist.pipeline import ahead
 from shortlist.ranking import Ranking
 from shortlist.store import State
 from shortlist.text.tokens import as_texts
@@ -68,17 +70,37 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         return self.fit_batches([(texts, self._checked(texts, Y))])
 
     def fit_batches(self, batches: Iterable[tuple[list[str], list[list[Any]]]]) -> Categorizer:
-        """``fit`` from batches of texts and label lists, of which only the rows of features are kept."""
+        """``fit`` from batches of texts and label lists, of which only the rows of features are kept.
+
+        Batches are made in a thread of their own while earlier ones are tokenised.
+        """
         self._begin()
-        labels: list[list[Any]] = []
+        names, sets = LabelIndex(), []
 
         def texts() -> Iterator[list[str]]:
-            for some_texts, some_labels in batches:
-                labels.extend(self._checked(some_texts, some_labels))
+            for some_texts, some_labels in ahead(batches):
+                sets.append(names.learn(some_labels, len(as_texts(some_texts))))
                 yield some_texts
 
         rows = self.text_.fit_rows(texts())
-        self.learner_.fit_rows(rows, labels)
+        self.learner_.fit_rows(rows, NumberedLabels(names.names, LabelSets.stack(sets)))
+        return self
+
+    def learn_batches(self, batches: Iterable[tuple[list[str], list[list[Any]]]]) -> Categorizer:
+        """``learn_many`` of one batch after the other; while one is learned, the next are tokenised and made.
+
+        If a batch cannot be made, all batches before it have been learned.
+        """
+        if not self.__sklearn_is_fitted__():
+            self._begin()
+
+        def rows() -> Iterator[tuple[Rows, list[list[Any]]]]:
+            for texts, Y in ahead(batches):
+                labels = self._checked(texts, Y)
+                yield self.text_.learn_rows(texts), labels
+
+        for some_rows, labels in ahead(rows()):
+            self.learner_.learn_rows(some_rows, labels)
         return self
 
     def _begin(self) -> None:

@@ -32,6 +32,23 @@ class LabelSets(NamedTuple):
         return cls(indptr, np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(indptr[-1])))
 
 
+    @classmethod
+    def stack(cls, parts: list[LabelSets]) -> LabelSets:
+        """The label sets of all parts, one part after the other."""
+        counts = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(part.indptr) for part in parts)])
+        return cls(np.cumsum(counts), np.concatenate([np.zeros(0, dtype=np.int32), *(part.ids for part in parts)]))
+
+
+class NumberedLabels(NamedTuple):
+    """The labels of many examples that have been numbered once: they can stand wherever label lists can."""
+
+    names: list[Any]
+    sets: LabelSets
+
+    def __len__(self) -> int:
+        return self.sets.n_rows
+
+
 class LabelIndex:
     """The labels seen so far: ``names[i]`` is label number i, and ``number[name]`` its inverse."""
 
@@ -46,15 +63,25 @@ class LabelIndex:
 
     def learn(self, Y: Any, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples; unseen labels get the next numbers."""
+        if isinstance(Y, NumberedLabels):
+            numbers = self._numbers(Y.names)
+            return Y.sets._replace(ids=numbers[Y.sets.ids])
         lists = label_lists(Y, n_rows)
+        indptr = np.zeros(n_rows + 1, dtype=np.int64)
+        np.cumsum(np.fromiter(map(len, lists), dtype=np.int64, count=n_rows), out=indptr[1:])
+        ids = self._numbers(list(chain.from_iterable(lists)))
+        pairs = np.repeat(np.arange(n_rows), np.diff(indptr)) * len(self) + ids
+        if np.unique(pairs).size < pairs.size:  # a label stands twice with one example
+            return LabelSets.of([self.number[label] for label in labels] for labels in lists)
+        return LabelSets(indptr, ids)
+
+    def _numbers(self, labels: list[Any]) -> NDArray[np.int32]:
+        """The number of each of these labels; unseen ones get the next numbers."""
         number = self.number
-        unseen: dict[Any, int] = {}
-        for label in chain.from_iterable(lists):
-            if label not in number and label not in unseen:
-                unseen[label] = len(number) + len(unseen)
-        number |= unseen
+        unseen = [label for label in dict.fromkeys(labels) if label not in number]
+        number.update(zip(unseen, range(len(number), len(number) + len(unseen)), strict=True))
         self.names += unseen
-        return LabelSets.of([number[label] for label in labels] for labels in lists)
+        return np.fromiter(map(number.__getitem__, labels), dtype=np.int32, count=len(labels))
 
     def look_up(self, Y: Any, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples without learning any: unseen ones get numbers from len(self) on."""
@@ -74,6 +101,8 @@ def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
 
     A label is text or a number: what can be stored and compared.
     """
+    if isinstance(Y, list) and len(Y) == n_rows and _are_plain(Y):
+        return Y
     if scipy.sparse.issparse(Y):
         matrix = scipy.sparse.csr_array(Y, copy=True)
         matrix.eliminate_zeros()
@@ -100,6 +129,11 @@ def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
             if not isinstance(label, (str, int, float)) or label != label:
                 raise InputError(f"the label {label!r} of example {row} is neither text nor a number")
     return lists
+
+
+def _are_plain(Y: list[Any]) -> bool:
+    """Whether these are lists of text and whole numbers: what most come as, and there is nothing to look at."""
+    return set(map(type, Y)) <= {list} and set(map(type, chain.from_iterable(Y))) <= {str, int}
 
 
 def _one(labels: Any) -> list[Any]:

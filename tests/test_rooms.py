@@ -9,7 +9,7 @@ import shortlist
 
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
-    "errors", "kernels", "door", "store", "labels", "ranking", "dual",
+    "errors", "pipeline", "kernels", "door", "store", "labels", "ranking", "dual",
     "inputs", "text", "categories", "ratings", "documents", "measures", "categorizer", "rater", "document_ranker",
     "experiments", "report", "server", "distributed", "cli",
 ]  # fmt: skip

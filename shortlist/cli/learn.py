@@ -24,8 +24,7 @@ def learn(
     model, task = load_model(model_file)
     before = task.describe(model)
     stream = task.open_data(reading, data)
-    for batch in task.labelled(data, stream, progress(stream, "learning")):
-        task.learn(model, batch, stream)
+    task.learn(model, task.labelled(data, stream, progress(stream, "learning")), stream)
     target = output or model_file
     model.save(target)
     facts = task.describe(model)

@@ -3,7 +3,7 @@
     open_data(reading, source)                    the stream of a data argument
     labelled(source, stream, batches)             the same batches, refused where there is nothing to learn from
     train(batches, stream, settings)              a model
-    learn(model, batch, stream)                   go on learning
+    learn(model, batches, stream)                 go on learning
     lines(model, batches, stream, k, as_json)     what ``rank`` prints, line by line
     evaluate(model, batches, stream, asked)       what ``evaluate`` prints
     describe(model)                               the numbers of a model

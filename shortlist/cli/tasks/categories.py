@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,11 @@ from shortlist.cli.options import Reading, with_labels
 from shortlist.cli.tasks import Asked, Settings, change
 from shortlist.cli.terminal import print_json, print_table, say
 from shortlist.errors import InputError
+from shortlist.pipeline import ahead
 
 if TYPE_CHECKING:
     from shortlist import Ranking
+    from shortlist.door import Rows
     from shortlist.inputs import Examples, Stream
 
 USUAL = ["R1", "R5", "MRR", "P@5", "nDCG@5"]
@@ -36,6 +39,7 @@ def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> An
     from shortlist.categorizer import default_text
     from shortlist.door import Rows
     from shortlist.experiments.compare import learner as named
+    from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
 
     for_text = {name[5:]: value for name, value in settings.values.items() if name.startswith("text.")}
     for_learner = {name: value for name, value in settings.values.items() if not name.startswith("text.")}
@@ -47,32 +51,39 @@ def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> An
         raise InputError("there are no examples to learn from")
     if first.texts is not None:
 
-        def texts() -> Iterator[tuple[Any, Any]]:
-            yield first.texts, first.labels
-            for batch in batches:
-                yield batch.texts, batch.labels
-
-        return shortlist.Categorizer(learner, text).fit_batches(texts())
+        texts = ((texts_of(batch), batch.labels or []) for batch in chain([first], batches))
+        return shortlist.Categorizer(learner, text).fit_batches(texts)
     if for_text:
         raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
-    every = [first, *batches]
-    labels = [own for batch in every for own in batch.labels or ()]
-    return learner.fit_rows(Rows.stack([batch.rows for batch in every if batch.rows is not None]), labels)
+    names, sets, parts = LabelIndex(), [], []
+    for batch in ahead(chain([first], batches)):
+        sets.append(names.learn(batch.labels, len(batch)))
+        parts.append(rows_of(batch))
+    return learner.fit_rows(Rows.stack(parts), NumberedLabels(names.names, LabelSets.stack(sets)))
 
 
-def learn(model: Any, batch: Examples, stream: Stream | None = None) -> None:
-    """Learn the texts or rows of a batch, whichever the model takes."""
+def learn(model: Any, batches: Iterable[Examples], stream: Stream | None = None) -> None:
+    """Learn the texts or rows of batches, whichever the model takes; some are read while others are learned."""
     learner = learner_of(model)
     if not hasattr(learner, "partial_fit"):
         raise InputError(f"{type(learner).__name__} cannot go on learning; train it anew")
     if hasattr(model, "text_"):
-        if batch.texts is None:
-            raise InputError("the model learns from texts, and the data hold rows of features")
-        model.learn_many(batch.texts, batch.labels)
-    else:
-        if batch.rows is None:
-            raise InputError("the model learns from rows of features, and the data hold texts")
-        model.learn_rows(batch.rows, batch.labels)
+        model.learn_batches((texts_of(batch), batch.labels or []) for batch in batches)
+        return
+    for batch in ahead(batches):
+        model.learn_rows(rows_of(batch), batch.labels)
+
+
+def texts_of(batch: Examples) -> list[str]:
+    if batch.texts is None:
+        raise InputError("the model learns from texts, and the data hold rows of features")
+    return batch.texts
+
+
+def rows_of(batch: Examples) -> Rows:
+    if batch.rows is None:
+        raise InputError("the model learns from rows of features, and the data hold texts")
+    return batch.rows
 
 
 def lines(model: Any, batches: Iterator[Examples], stream: Stream, k: int, as_json: bool) -> Iterator[str]:
@@ -163,7 +174,7 @@ def draw_learning(folder: Path, model: Any, batches: list[Examples], best: Any, 
                 few = batch.take(list(range(first, min(first + FEW, len(batch)))))
                 numbers = learner_of(learning).label_numbers(few.labels)
                 hits += is_true(rank(learning, few, 1).ids[:, 0], numbers).tolist()
-                learn(learning, few)
+                learn(learning, [few])
         curves["learning as it goes"] = progressive(hits)
     plots.plot_learning(folder / "learning.png", curves, "R1")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.options import Reading
@@ -51,7 +51,7 @@ def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> An
     return model
 
 
-def learn(model: Any, batch: Examples, stream: Stream) -> None:
+def learn(model: Any, batches: Iterable[Examples], stream: Stream) -> None:
     raise InputError(f"{type(model.learner_).__name__} learns from all documents at once; train it anew")
 
 

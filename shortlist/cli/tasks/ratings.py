@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.options import Reading, with_labels
 from shortlist.cli.tasks import Asked, Settings, change, choose
 from shortlist.cli.terminal import print_json, print_table
 from shortlist.errors import InputError
+from shortlist.pipeline import ahead
 
 if TYPE_CHECKING:
     from shortlist.inputs import Examples, Stream
@@ -47,8 +48,9 @@ def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> An
     return Rater(learner).fit(rows, as_values(ratings, settings.values.get("scale")), stream.columns)
 
 
-def learn(model: Any, batch: Examples, stream: Stream) -> None:
-    model.learn(batch.rows, as_values([own[0] for own in batch.labels or ()], model.classes_), stream.columns)
+def learn(model: Any, batches: Iterable[Examples], stream: Stream) -> None:
+    for batch in ahead(batches):
+        model.learn(batch.rows, as_values([own[0] for own in batch.labels or ()], model.classes_), stream.columns)
 
 
 def lines(model: Any, batches: Iterator[Examples], stream: Stream, k: int, as_json: bool) -> Iterator[str]:

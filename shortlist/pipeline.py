@@ -1,0 +1,26 @@
+"""Stages that work at the same time: while one batch is learned, the next is tokenised, and the one after it read.
+
+A stage is an iterator; ``ahead`` runs it in a thread of its own, which stays a few items ahead and then waits. Reading,
+decompressing and the kernels release the interpreter's lock, so the slowest stage sets the pace. Each stage still does
+its items in order, by itself: what comes out is what would come out without threads, errors at their place included.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+AHEAD = 2  # items that may wait: enough that no stage starves, few enough that they take no room
+
+
+def ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """The same items, made by a thread of their own before they are asked for."""
+    iterator, end = iter(items), object()
+    with ThreadPoolExecutor(1) as maker:
+        waiting: deque[Any] = deque(maker.submit(next, iterator, end) for _ in range(AHEAD))
+        while (item := waiting.popleft().result()) is not end:
+            waiting.append(maker.submit(next, iterator, end))
+            yield item

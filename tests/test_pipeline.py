@@ -1,0 +1,89 @@
+"""Stages that work at the same time give what they give one after the other, errors at their place included."""
+
+import threading
+import time
+
+import pytest
+
+from shortlist import Categorizer, FeatureFocus, InputError
+from shortlist.categories.contract import as_bytes
+from shortlist.pipeline import AHEAD, ahead
+
+
+def test_items_come_in_order_and_the_error_behind_them():
+    def items():
+        yield from range(10)
+        raise InputError("line 11 is bad")
+
+    seen = []
+    with pytest.raises(InputError, match="line 11"):
+        for item in ahead(items()):
+            seen.append(item)
+    assert seen == list(range(10))
+
+
+def test_a_stage_waits_when_it_is_far_enough_ahead():
+    made = []
+
+    def items():
+        for n in range(100):
+            made.append(n)
+            yield n
+
+    taken = iter(ahead(items()))
+    assert next(taken) == 0
+    time.sleep(0.05)
+    assert len(made) <= AHEAD + 1
+    before = threading.active_count()
+    taken.close()
+    assert threading.active_count() < before  # whoever stops early leaves no thread behind
+
+
+def test_stages_overlap():
+    def slow(items):
+        for item in items:
+            time.sleep(0.02)
+            yield item
+
+    def seconds(stages):
+        began = time.perf_counter()
+        assert list(stages) == list(range(12))
+        return time.perf_counter() - began
+
+    one_after_the_other = seconds(slow(slow(slow(range(12)))))
+    assert seconds(slow(ahead(slow(ahead(slow(range(12))))))) < 0.7 * one_after_the_other
+
+
+WORDS = ["wheat", "corn", "bank", "rates", "oil", "ship", "grain", "gold", "sugar", "trade"]
+
+
+def batches(n=20, size=30):
+    for b in range(n):
+        numbers = range(b * size, (b + 1) * size)
+        texts = [" ".join(WORDS[(i * k) % 10] for k in (1, 3, 7)) + f" word{i % 50}" for i in numbers]
+        yield texts, [[WORDS[i % 10], f"label {i % 7}"] for i in numbers]
+
+
+def test_learning_from_a_stream_is_learning_batch_by_batch():
+    apart = Categorizer()
+    for texts, labels in batches():
+        apart.learn_many(texts, labels)
+    assert as_bytes(Categorizer().learn_batches(batches())) == as_bytes(apart)
+
+
+@pytest.mark.parametrize("learner", [FeatureFocus(), FeatureFocus(shards=2, n_jobs=2)])
+def test_fitting_from_a_stream_is_fitting_all_texts(learner):
+    texts = [text for some, _ in batches() for text in some]
+    labels = [own for _, some in batches() for own in some]
+    assert as_bytes(Categorizer(learner).fit_batches(batches())) == as_bytes(Categorizer(learner).fit(texts, labels))
+
+
+def test_what_came_before_a_bad_batch_is_learned():
+    def with_bad():
+        yield from batches(3)
+        yield ["a text"], [["fine"], ["one too many"]]
+
+    stream = Categorizer()
+    with pytest.raises(InputError, match="1 examples but labels for 2"):
+        stream.learn_batches(with_bad())
+    assert as_bytes(stream) == as_bytes(Categorizer().learn_batches(batches(3)))
