@@ -33,13 +33,13 @@ Learners = dict[str, Callable[[], RatingLearner]]
 SCALE = [1, 2, 3, 4, 5]
 
 
-def paper_learners(learning_rate: float, **common: Any) -> Learners:
-    """The three algorithms as the paper has them: no intercepts, one fixed learning rate for WH."""
+def paper_learners(learning_rate: float, *, intercepts: bool = False, **common: Any) -> Learners:
+    """The three algorithms; as the paper has them without intercepts and with one fixed learning rate for WH."""
     common = {"scale": SCALE, "hypothesis": "last", **common}
     return {
         "PRank": partial(PRank, **common),
-        "WH": partial(WidrowHoff, learning_rate=learning_rate, fit_intercept=False, **common),
-        "MCP": partial(MulticlassPerceptron, fit_intercept=False, **common),
+        "WH": partial(WidrowHoff, learning_rate=learning_rate, fit_intercept=intercepts, **common),
+        "MCP": partial(MulticlassPerceptron, fit_intercept=intercepts, **common),
     }
 
 
@@ -204,10 +204,11 @@ EACH_JOB = {"synthetic": 5, "movies": 60}  # trials, for some seconds of work
 ROUNDS_SHOWN = 50
 PUBLISHED_ORDER = {"PRank": 1, "WH": 2, "MCP": 3}
 BAND = "The band is a 95 % confidence interval of the mean over trials."
-BATCH = {  # the rule that predicts, and the range of the features
-    "last rule": ("last", 1.0),
-    "averaged rule": ("averaged", 1.0),
-    "averaged rule, features × ¼": ("averaged", 0.25),
+BATCH: dict[str, tuple[float, Learners]] = {  # the range of the features, and the learners
+    "last rule": (1.0, paper_learners(0.1)),
+    "averaged": (1.0, paper_learners(0.1, hypothesis="averaged")),
+    "averaged, features × ¼": (0.25, paper_learners(1.6, hypothesis="averaged")),  # 1.6: the same steps of WH
+    "averaged, features × ¼, intercepts": (0.25, paper_learners(0.3, intercepts=True, hypothesis="averaged")),
 }
 
 
@@ -243,8 +244,7 @@ def run_movies(folder: Path, job: Job) -> Result:
     trials = range(job["first"], job["end"])
     if job["setting"] == "online":
         return _at_some_rounds([_movies_trial(MoviesProtocol(job["more_than"]), ratings, trial) for trial in trials])
-    rule, width = BATCH[job["setting"]]
-    learners = paper_learners(0.1 / width**2, hypothesis=rule)  # smaller features, the same steps of WH
+    width, learners = BATCH[job["setting"]]
     protocol = MoviesProtocol(job["more_than"], feature_range=width, learners=learners)
     return {"held_out": [_batch_trial(protocol, ratings, trial).tolist() for trial in trials]}
 

@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shortlist import dual, store
-from shortlist.door import Rows, as_choice, as_rows, as_whole
+from shortlist.door import Rows, as_choice, as_numbers, as_rows, as_whole
 from shortlist.errors import InputError
 from shortlist.kernels import Floats, Longs
 from shortlist.ratings import saving
@@ -30,7 +30,7 @@ from shortlist.store import State
 
 Self = TypeVar("Self", bound="RatingLearner")
 HYPOTHESES = ("last", "averaged", "voted")
-PREDICT_BLOCK = 8192
+PREDICT_BLOCK = 2**22  # the most scores, or kernel values, that predicting holds at a time
 
 
 class RatingLearner(ClassifierMixin, BaseEstimator):
@@ -151,7 +151,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
             raise InputError("this learner requires y to be passed, but the target y is None")
         rows = _as_rows(X)
         ratings = as_ratings(y, rows.n_rows)
-        named = ratings if classes is None else np.concatenate([as_ratings(classes, len(classes)), ratings])
+        named = ratings if classes is None else open_for(as_ratings(classes, len(classes)), ratings)[0]
         if afresh or not hasattr(self, "_clock"):
             steps = np.unique(named) if self.scale is None else as_steps(self.scale)
             numbers = step_numbers(steps, ratings)
@@ -208,12 +208,16 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
         rated = self._rate(X)
         return self.classes_[rated]
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the ranking loss: −mean |ŷ − y|, counted in steps of the scale, so that higher is better."""
         rated = self.predict(X)
         ratings = as_ratings(y, rated.size)
         steps = self.classes_ if self.scale is not None else open_for(self.classes_, ratings)[0]
-        return -float(np.abs(step_numbers(steps, rated) - step_numbers(steps, ratings)).mean())
+        distances = np.abs(step_numbers(steps, rated) - step_numbers(steps, ratings))
+        weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight", length=rated.size)
+        if weights is not None and not (weights.min() >= 0 < weights.max()):
+            raise InputError("sample_weight must hold numbers of at least 0, not all of them 0")
+        return -float(np.average(distances, weights=weights))
 
     def calibrate(self: Self, X: Any, y: Any) -> Self:
         """Fit probabilities on examples that were not learned from; learning more forgets them."""
@@ -254,8 +258,10 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
         self._note_columns(X, reset=False)
         n_rules, n_vectors, n_columns = weights.shape
         flat = weights.reshape(n_rules * n_vectors, n_columns).T
-        for first in range(0, matrix.shape[0], PREDICT_BLOCK):
-            block = matrix[first : first + PREDICT_BLOCK]
+        width = n_rules * self.classes_.size + (0 if self._supports is None else len(self._supports))
+        size = max(1, PREDICT_BLOCK // width)
+        for first in range(0, matrix.shape[0], size):
+            block = matrix[first : first + size]
             if self._supports is not None:
                 block = dual.gram(self._kernel_function(), block, self._supports.rows)
             yield (block @ flat).reshape(-1, n_rules, n_vectors)

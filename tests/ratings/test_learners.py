@@ -69,7 +69,12 @@ def test_clone_keeps_the_parameters(learner):
 def test_score_is_minus_the_ranking_loss(learner):
     X, y = rated_rows()
     model = learner().fit(X, 10 * y)  # five steps, ten apart
-    assert model.score(X, 10 * y) == -np.abs(model.predict(X) / 10 - y).mean()
+    distances = np.abs(model.predict(X) / 10 - y)
+    assert model.score(X, 10 * y) == -distances.mean()
+    assert model.score(X, 10 * y, sample_weight=y) == pytest.approx(-np.average(distances, weights=y))
+    for wrong in (y[1:], -y, 0 * y):
+        with pytest.raises(InputError, match="sample_weight"):
+            model.score(X, 10 * y, sample_weight=wrong)
 
 
 def test_dense_sparse_and_frames_are_the_same(learner):
@@ -256,6 +261,8 @@ def test_columns_arrive_later_with_a_kernel(learner):
 def test_ratings_named_ahead(learner):
     model = learner().partial_fit([[1.0]], [3], classes=[1, 2, 3, 4])
     assert model.classes_.tolist() == [1, 2, 3, 4]
+    with pytest.raises(InputError, match="numbers, but these ratings are text"):
+        learner().partial_fit([[1.0]], ["a"], classes=[1, 2])
 
 
 def test_probabilities(learner):
@@ -285,6 +292,15 @@ def test_probabilities_of_ratings_not_held_out_are_zero(learner):
     assert probabilities[X @ np.linspace(2, -1, 4) > 2, 3].mean() > 0.8
     with pytest.raises(InputError, match="one rating only"):
         model.calibrate(X[y == 2], y[y == 2])
+
+
+@pytest.mark.parametrize("form", [{"hypothesis": "voted"}, {"kernel": "rbf"}, {"kernel": "rbf", "hypothesis": "voted"}])
+def test_predictions_do_not_depend_on_the_blocks(learner, form, monkeypatch):
+    X, y = rated_rows(100)
+    model = learner(**form).fit(X, y)
+    at_once = model.decision_function(X)
+    monkeypatch.setattr("shortlist.ratings.learner.PREDICT_BLOCK", 700)
+    np.testing.assert_allclose(model.decision_function(X), at_once, atol=1e-12)
 
 
 # Bad input, and odd input.
