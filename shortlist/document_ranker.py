@@ -41,7 +41,7 @@ class DocumentRanker(BaseEstimator):
         as_choice(self.scale, "scale", (*METHODS, None))
         learner = MapSVM() if self.learner is None else clone(self.learner)
         rows = as_rows(X) if not isinstance(X, Rows) else X
-        self.learner_ = learner.fit(self._scaled(rows, query), relevance, query=query)
+        self.learner_ = learner.fit(self.scaled(rows, query), relevance, query=query)
         self.n_examples_, self.n_queries_ = rows.n_rows, len(as_queries(query, rows.n_rows))
         return self
 
@@ -58,9 +58,10 @@ class DocumentRanker(BaseEstimator):
         width = self.learner_.n_features_in_
         if rows.n_features > width:
             raise InputError(f"the documents have {rows.n_features} features, and the model learned from {width}")
-        return self.learner_.decision_function(self._scaled(rows._replace(n_features=width), query))
+        return self.learner_.decision_function(self.scaled(rows._replace(n_features=width), query))
 
-    def _scaled(self, rows: Rows, query: Any) -> Any:
+    def scaled(self, rows: Rows, query: Any) -> Any:
+        """The features of these rows as the learner sees them."""
         matrix = rows.to_matrix()
         return matrix if self.scale is None else QueryScaler(self.scale).transform(matrix, query=query)
 

@@ -90,10 +90,14 @@ class Storable(Protocol):
 
 def save(model: Storable, path: str | os.PathLike[str]) -> None:
     """Write a model to one file. A file of that name is replaced only once the new one is whole and on disk."""
+    write(model.to_state(), path)
+
+
+def write(state: State, path: str | os.PathLike[str]) -> None:
+    """Write a state to one file, as ``save`` does."""
     from shortlist import __version__
 
     target = Path(path)
-    state = model.to_state()
     arrays = state.all_arrays()
     model_header = state.header()
     header = {
@@ -129,15 +133,24 @@ def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = ()) -> A
 
     Only shortlist's own classes are made from a file; name in ``also`` those of your own that it may hold.
     """
-    header, arrays = _read(Path(path))
+    state = read(path)
     try:
-        if header["checksum"] != _checksum(header["model"], arrays):
-            raise ModelFileError(f"{path} is damaged: its contents do not match its checksum")
-        return build(State.join(header["model"], arrays), also)
+        return build(state, also)
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise ModelFileError(f"{path} is damaged: {problem!r}") from None
+
+
+def read(path: str | os.PathLike[str]) -> State:
+    """The state in a file, whose checksum is right; what it describes is not made."""
+    header, arrays = _read(Path(path))
+    try:
+        if header["checksum"] == _checksum(header["model"], arrays):
+            return State.join(header["model"], arrays)
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise ModelFileError(f"{path} is damaged: {problem!r}") from None
+    raise ModelFileError(f"{path} is damaged: its contents do not match its checksum")
 
 
 def build(state: State, also: Iterable[type[Storable]] = ()) -> Any:
@@ -202,6 +215,11 @@ _DTYPES = {
     "BOOL": np.bool_, "U8": np.uint8, "I32": np.int32, "I64": np.int64, "U32": np.uint32, "U64": np.uint64,
     "F32": np.float32, "F64": np.float64,
 }  # fmt: skip
+
+
+def checksum(state: State) -> str:
+    """A digest of everything in a state."""
+    return _checksum(state.header(), state.all_arrays())
 
 
 def _checksum(model: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:

@@ -2,6 +2,10 @@
 
 Kept are Σ_i x_i[f]·[c ∈ y_i] for each feature f and label c (sparse), and Σ_i x_i[f] for each feature. What a learner
 makes of the sums is made when it is asked for, and forgotten when they change.
+
+Sums of real numbers depend on the order of adding by their last digits, unless every sum on the way can be written
+exactly. So values enter with 24 significant bits (a relative change of at most 2⁻²⁵): as long as no sum exceeds 2²⁹
+times the smallest value in it, it fits into the 53 bits of a float64, and any order and any parts give the same bits.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from numpy.typing import NDArray
 from shortlist.categories.learner import added
 from shortlist.categories.shards import MergingLearner
 from shortlist.door import Rows
-from shortlist.kernels import Ints, Longs
+from shortlist.kernels import Floats, Ints, Longs
 from shortlist.labels import LabelSets
 from shortlist.store import State
 
@@ -34,7 +38,7 @@ class AdditiveLearner(MergingLearner):
         self._derived: Any = None
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        X = rows.to_matrix().astype(self.number, copy=False)
+        X = rows._replace(data=rounded(rows.data)).to_matrix().astype(self.number, copy=False)
         self._add(self._products(X.T.tocsr(), as_indicator(labels, len(self._labels))), X.sum(axis=0))
 
     def _products(self, by_feature: Any, labels: Any) -> Any:
@@ -55,9 +59,12 @@ class AdditiveLearner(MergingLearner):
 
     def _merge(self, other: Any, numbers: Ints) -> None:
         """Exact: the sums over both learners' rows."""
+        self._add(self._renumbered(other, numbers), other._totals)
+
+    def _renumbered(self, other: Any, numbers: Ints) -> Any:
+        """The sums of another learner, whose labels have these numbers here."""
         sums = other._all_sums().tocoo()
-        shape = (sums.shape[0], len(self._labels))
-        self._add(scipy.sparse.csr_array((sums.data, (sums.row, numbers[sums.col])), shape), other._totals)
+        return scipy.sparse.csr_array((sums.data, (sums.row, numbers[sums.col])), (sums.shape[0], len(self._labels)))
 
     def _all_sums(self) -> Any:
         """All sums, features × labels."""
@@ -88,6 +95,12 @@ class AdditiveLearner(MergingLearner):
         state.require(bool(finite and (sums > 0).all() and (self._totals >= 0).all()), "sums are positive")
         self._sums = scipy.sparse.csr_array((sums, labels, indptr), (self._totals.size, len(self._labels)))
         self._sums.check_format(full_check=True)
+
+
+def rounded(values: Floats, bits: int = 24) -> Floats:
+    """The values with so many significant bits."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
 
 
 def as_indicator(labels: LabelSets, n_labels: int) -> Any:

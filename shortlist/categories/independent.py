@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from shortlist.categories import index as indexing
 from shortlist.categories.additive import AdditiveLearner, as_indicator
 from shortlist.categories.index import Index, make_index
-from shortlist.categories.learner import is_true
+from shortlist.categories.learner import added, is_true
 from shortlist.door import Rows, as_real
 from shortlist.kernels import Floats, Ints, Longs
-from shortlist.labels import LabelSets
+from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.store import State
 
 CANDIDATES = [n / 100 for n in (*range(1, 10), *range(10, 65, 5))]
@@ -53,27 +54,42 @@ class IndependentIndex(AdditiveLearner):
     def fit_rows(self, rows: Rows, Y: Any) -> Any:
         super().fit_rows(rows, Y)
         if self.threshold is None and rows.n_rows > 1:
-            self.threshold_ = self._chosen_threshold(rows, self._labels.learn(Y, rows.n_rows))
-            self._derived = None
+            held_out = self.held_out(rows.n_rows)
+            own = as_indicator(self._labels.learn(Y, rows.n_rows), len(self._labels))[held_out]
+            tried, labels = some_rows(rows, held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
+            numbered = NumberedLabels(self._labels.names, labels)
+            self.choose_threshold(self.hits(tried, numbered, clone(self).learn_rows(tried, numbered)))
         return self
 
-    def _chosen_threshold(self, rows: Rows, labels: LabelSets) -> float:
-        """The candidate with the best R1 on held-out rows; the smallest of equals."""
-        order = np.random.default_rng(self.random_state).permutation(rows.n_rows)
-        n_held_out = max(1, round(HELD_OUT * rows.n_rows))
-        held_out, rest = order[:n_held_out], order[n_held_out:]
+    def held_out(self, n_rows: int) -> Longs:
+        """The numbers of the rows, of so many, on which the threshold is chosen."""
+        order = np.random.default_rng(self.random_state).permutation(n_rows)
+        return order[: max(1, round(HELD_OUT * n_rows))]
+
+    def hits(self, rows: Rows, Y: Any, held_out: IndependentIndex) -> Longs:
+        """For each candidate, how many of these rows get one of their own labels first, without the held-out rows.
+
+        ``held_out`` has learned all held-out rows, of which these are some, and this learner those and all others.
+        """
         n_classes = len(self._labels)
-        X, Y = rows.to_matrix(), as_indicator(labels, n_classes)
-        counts, seen = (X[rest].T @ Y[rest]).tocsr(), X[rest].sum(axis=0)
-        part, own = X[held_out], Y[held_out]
-        part_rows = Rows(part.indptr.astype(np.int64), part.indices.astype(np.int32), np.ones(part.nnz), X.shape[1])
-        truth = LabelSets(own.indptr, own.indices)
-        hits = []
+        numbers = self._labels.learn([[name] for name in held_out._labels.names], len(held_out._labels)).ids
+        theirs = self._renumbered(held_out, numbers)
+        theirs.resize(self._all_sums().shape)
+        counts, seen = self._all_sums() - theirs, added(self._totals, -held_out._totals)
+        counts.eliminate_zeros()
+        truth = self._labels.learn(Y, rows.n_rows)
+        found = []
         for candidate in CANDIDATES:
-            ids, scores = np.full((n_held_out, 1), -1, dtype=np.int32), np.empty((n_held_out, 1))
-            indexing.rank(part_rows, proportions(counts, seen, candidate), n_classes, ALL_EDGES, 0, ids, scores)
-            hits.append(is_true(ids[:, 0], truth).sum())
-        return CANDIDATES[int(np.argmax(hits))]
+            ids, scores = np.full((rows.n_rows, 1), -1, dtype=np.int32), np.empty((rows.n_rows, 1))
+            index = proportions(counts, seen, candidate)
+            indexing.rank(self._prepare(rows), index, n_classes, ALL_EDGES, 0, ids, scores)
+            found.append(is_true(ids[:, 0], truth).sum())
+        return np.array(found, dtype=np.int64)
+
+    def choose_threshold(self, hits: Longs) -> None:
+        """Take the candidate with the most hits on all held-out rows; the smallest of equals."""
+        self.threshold_ = CANDIDATES[int(np.argmax(hits))]
+        self._derived = None
 
     def _prepare(self, rows: Rows) -> Rows:
         return rows._replace(data=np.ones_like(rows.data))
@@ -111,6 +127,12 @@ class IndependentIndex(AdditiveLearner):
         self.threshold_ = float(threshold[0])
         most = np.repeat(self._totals, np.diff(self._sums.indptr))
         state.require(bool((self._sums.data <= most).all()), "shares are at most 1")
+
+
+def some_rows(rows: Rows, which: Longs) -> Rows:
+    """The rows of these numbers, in this order."""
+    X = rows.to_matrix()[which]
+    return Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, rows.n_features)
 
 
 def proportions(counts: Any, seen: Longs, threshold: float) -> Index:

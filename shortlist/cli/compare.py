@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shortlist.cli.options import Data, Json, Reading, reads, with_labels
+from shortlist.cli.options import Data, Json, Reading, reads
 from shortlist.cli.terminal import print_json, print_table, progress, say_when_compiling, size
 from shortlist.errors import InputError
 
@@ -73,6 +73,7 @@ def compare(
 def load(data: str, reading: Reading) -> tuple[Any, list[list[Any]]]:
     """All texts or rows of a file, and their labels."""
     from shortlist.door import Rows
+    from shortlist.inputs.labelled import with_labels
 
     stream = reading.open(data)
     batches = list(with_labels(data, stream, progress(stream, "reading")))

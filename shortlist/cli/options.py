@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Signature, signature
 from pathlib import Path
@@ -14,7 +14,7 @@ import typer
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
-    from shortlist.inputs import Examples, Stream
+    from shortlist.inputs import Stream
 
 ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[str, typer.Argument(help="A file or folder of examples; - for standard input.")]
@@ -61,24 +61,6 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {one.name: one.annotation for one in every}
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     return run
-
-
-def with_labels(
-    source: str, stream: Stream, batches: Iterable[Examples], option: str = "--label-column"
-) -> Iterator[Examples]:
-    """The same batches, refused where an example has no label; with --skip-bad such examples are left out."""
-    seen = 0
-    for batch in batches:
-        if batch.labels is None:
-            raise InputError(f"{source} has no labels; name their column with {option}, or another --format")
-        for n, own in enumerate(batch.labels):
-            if not own:
-                sentence = f"{source}: example {seen + n + 1} has no label"
-                if not stream.skip_bad:
-                    raise InputError(f"{sentence}; give it one, or leave such examples out with --skip-bad")
-                stream.skipped.add(sentence)
-        seen += len(batch)
-        yield batch if all(batch.labels) else batch.take([n for n, own in enumerate(batch.labels) if own])
 
 
 def named_values(option: str, pairs: list[str] | None) -> dict[str, Any]:

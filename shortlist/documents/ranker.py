@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist import store
 from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
-from shortlist.documents.structural_svm import RankingRisk, solve
+from shortlist.documents.structural_svm import Plane, RankingRisk, solve
 from shortlist.door import Rows, as_numbers, as_real, as_rows, as_whole
 from shortlist.errors import InputError
 from shortlist.kernels import Floats, Longs
@@ -79,15 +79,20 @@ class LinearRanker(BaseEstimator):
                 "features as input, as many as it learned from"
             )
 
-    def _pairs(self, relevance: Floats, queries: Queries, *, both: bool) -> tuple[Pairs, NDArray[np.bool_]]:
-        """One group for each query with a relevant and, if ``both``, a non-relevant document; and which those are."""
+    def _pairs(
+        self, relevance: Floats, queries: Queries, *, both: bool, among: int | None = None
+    ) -> tuple[Pairs, NDArray[np.bool_]]:
+        """One group for each query with a relevant and, if ``both``, a non-relevant document; and which those are.
+
+        The weights are those of a mean over these groups, or over ``among`` of which they are some.
+        """
         good = relevance > 0
         count = np.add.reduceat(good, queries.starts[:-1]) if len(queries) else np.zeros(0, dtype=np.int64)
         taken = (count > 0) & ((count < np.diff(queries.starts)) | (not both))
         groups = []
         for q in np.flatnonzero(taken):
             rows = np.arange(queries.starts[q], queries.starts[q + 1])
-            groups.append((rows, good[rows], 1.0 / np.count_nonzero(taken)))
+            groups.append((rows, good[rows], 1.0 / (among or np.count_nonzero(taken))))
         return Pairs.of(groups), taken
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -129,36 +134,43 @@ class StructuralRanker(LinearRanker):
 
     def fit(self, X: Any, y: Any, query: Any = None) -> Any:
         """Learn from rows X, their relevance y and the id of the query each row answers."""
-        C = as_real(self.C, "C", least=0.0)
-        tol = as_real(self.tol, "tol", least=0.0) * min(1.0, C)
-        max_iter = as_whole(self.max_iter, "max_iter", least=1)
         rows = as_rows(X)
         queries = as_queries(query, rows.n_rows)
         relevance = as_numbers(y, "relevance", length=rows.n_rows)
         pairs, taught = self._pairs(relevance, queries, both=True)
-        self.queries_set_aside_ = queries.names[~taught]
-        if self.queries_set_aside_.size:
+        return self.fit_risk(
+            RankingRisk(rows, pairs, self._search, self._loss), rows.n_features, queries.names[~taught], len(queries)
+        )
+
+    def fit_risk(
+        self, worst_plane: Callable[[Floats], Plane], n_features: int, set_aside: NDArray[Any], n_queries: int
+    ) -> Any:
+        """Learn from a function that gives the plane touching R at any w, however it comes by it."""
+        C = as_real(self.C, "C", least=0.0)
+        tol = as_real(self.tol, "tol", least=0.0) * min(1.0, C)
+        max_iter = as_whole(self.max_iter, "max_iter", least=1)
+        self.queries_set_aside_ = set_aside
+        if set_aside.size:
             warnings.warn(
-                f"{self.queries_set_aside_.size} of {len(queries)} queries have no relevant or no non-relevant "
+                f"{set_aside.size} of {n_queries} queries have no relevant or no non-relevant "
                 "document and were set aside; queries_set_aside_ names them",
                 QueriesSetAside,
-                stacklevel=2,
+                stacklevel=3,
             )
-        if not taught.any():
+        if set_aside.size == n_queries:
             raise InputError("no query has both a relevant and a non-relevant document, so there is nothing to learn")
-        risk = RankingRisk(rows, pairs, self._search, self._loss)
         with gap_bar(tol, self.verbose) as report:
-            found = solve(risk, rows.n_features, C=C, tol=tol, max_iter=max_iter, report=report)
+            found = solve(worst_plane, n_features, C=C, tol=tol, max_iter=max_iter, report=report)
         if found.gap > tol:
             warnings.warn(
                 f"after {found.passes} passes the duality gap is {found.gap:.3g}, above tol={tol:g}; "
                 "raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self.coef_, self.objective_, self.duality_gap_ = found.w, found.objective, found.gap
         self.n_iter_, self.n_constraints_, self.n_active_constraints_ = found.passes, found.planes, found.active
-        self.n_features_in_ = rows.n_features
+        self.n_features_in_ = n_features
         return self
 
     def to_state(self) -> State:

@@ -17,6 +17,11 @@ bounds how far the returned w is from globally optimal, whatever happened on the
 Deviations: one slack instead of n, so that a pass adds one constraint however many queries there are; the dual over
 the constraints found so far is solved by pairwise steps, and only to half of the present gap; a constraint unused for
 50 passes is dropped, as SVM-struct does.
+
+*Sums in whole numbers.* Planes are sums over documents, and floating-point sums differ in their last digits with the
+order of adding. So each summand is rounded to a multiple of a small power of two and added as a 64-bit whole number,
+which is exact: the same data give the same bits, in one piece or in parts on many machines. Σ_i |coefficient_i| ≤ 4, so
+with |φ| ≤ 2^e no sum reaches 2^(e+2), and a unit of 2^(e−59) leaves room; the rounding is far below tol.
 """
 
 from __future__ import annotations
@@ -28,10 +33,11 @@ import numpy as np
 
 from shortlist.documents.queries import Pairs
 from shortlist.door import Rows
-from shortlist.kernels import Floats, Longs, kernel
+from shortlist.kernels import Floats, Ints, Longs, kernel
 
 UNUSED_PASSES = 50
 STEPS_PER_PASS = 100_000
+HEIGHT_UNIT = 2.0**-60  # heights lie between 0 and 1
 
 Plane = tuple[Floats, float]
 Search = Callable[[Floats, Longs, Longs], Longs]
@@ -113,9 +119,13 @@ class RankingRisk:
         Ψ(x, y) − Ψ(x, ŷ) = 2/(|C^x|·|C^x̄|) · (Σ_{i∈C^x} c_i·φ_i − Σ_{j∈C^x̄} c_j·φ_j).
     """
 
-    def __init__(self, rows: Rows, pairs: Pairs, search: Search, loss: Loss) -> None:
-        self._X = rows.to_matrix()
+    def __init__(
+        self, rows: Rows, pairs: Pairs, search: Search, loss: Loss, largest: float | None = None
+    ) -> None:
+        """``largest`` is the greatest |φ| of all documents, where these are a part of them."""
+        self._rows, self._X = rows, rows.to_matrix()
         self._pairs, self._search, self._loss = pairs, search, loss
+        self._unit = unit_of(largest_value(rows) if largest is None else largest)
         sizes = np.diff(pairs.starts)
         relevant = pairs.is_relevant
         self._block = 2 * np.repeat(np.arange(sizes.size), sizes) + ~relevant
@@ -123,14 +133,51 @@ class RankingRisk:
         self._scale = np.repeat(2.0 * pairs.weight / products, sizes) * np.where(relevant, 1.0, -1.0)
 
     def __call__(self, w: Floats) -> Plane:
+        return as_plane(self.add_up(w), self._unit)
+
+    def add_up(self, w: Floats) -> Longs:
+        """The plane that touches R at w, in whole numbers of units: the normal, then the height. Adds over parts."""
         rows, starts, relevant, weight = self._pairs
+        sums = np.zeros(w.size + 1, dtype=np.int64)
+        if not relevant.size:
+            return sums
         scores = (self._X @ w)[rows]
         order = np.lexsort((-scores, self._block))  # within each group: relevant by score, then non-relevant by score
         counts = self._search(scores[order], starts, relevant)
         losses = self._loss(counts, starts, relevant)
         count_below(counts, starts, relevant)
         coefficients = np.bincount(rows[order], weights=self._scale * counts, minlength=self._X.shape[0])
-        return self._X.T @ coefficients, inner(weight, losses)
+        factors = coefficients.astype(np.float64, copy=False)
+        add_rows(self._rows.indptr, self._rows.indices, self._rows.data, factors, self._unit, sums)
+        sums[-1] = np.rint(weight * losses / HEIGHT_UNIT).astype(np.int64).sum()
+        return sums
+
+
+def as_plane(sums: Longs, unit: float) -> Plane:
+    """The normal and the height of a plane from their sums in whole numbers."""
+    return sums[:-1].astype(np.float64) * unit, float(sums[-1]) * HEIGHT_UNIT
+
+
+def largest_value(rows: Rows) -> float:
+    """The greatest |φ|."""
+    return float(np.abs(rows.data).max()) if rows.data.size else 0.0
+
+
+def unit_of(largest: float) -> float:
+    """The unit in which the normals of planes are added up."""
+    return float(np.ldexp(1.0, max(int(np.frexp(largest)[1]) - 59, -1000)))
+
+
+@kernel
+def add_rows(indptr: Longs, indices: Ints, data: Floats, coefficients: Floats, unit: float, sums: Longs) -> None:
+    """Add coefficients[i] times row i to the sums, each product rounded to a whole number of units, in place.
+
+    indptr int64[n+1], indices int32[m], data float64[m], coefficients float64[n], sums int64[features + 1].
+    """
+    for i in range(coefficients.size):
+        if coefficients[i] != 0.0:
+            for j in range(indptr[i], indptr[i + 1]):
+                sums[indices[j]] += np.int64(np.rint(coefficients[i] * data[j] / unit))
 
 
 # The dual over the working set: the plane that would gain most takes weight from the plane that loses least by it.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import ClassVar, NamedTuple
 
@@ -38,6 +38,17 @@ class Csv(Table):
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
         return name.endswith(cls.endings) or "text" in head.partition("\n")[0].rstrip("\r").split(cls.separator)[:100]
+
+    @property
+    def by_line(self) -> bool:
+        return self.quote is None  # a quoted field may hold the end of a line
+
+    def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Csv]:
+        layout = self._layout(source, first.split(self.separator))
+        if layout.has_header:
+            return first, True, self
+        numbers = self.separator.join(map(str, range(layout.width)))
+        return numbers, False, replace(self, **{what: str(place) for what, place in layout.places.items()})
 
     def examples(self, source: Source) -> Iterator[Examples]:
         quoting = self._quoting(source)

@@ -29,6 +29,10 @@ class FastText(Format):
     def recognises(cls, name: str, head: str) -> bool:
         return name.endswith(cls.endings) or head.lstrip().startswith("__label__")
 
+    @property
+    def by_line(self) -> bool:
+        return True
+
     def examples(self, source: Source) -> Iterator[Examples]:
         if not isinstance(self.label_prefix, str) or not self.label_prefix.strip():
             raise InputError(f"label_prefix must be text such as '__label__', not {self.label_prefix!r}")

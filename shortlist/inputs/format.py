@@ -45,6 +45,22 @@ class Format:
         """Whether this folder is of this format."""
         return False
 
+    # How a file can be cut into pieces that are read apart.
+
+    @property
+    def by_line(self) -> bool:
+        """Whether every record is a line, so that a file can be cut after any line."""
+        return False
+
+    def together(self, line: bytes, after: bytes) -> bool:
+        """Whether a line must stay with the one after it all the same."""
+        return False
+
+    def of_pieces(self: Kind, source: Source, first: str) -> tuple[str, bool, Kind]:
+        """From the first line of a file: the line that every piece needs before its own, if any; whether it is that
+        first line itself; and how the pieces are read, with nothing left to guess."""
+        return "", False, self
+
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder of this format, in order."""
         raise InputError(f"{folder} is a folder, and the format {self.name} is read from a file")

@@ -29,6 +29,10 @@ class JsonLines(Table):
     def recognises(cls, name: str, head: str) -> bool:
         return head.lstrip().startswith("{") and not head.lstrip().startswith("{{")
 
+    @property
+    def by_line(self) -> bool:
+        return True
+
     def examples(self, source: Source) -> Iterator[Examples]:
         usual = self._decoder(list[str]).decode_lines  # nearly every file: read without looking at each label
         any_kind = self._decoder(Any).decode

@@ -5,6 +5,7 @@ Every line has its ``qid:``, and the lines of a query stand together.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from shortlist.inputs.fields import place_of
 from shortlist.inputs.format import Format
 from shortlist.inputs.source import Source
 from shortlist.inputs.svmlight import looks_sparse
+
+QUERY = re.compile(rb"\sqid:(\S+)")
 
 
 @dataclass
@@ -30,6 +33,14 @@ class Letor(Format):
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
         return looks_sparse(head) and " qid:" in head.replace("\t", " ").partition("\n")[0]
+
+    @property
+    def by_line(self) -> bool:
+        return True
+
+    def together(self, line: bytes, after: bytes) -> bool:
+        one, other = QUERY.search(line), QUERY.search(after)
+        return one is None or other is None or one[1] == other[1]
 
     def examples(self, source: Source) -> Iterator[Examples]:
         from shortlist.inputs.sparse_lines import Layout, sparse_blocks, with_numbers

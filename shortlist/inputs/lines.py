@@ -21,6 +21,10 @@ class PlainLines(Format):
     def recognises(cls, name: str, head: str) -> bool:
         return bool(head) and "\0" not in head  # the last to be asked: whatever is text
 
+    @property
+    def by_line(self) -> bool:
+        return True
+
     def examples(self, source: Source) -> Iterator[Examples]:
         for block in source.line_blocks():
             yield Examples(texts=block.lines)

@@ -73,6 +73,7 @@ class Source:
             self._plain = Peekable(expanded) if expanded else raw
             self._text: Readable = self._plain
         self.first_bad: tuple[int, str] | None = None  # the line of the first bad record, and the sentence about it
+        self._first_line = getattr(where, "first_line", 1)  # a piece of a file may have a line before its own
         self._ended = False
         self._last = b""
 
@@ -118,7 +119,7 @@ class Source:
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """Blocks of whole lines, each with the number of its first line; every line ends in a line feed alone."""
         longest = self.progress.max_record
-        number, rest, skipping = 1, bytearray(), False
+        number, rest, skipping = self._first_line, bytearray(), False
         while data := self._fill(min(self.progress.batch, longest)):
             first = data.find(b"\n") + 1
             if skipping or len(rest) + (first or len(data)) > longest:

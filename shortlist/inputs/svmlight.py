@@ -40,6 +40,10 @@ class SvmLight(Format):
     def recognises(cls, name: str, head: str) -> bool:
         return name.endswith(cls.endings) or looks_sparse(head)
 
+    @property
+    def by_line(self) -> bool:
+        return True
+
     def examples(self, source: Source) -> Iterator[Examples]:
         from shortlist.inputs.sparse_lines import Layout, sparse_blocks, with_numbers
 

@@ -31,6 +31,13 @@ class Xmc(Format):
         first, _, rest = head.partition("\n")
         return HEADER.fullmatch(first) is not None and re.match(r"\s*(\d+(,\d+)*)?[ \t]+\d+:", rest) is not None
 
+    @property
+    def by_line(self) -> bool:
+        return True
+
+    def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Xmc]:
+        return first, True, self
+
     def examples(self, source: Source) -> Iterator[Examples]:
         from shortlist.inputs.sparse_kernel import LARGEST
         from shortlist.inputs.sparse_lines import Layout, sparse_blocks
@@ -48,7 +55,7 @@ class Xmc(Format):
 
         def all_blocks() -> Iterator[tuple[int, bytes]]:
             if rest:
-                yield 2, rest
+                yield first_block[0] + 1, rest
             yield from blocks
 
         for block in sparse_blocks(source, all_blocks(), Layout(0, n_features, bool(self.nonnegative), True)):

@@ -100,6 +100,28 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self._learn(as_texts(texts))
         return self
 
+    def merge(self, other: TextVectorizer) -> TextVectorizer:
+        """Take up what another vectorizer of the same parameters has learned, as if its texts had come next. Exact."""
+        check_is_fitted(other, "vocabulary_")
+        if not hasattr(self, "vocabulary_"):
+            self._begin()
+        if self._settings != other._settings:
+            raise InputError("only a TextVectorizer with the same parameters can be merged into this one")
+        numbers = self.vocabulary_.merge(other.vocabulary_)
+        if self._settings.hashed is not None:
+            numbers = np.arange(self.n_features_, dtype=np.int32)
+        self._weighting.merge(other._weighting, numbers, self.n_features_)
+        return self
+
+    def forget_rare(self) -> NDArray[np.bool_]:
+        """Forget the features of fewer than ``min_df`` documents, as ``fit`` does; says which columns are kept."""
+        if self._settings.min_df == 1 or self._settings.hashed is not None:
+            return np.ones(self.n_features_, dtype=np.bool_)
+        kept = self._weighting.u[: self.n_features_] >= self._settings.min_df
+        self.vocabulary_: Vocabulary = self.vocabulary_.keep(kept)
+        self._weighting.keep(kept)
+        return kept
+
     def transform(self, texts: Iterable[str]) -> scipy.sparse.csr_array:
         """The rows of these texts; features never seen in learning give nothing."""
         return self.rows(as_texts(texts)).to_matrix()
@@ -270,11 +292,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def _fit(self, batches: Iterable[list[str]]) -> Rows:
         self._begin()
         rows = Rows.stack([self._learn(as_texts(texts)) for texts in batches])._replace(n_features=self.n_features_)
-        if self._settings.min_df == 1 or self._settings.hashed is not None:
+        kept = self.forget_rare()
+        if kept.all():
             return rows
-        kept = self._weighting.u[: self.n_features_] >= self._settings.min_df
-        self.vocabulary_ = self.vocabulary_.keep(kept)
-        self._weighting.keep(kept)
         rows = keep(rows, kept[rows.indices])
         return rows._replace(indices=(np.cumsum(kept, dtype=np.int32) - 1)[rows.indices], n_features=self.n_features_)
 

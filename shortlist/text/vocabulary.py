@@ -77,6 +77,16 @@ class Vocabulary:
         letters = self._letters[: self._ends[len(self)]][np.repeat(kept, lengths)]
         return Vocabulary._of(self.hashes[kept], letters, np.cumsum(lengths[kept]))
 
+    def merge(self, other: Vocabulary) -> NDArray[np.int32]:
+        """Take up the features of another vocabulary, new ones in its order, and give the number of each here."""
+        numbers, new = self.learn(other.hashes)
+        kept = np.zeros(len(other), dtype=np.bool_)
+        kept[new] = True
+        chosen = other.keep(kept)
+        ends = chosen._ends[1 : len(chosen) + 1]
+        self.name(chosen._letters[: chosen._ends[len(chosen)]], ends)
+        return numbers
+
     @classmethod
     def _of(cls, hashes: NDArray[np.uint64], letters: NDArray[np.uint32], ends: NDArray[np.int64]) -> Vocabulary:
         vocabulary = cls()

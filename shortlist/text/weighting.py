@@ -60,6 +60,12 @@ class Weighting:
             self.make_room(rows.n_features)
             self.total += _take_up(rows.indices, self.u, self.min_df)
 
+    def merge(self, other: Weighting, numbers: Ints, n_features: int) -> None:
+        """Take up the counts of another weighting, whose features have these numbers here, of n_features."""
+        self.make_room(n_features if self.needs_counts else 0)
+        self.u[numbers[: other.u.size]] += other.u[: numbers.size]
+        self.restore(self.m + other.m, self.u)
+
     def make_room(self, n_features: int) -> None:
         """See to it that every feature has a count; features never counted have 0."""
         if n_features > self.u.size:

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.options import Reading, with_labels
+from shortlist.cli.options import Reading
 from shortlist.cli.tasks import Asked, Settings, change
 from shortlist.cli.terminal import print_json, print_table, say
 from shortlist.errors import InputError
@@ -30,6 +30,8 @@ def open_data(reading: Reading, source: str) -> Stream:
 
 
 def labelled(source: str, stream: Stream, batches: Iterator[Examples]) -> Iterator[Examples]:
+    from shortlist.inputs.labelled import with_labels
+
     return with_labels(source, stream, batches)
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.options import Reading, with_labels
+from shortlist.cli.options import Reading
 from shortlist.cli.tasks import Asked, Settings, change, choose
 from shortlist.cli.terminal import print_json, print_table
 from shortlist.errors import InputError
@@ -33,6 +33,8 @@ def open_data(reading: Reading, source: str) -> Stream:
 
 
 def labelled(source: str, stream: Stream, batches: Iterator[Examples]) -> Iterator[Examples]:
+    from shortlist.inputs.labelled import with_labels
+
     return with_labels(source, stream, batches, "--target")
 
 

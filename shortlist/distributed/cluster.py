@@ -1,0 +1,172 @@
+"""A Dask cluster, and what it has finished.
+
+Every task is a pure function of a part of the data and of what was found before. So it does not matter which worker
+runs it, how often, or when; results are taken in the order of the parts. Kept in a folder, under a digest of all that
+went into them, they need not be found again after a failure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import dask
+from distributed import Client, Future, KilledWorker, LocalCluster, wait
+from distributed.comm import CommClosedError
+
+from shortlist import __version__, store
+from shortlist.door import as_whole
+from shortlist.errors import InputError, ShortlistError
+from shortlist.store import State
+
+PATIENCE = 60.0  # seconds without a single worker after which a cluster counts as lost
+LOOK = 1.0  # seconds between looks at the workers
+LOST = (CancelledError, CommClosedError, TimeoutError, OSError)
+
+
+class ClusterLost(ShortlistError):
+    """The cluster no longer answers, or has no workers left."""
+
+
+class Cluster:
+    """Runs tasks on a Dask cluster.
+
+    Parameters
+    ----------
+    client : a ``distributed.Client``.
+    keep : a folder for what is finished; a later run with the same data and settings goes on from there.
+    patience : seconds to wait for a worker while there is none.
+    """
+
+    def __init__(self, client: Client, keep: str | Path | None = None, patience: float = PATIENCE) -> None:
+        self.client = client
+        self.patience = patience
+        self.keep = None if keep is None else Path(keep)
+        if self.keep is not None:
+            try:
+                self.keep.mkdir(parents=True, exist_ok=True)
+            except OSError as problem:
+                raise InputError(f"cannot make the folder {keep}: {problem.strerror}") from None
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
+        """A future for what other tasks need. The scheduler has it made again, should its worker be lost."""
+        with self._or_lost(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            return self.client.submit(function, *arguments, pure=False)
+
+    def each(
+        self,
+        function: Callable[..., State],
+        arguments: Callable[[int], tuple[Any, ...]],
+        keys: Sequence[str] | None = None,
+        n_tasks: int | None = None,
+    ) -> Iterator[State]:
+        """``function(*arguments(n))`` for each task n, in order; where there are keys, what is finished is kept."""
+        files = [self._file(key) for key in keys] if keys else [None] * (n_tasks or 0)
+        futures = {
+            n: self.submit(function, *arguments(n))
+            for n, file in enumerate(files)
+            if file is None or not file.exists()
+        }
+        waiting = {future: n for n, future in futures.items()}
+        for n, file in enumerate(files):
+            while n in futures and futures[n] in waiting:
+                for done in self._finished(list(waiting)):
+                    number = waiting.pop(done)
+                    target = files[number]
+                    if target is not None and done.status == "finished":
+                        store.write(self._result(done), target)
+                        del futures[number]
+            yield self._result(futures.pop(n)) if n in futures or file is None else store.read(file)
+
+    def kept(self, key: str, make: Callable[[], State]) -> State:
+        """What is kept under a key; made, and kept, where it is not there yet."""
+        file = self._file(key)
+        if file is None:
+            return make()
+        if not file.exists():
+            store.write(make(), file)
+        return store.read(file)
+
+    def _file(self, key: str | None) -> Path | None:
+        return None if self.keep is None or key is None else self.keep / f"{key}.part"
+
+    def _finished(self, futures: list[Future]) -> set[Future]:
+        """Wait until some are finished, or have failed."""
+        alone_since = time.monotonic()
+        with self._or_lost():
+            while True:
+                try:
+                    return wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED").done
+                except TimeoutError:  # noqa: PERF203 - once a second
+                    if self.client.nthreads():
+                        alone_since = time.monotonic()
+                    elif time.monotonic() - alone_since > self.patience:
+                        raise
+
+    def _result(self, future: Future) -> Any:
+        if future.status == "error":
+            problem = future.exception()
+            if isinstance(problem, KilledWorker):
+                raise ClusterLost(
+                    f"several workers died, one after another, over the same task ({problem.task}); their logs say of "
+                    f"what: often of too little memory, which smaller parts help against. {self._going_on()}"
+                ) from None
+            raise problem
+        with self._or_lost():
+            return future.result()
+
+    @contextmanager
+    def _or_lost(self) -> Iterator[None]:
+        """Say that the cluster is lost, and how to go on, instead of what Dask says."""
+        try:
+            yield
+        except LOST:
+            raise ClusterLost(f"the cluster is lost: no answer, or no workers. {self._going_on()}") from None
+
+    def _going_on(self) -> str:
+        if self.keep is None:
+            return "Nothing was kept; with a folder to keep finished parts in, the next run can go on from there"
+        n = len(list(self.keep.glob("*.part")))
+        return f"What was finished ({n} results) is kept in {self.keep}: run the same again to go on from there"
+
+
+@contextmanager
+def connect(address: str | None = None, workers: int | None = None) -> Iterator[Client]:
+    """A client of the cluster at an address, or of one made here for the while, of so many worker processes."""
+    if (address is None) == (workers is None):
+        raise InputError("name either the address of a Dask scheduler or a number of workers")
+    if address is not None:
+        try:
+            client = Client(address, timeout="10s")
+        except (OSError, ValueError, TypeError) as problem:
+            raise ClusterLost(f"no Dask scheduler answers at {address}: {problem}") from None
+        with suppress(*LOST), client:
+            yield client
+        return
+    n = as_whole(workers, "workers", least=1)
+    quiet = {"n_workers": n, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    with LocalCluster(host="127.0.0.1", **quiet) as local, Client(local) as client:
+        yield client
+
+
+def digest(*things: Any) -> str:
+    """A name for a result: the same if, and only if, everything that went into it is."""
+    return hashlib.sha256(json.dumps([__version__, *map(_plain, things)], sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _plain(thing: Any) -> Any:
+    """What stands for a thing in a digest."""
+    if isinstance(thing, State):
+        return store.checksum(thing)
+    if hasattr(thing, "get_params"):
+        return [type(thing).__name__, {name: _plain(value) for name, value in thing.get_params(deep=False).items()}]
+    if hasattr(thing, "tobytes"):
+        return hashlib.sha256(thing.tobytes()).hexdigest()
+    return thing

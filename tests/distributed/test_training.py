@@ -1,0 +1,168 @@
+"""Training on a cluster gives the model file of one machine, byte for byte, wherever the mathematics is exact."""
+
+import gzip
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shortlist as sl
+from shortlist.categories.additive import rounded
+from shortlist.distributed import categories, documents
+from shortlist.distributed.cluster import Cluster
+from shortlist.distributed.parts import cut
+from shortlist.inputs import Skipped, read
+from tests.distributed.conftest import texts
+
+WEIGHTED = sl.TextVectorizer(tf="log", idf="plain", norm="pivoted", min_df=2, ngrams=2)
+
+
+def saved(model, path):
+    model.save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("learner", "text"),
+    [
+        (sl.IndependentIndex(), None),
+        (sl.IndependentIndex(threshold=0.05), sl.TextVectorizer(hashed=50, idf="smooth")),
+        (sl.Rocchio(), None),
+        (sl.Rocchio(), WEIGHTED),
+    ],
+    ids=["IND chooses its threshold", "IND, hashed", "Rocchio", "Rocchio, rare words left out"],
+)
+def test_texts_as_on_one_machine(client, json_file, tmp_path, learner, text):
+    parts = cut(str(json_file), part_size=7000)
+    assert len(parts) > 3
+    there = categories.train(Cluster(client), parts, sl.Categorizer(learner, text))
+    here = sl.Categorizer(learner, text).fit_batches((batch.texts, batch.labels) for batch in read(json_file))
+    assert saved(there, tmp_path / "there") == saved(here, tmp_path / "here")
+
+
+def test_rows_as_on_one_machine(client, tmp_path):
+    chance = random.Random(1)
+    lines = [
+        f"{chance.randrange(9)},{10 + chance.randrange(3)} "
+        + " ".join(f"{f}:{chance.random()}" for f in sorted(chance.sample(range(1, 20 + i), 5)))
+        for i in range(90)
+    ]
+    files = [tmp_path / "a.svm", tmp_path / "empty.svm", tmp_path / "b.svm.gz"]
+    files[0].write_text("\n".join(lines[:60]) + "\n\n\n")
+    files[1].write_text("")
+    files[2].write_bytes(gzip.compress("\n".join(lines[60:]).encode()))
+    (tmp_path / "all.svm").write_text("\n".join(lines))
+    batch = next(iter(read(tmp_path / "all.svm")))
+    for learner in (sl.IndependentIndex(), sl.Rocchio()):
+        there = categories.train(Cluster(client), cut(map(str, files), part_size=1500), learner)
+        here = learner.fit_rows(batch.rows, batch.labels)
+        assert saved(there, tmp_path / "there") == saved(here, tmp_path / "here")
+
+
+@pytest.fixture(scope="session")
+def letor_file(folder):
+    """Queries of 1 to 12 documents, some without a relevant one; the last feature is seen in the last query only."""
+    chance = np.random.default_rng(3)
+    lines = []
+    for q in range(40):
+        for d in range(chance.integers(1, 13)):
+            relevance = int(chance.integers(0, 3) if q % 7 else 0)
+            values = chance.normal(relevance, 2, 5)
+            pairs = " ".join(f"{f + 1}:{v}" for f, v in enumerate(values))
+            lines.append(f"{relevance} qid:q{q} {pairs} # d{d}\n")
+    path = folder / "judged.letor"
+    path.write_text("".join(lines[:-1]) + lines[-1].replace(" #", " 9:3 #"))
+    return path
+
+
+def one_machine(learner, scale, path):
+    batches = list(read(path))
+    rows = [batch.rows for batch in batches]
+    assert len(rows) == 1
+    return sl.DocumentRanker(learner, scale).fit(rows[0], batches[0].relevance, batches[0].query)
+
+
+@pytest.mark.filterwarnings("ignore::shortlist.documents.ranker.QueriesSetAside")
+@pytest.mark.parametrize(
+    ("learner", "scale"),
+    [(sl.MapSVM(C=10, tol=0.05), "range"), (sl.RocSVM(tol=0.05), None), (sl.NdcgSVM(k=3, tol=0.1), "percentile")],
+    ids=["MapSVM", "RocSVM", "NdcgSVM"],
+)
+def test_documents_as_on_one_machine(client, letor_file, tmp_path, learner, scale):
+    parts = cut(str(letor_file), part_size=4000)
+    assert len(parts) > 3
+    there = documents.train(Cluster(client), parts, sl.DocumentRanker(learner, scale))
+    assert there.learner_.n_iter_ > 2
+    assert saved(there, tmp_path / "there") == saved(one_machine(learner, scale, letor_file), tmp_path / "here")
+
+
+def test_a_query_in_two_files_is_refused(client, letor_file):
+    parts = cut([str(letor_file), str(letor_file)])
+    with pytest.raises(sl.InputError, match="query 'q0' stands in two places"):
+        documents.train(Cluster(client), parts, sl.DocumentRanker())
+
+
+def test_a_bad_line_is_an_error_or_left_out(client, json_file, tmp_path):
+    lines = json_file.read_text().splitlines(keepends=True)
+    path = tmp_path / "bad.jsonl"
+    path.write_text("".join([*lines[:150], '{"text": 3}\n', '{"text": "no label"}\n', *lines[150:]]))
+    model = sl.Categorizer(sl.Rocchio())
+    with pytest.raises(sl.InputError, match=r"bad.jsonl after byte \d+, line \d+, column 2: expected str in 'text'"):
+        categories.train(Cluster(client), cut(str(path), part_size=7000), model)
+    skipped = Skipped()
+    there = categories.train(Cluster(client), cut(str(path), part_size=7000, skip_bad=True), model, skipped)
+    here = sl.Categorizer(sl.Rocchio()).fit_batches((batch.texts, batch.labels) for batch in read(json_file))
+    assert saved(there, tmp_path / "there") == saved(here, tmp_path / "here")
+    assert skipped.count == 2
+    assert any("line" in sentence for sentence in skipped.sentences)
+
+
+def test_nothing_to_learn_from_and_learners_that_do_not_merge(client, tmp_path):
+    path = tmp_path / "empty.jsonl"
+    path.write_text("\n\n")
+    with pytest.raises(sl.InputError, match="there are no examples to learn from"):
+        categories.train(Cluster(client), cut(str(path), "json-lines"), sl.Categorizer(sl.Rocchio()))
+    with pytest.raises(sl.InputError, match="cannot be trained on a cluster"):
+        categories.train(Cluster(client), cut(str(path)), sl.Categorizer(sl.FrequencyBaseline()))
+    with pytest.raises(sl.InputError, match="cannot be trained on a cluster"):
+        documents.train(Cluster(client), cut(str(path)), sl.DocumentRanker(sl.AccuracySVM()))
+
+
+# What the equality rests on
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=60), st.randoms())
+def test_rounded_values_add_up_exactly_in_any_order(values, chance):
+    values = rounded(np.array(values))
+    order = list(range(values.size))
+    chance.shuffle(order)
+    one_after_another = 0.0
+    for i in order:
+        one_after_another += values[i]
+    assert one_after_another == values.sum() == sum(values.tolist()[::-1])
+
+
+@given(st.lists(st.floats(0, 1e300), max_size=20))
+def test_rounding_changes_little(values):
+    values = np.array(values)
+    assert (np.abs(rounded(values) - values) <= 2.0**-24 * values).all()
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(0, 60), max_size=3), st.booleans())
+def test_vectorizers_merge_as_if_the_texts_had_come_one_after_another(cuts, hashed):
+    words = [text for text, _ in texts(60)]
+    make = sl.TextVectorizer(hashed=30 if hashed else None, idf="smooth", norm="pivoted", min_df=2, ngrams=2)
+    edges = [0, *sorted(cuts), 60]
+    merged = sl.TextVectorizer(**make.get_params())
+    for first, last in pairwise(edges):
+        merged.merge(sl.TextVectorizer(**make.get_params()).partial_fit(words[first:last]))
+    merged.forget_rare()
+    whole = make.fit(words)
+    assert merged.to_state().settings == whole.to_state().settings
+    for name, array in whole.to_state().arrays.items():
+        assert merged.to_state().arrays[name].tobytes() == array.tobytes(), name
+    assert (merged.transform(words) != whole.transform(words)).nnz == 0
