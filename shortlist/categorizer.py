@@ -14,12 +14,14 @@ from shortlist import store
 from shortlist.categories.feature_focus import FeatureFocus
 from shortlist.categories.learner import BIAS, CategoryLearner, Explanation
 from shortlist.door import Rows
+from shortlist.errors import InputError
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, label_lists
+from shortlist.memory import Bound
 from shortlist.pipeline import ahead
 from shortlist.ranking import Ranking
 from shortlist.store import State
 from shortlist.text.tokens import as_texts
-from shortlist.text.vectorizer import TextVectorizer
+from shortlist.text.vectorizer import TextVectorizer, blocks
 
 
 def default_text() -> TextVectorizer:
@@ -43,11 +45,21 @@ class Categorizer(ClassifierMixin, BaseEstimator):
     ----------
     learner : any learner of categories; FeatureFocus(margin=0.3) if None.
     text : how texts become features; TextVectorizer(tf="log", idf="smooth") if None.
+    max_memory : a bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is
+        reached, the rarest words and the weakest edges make room, and learning goes on (memory.py).
     """
 
-    def __init__(self, learner: CategoryLearner | None = None, text: TextVectorizer | None = None) -> None:
+    def __init__(
+        self,
+        learner: CategoryLearner | None = None,
+        text: TextVectorizer | None = None,
+        max_memory: str | int | None = None,
+    ) -> None:
         self.learner = learner
         self.text = text
+        self.max_memory = max_memory
+
+    _bound_now: Bound | None = None
 
     # Learning.
 
@@ -61,7 +73,13 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         Y = self._checked(texts, Y)
         if not self.__sklearn_is_fitted__():
             self._begin()
-        self.learner_.learn_rows(self.text_.learn_rows(texts), Y)
+        bound = self._bound()
+        if bound is None:
+            self.learner_.learn_rows(self.text_.learn_rows(texts), Y)
+            return self
+        for block in blocks(texts):
+            self.learner_.learn_rows(self.text_.learn_rows(texts[block]), Y[block])
+            bound.keep()
         return self
 
     def fit(self, texts: Sequence[str], Y: Any) -> Categorizer:
@@ -75,6 +93,9 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         Batches are made in a thread of their own while earlier ones are tokenised.
         """
         self._begin()
+        bound = self._bound()
+        if bound is not None:
+            return self._fit_within(bound, batches)
         names, sets = LabelIndex(), []
 
         def texts() -> Iterator[list[str]]:
@@ -91,6 +112,10 @@ class Categorizer(ClassifierMixin, BaseEstimator):
 
         If a batch cannot be made, all batches before it have been learned.
         """
+        if self.max_memory is not None:  # words may be renumbered after each batch: none can be tokenised ahead
+            for texts, Y in ahead(batches):
+                self.learn_many(texts, Y)
+            return self
         if not self.__sklearn_is_fitted__():
             self._begin()
 
@@ -103,7 +128,28 @@ class Categorizer(ClassifierMixin, BaseEstimator):
             self.learner_.learn_rows(some_rows, labels)
         return self
 
+    def _fit_within(self, bound: Bound, batches: Iterable[tuple[list[str], list[list[Any]]]]) -> Categorizer:
+        """Learn in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
+        checked = ((texts, self._checked(texts, labels)) for texts, labels in ahead(batches))
+        small = ((texts[block], labels[block]) for texts, labels in checked for block in blocks(texts))
+        for rows, labels in bound.windows(small):
+            for _ in self.learner_.learn_passes(rows, labels):
+                pass
+            bound.keep()
+        if self.learner_.n_examples_ == 0:
+            raise InputError("there are no texts to learn from")
+        return self
+
+    def _bound(self) -> Bound | None:
+        """The bound on memory, as long as it is the same."""
+        if self.max_memory is None:
+            return None
+        if self._bound_now is None or self._bound_now.given != self.max_memory:
+            self._bound_now = Bound(self.max_memory, self.text_, self.learner_)
+        return self._bound_now
+
     def _begin(self) -> None:
+        self._bound_now = None
         self.text_ = default_text() if self.text is None else clone(self.text)
         self.learner_ = default_learner() if self.learner is None else clone(self.learner)
 
@@ -142,6 +188,12 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         return Explanation(label, found.score, votes)
 
     @property
+    def forgotten_(self) -> dict[str, int]:
+        """How many words and edges have made room to keep within ``max_memory``, since fit or since it was opened."""
+        bound = self._bound_now
+        return {"words": bound.words_forgotten if bound else 0, "edges": getattr(self.learner_, "edges_dropped_", 0)}
+
+    @property
     def classes_(self) -> NDArray[Any]:
         """All labels, in order of first appearance."""
         self._check_fitted()
@@ -155,14 +207,16 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         store.save(self, path)
 
     def to_state(self) -> State:
-        return State("Categorizer", parts={"text": self.text_.to_state(), "learner": self.learner_.to_state()})
+        settings = {} if self.max_memory is None else {"max_memory": self.max_memory}
+        parts = {"text": self.text_.to_state(), "learner": self.learner_.to_state()}
+        return State("Categorizer", settings, parts=parts)
 
     @classmethod
     def from_state(cls, state: State) -> Categorizer:
         text, learner = store.build(state.parts["text"]), store.build(state.parts["learner"])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
-        categorizer = cls(learner=clone(learner), text=clone(text))
+        categorizer = cls(learner=clone(learner), text=clone(text), max_memory=state.settings.get("max_memory"))
         categorizer.text_, categorizer.learner_ = text, learner
         return categorizer
 

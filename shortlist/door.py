@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
@@ -153,3 +154,20 @@ def as_choice(value: Any, name: str, choices: Collection[Any]) -> Any:
     if value not in choices:
         raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
     return value
+
+
+SIZES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def as_size(value: Any, name: str, *, least: int = 0) -> int:
+    """Check an amount of memory: a number of bytes, or text such as "2GB" or "500 MB"."""
+    number = value
+    if isinstance(value, str):
+        found = re.fullmatch(r"([0-9]*\.?[0-9]+) ?([kMGT]B)?", value.strip())
+        if found is None:
+            raise InputError(f"{name} must be a number of bytes, or one with kB, MB, GB or TB, not {value!r}")
+        number = int(float(found[1]) * SIZES.get(found[2], 1))
+    number = as_whole(number, name)
+    if number < least:
+        raise InputError(f"{name} must be at least {least // 10**6} MB, not {value!r}")
+    return number

@@ -57,6 +57,7 @@ class LabelIndex:
         self.number: dict[Any, int] = {name: i for i, name in enumerate(self.names)}
         if len(self.number) != len(self.names):
             raise InputError("a label is named twice")
+        self.letters = sum(map(len, map(str, self.names)))  # of all names together
 
     def __len__(self) -> int:
         return len(self.names)
@@ -81,6 +82,7 @@ class LabelIndex:
         unseen = [label for label in dict.fromkeys(labels) if label not in number]
         number.update(zip(unseen, range(len(number), len(number) + len(unseen)), strict=True))
         self.names += unseen
+        self.letters += sum(map(len, map(str, unseen)))
         return np.fromiter(map(number.__getitem__, labels), dtype=np.int32, count=len(labels))
 
     def look_up(self, Y: Any, n_rows: int) -> LabelSets:

@@ -10,8 +10,8 @@ import shortlist
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
     "errors", "pipeline", "kernels", "door", "store", "labels", "ranking", "dual",
-    "inputs", "text", "categories", "ratings", "documents", "measures", "categorizer", "rater", "document_ranker",
-    "experiments", "report", "server", "distributed", "cli",
+    "inputs", "text", "categories", "ratings", "documents", "measures", "memory",
+    "categorizer", "rater", "document_ranker", "experiments", "report", "server", "distributed", "cli",
 ]  # fmt: skip
 NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -17,8 +17,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.categories.learner import added
-from shortlist.categories.shards import MergingLearner
+from shortlist.categories.shards import MergingLearner, added
 from shortlist.door import Rows
 from shortlist.kernels import Floats, Ints, Longs
 from shortlist.labels import LabelSets

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.categories import index as indexing
-from shortlist.categories.index import EDGES, END, Index, added, empty_index, make_index, retrieve, with_edges
+from shortlist.categories.index import EDGES, END, Index, added, empty_index, make_index, retrieve
+from shortlist.categories.room import BoundedIndex, drop_light, drop_weakest, with_slots
 from shortlist.categories.shards import MergingLearner, ShardedLearner
 from shortlist.door import Rows, as_choice, as_real, as_whole
 from shortlist.kernels import Floats, Ints, Longs, kernel
@@ -26,11 +27,10 @@ from shortlist.labels import LabelSets
 from shortlist.store import State
 
 DONE, WANTS_SLOTS, WANTS_EDGES = 0, 1, 2  # why the kernel stopped
-UNLIMITED = np.iinfo(np.int64).max
 ROOM = 8  # a full index drops an eighth of its edges, so that many updates share the cost of dropping
 
 
-class FeatureFocus(MergingLearner, ShardedLearner):
+class FeatureFocus(BoundedIndex, MergingLearner, ShardedLearner):
     """Feature-Focus (FF): learn a sparse index from features to classes, in one pass.
 
     Parameters
@@ -89,8 +89,6 @@ class FeatureFocus(MergingLearner, ShardedLearner):
         as_whole(self.rare, "rare")
         as_whole(self.first, "first", least=1)
         as_choice(self.values, "values", ("l2", "boolean", "raw"))
-        if self.max_total_edges is not None:
-            as_whole(self.max_total_edges, "max_total_edges", least=1)
         self._index = empty_index()
 
     def _prepare(self, rows: Rows) -> Rows:
@@ -100,7 +98,7 @@ class FeatureFocus(MergingLearner, ShardedLearner):
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._index = self._index.for_features(rows.n_features)
-        cap = UNLIMITED if self.max_total_edges is None else self.max_total_edges
+        cap = self._cap()
         n_classes = len(self._labels)
         scores, touched = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
         done, why = 0, WANTS_SLOTS
@@ -110,9 +108,9 @@ class FeatureFocus(MergingLearner, ShardedLearner):
                 float(self.min_weight), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
             )  # fmt: skip
             if why == WANTS_SLOTS:
-                self._index = self._index.for_slots(slots)
+                self._index = with_slots(self._index, slots, cap)
             elif why == WANTS_EDGES:
-                self._index = without_weakest(self._index, full(cap), self.rare, self.leakage)
+                self._drop_weakest(full(cap))
 
     def _merge(self, other: FeatureFocus, numbers: Ints) -> None:
         """Running sums w′, totals and counts add; then FSU's rule and the cap hold again."""
@@ -124,8 +122,7 @@ class FeatureFocus(MergingLearner, ShardedLearner):
     def _shard(self, n: int) -> FeatureFocus:
         shard = copy.copy(self)
         shard._index = Index._make(array.copy() for array in self._index)
-        if self.max_total_edges is not None:
-            shard.max_total_edges = max(1, self.max_total_edges // n)  # so that together they keep within the cap
+        shard._most_edges = max(1, self._cap() // n)  # so that together they keep within the cap
         return shard
 
     def _mix(self, shards: list[FeatureFocus]) -> None:
@@ -139,10 +136,8 @@ class FeatureFocus(MergingLearner, ShardedLearner):
 
     def _within_limits(self, index: Index) -> Index:
         """The index without edges below min_weight, and within the cap."""
-        feature, _, weights = index.all_edges()
-        index = with_edges(index, weights / index.features["total"][feature] >= self.min_weight, self.leakage)
-        if self.max_total_edges is not None and index.n_edges > self.max_total_edges:
-            index = without_weakest(index, full(self.max_total_edges), self.rare, self.leakage)
+        drop_light(index, self.min_weight, self.leakage)
+        drop_weakest(index, self._cap(), self.rare, self.leakage)
         return index
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
@@ -176,17 +171,6 @@ class FeatureFocus(MergingLearner, ShardedLearner):
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most of their weight: seen with everything, they predict nothing."""
         return self._index.leaks(n)
-
-
-def without_weakest(index: Index, keep: int, rare: int, leakage: bool) -> Index:
-    """The index with at most ``keep`` edges: the weakest r_f·w_fc go, among equals those of the oldest features."""
-    feature, _, weights = index.all_edges()
-    strength = weights / index.features["total"][feature]
-    if rare:
-        strength *= np.minimum(1.0, index.features["seen"][feature] / rare)
-    kept = np.ones(weights.size, dtype=bool)
-    kept[np.argsort(strength, kind="stable")[: weights.size - keep]] = False
-    return with_edges(index, kept, leakage)
 
 
 @kernel

@@ -59,10 +59,13 @@ class Index(NamedTuple):
     def all_edges(self) -> tuple[Longs, Ints, Floats]:
         """All edges, feature after feature: feature of each, class of each, w′ of each."""
         length = self.features["length"]
-        feature = np.repeat(np.arange(length.size), length)
-        first_edge = np.cumsum(length, dtype=np.int64) - length
-        edges = self.edges[np.arange(feature.size) - first_edge[feature] + self.features["start"][feature]]
-        return feature, edges["label"], edges["weight"]
+        return np.repeat(np.arange(length.size), length), *self.lists()
+
+    def lists(self) -> tuple[Ints, Floats]:
+        """All lists laid end to end, feature after feature: class of each edge, w′ of each."""
+        classes, weights = np.empty(self.n_edges, dtype=np.int32), np.empty(self.n_edges)
+        lay_end_to_end(self, classes, weights)
+        return classes, weights
 
     def strongest(self, label: int, n: int) -> list[tuple[int, float]]:
         """The n features with the largest weights w_fc to a class."""
@@ -90,7 +93,7 @@ class Index(NamedTuple):
 
     def to_arrays(self, n_features: int) -> dict[str, NDArray[Any]]:
         """The index without its spare room, for the model file."""
-        _, classes, weights = self.all_edges()
+        classes, weights = self.lists()
         per_feature = {name: self.features[name][:n_features] for name in ("length", "total", "seen")}
         return {**per_feature, "edge_class": classes, "edge_weight": weights}
 
@@ -134,16 +137,6 @@ def added(one: Index, other: Index, times: float, n_classes: int) -> Index:
     return make_index(length, classes[:n_edges], weights[:n_edges], total, seen.astype(np.int64))
 
 
-def with_edges(index: Index, kept: NDArray[np.bool_], leakage: bool) -> Index:
-    """The index with some of its edges; without leakage, the weight of the others leaves the totals too."""
-    feature, classes, weights = index.all_edges()
-    total = index.features["total"]
-    if not leakage:
-        total = total - np.bincount(feature[~kept], weights[~kept], minlength=total.size)
-    length = np.bincount(feature[kept], minlength=total.size).astype(np.int32)
-    return make_index(length, classes[kept], weights[kept], total, index.features["seen"])
-
-
 def empty_index() -> Index:
     ints, longs, floats = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros(0)
     return make_index(ints, ints, floats, floats, longs)
@@ -163,6 +156,17 @@ def all_scores(rows: Rows, index: Index, n_classes: int, max_edges: int, rare: i
     for i in range(rows.n_rows):
         retrieve(rows, i, index, max_edges, rare, scores[i], touched)
     return scores
+
+
+@kernel
+def lay_end_to_end(index: Index, classes: Ints, weights: Floats) -> None:
+    """classes int32[edges] and weights float64[edges] of all lists, feature after feature."""
+    n = 0
+    for f in range(index.features.size):
+        first = index.features[f]["start"]
+        for e in range(first, first + index.features[f]["length"]):
+            classes[n], weights[n] = index.edges[e]["label"], index.edges[e]["weight"]
+            n += 1
 
 
 # Section 3.2, RankedRetrieval

@@ -126,7 +126,13 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         if rows.n_rows == 0:
             raise InputError("there are no rows to learn from: found 0 samples where at least 1 is needed")
         self._start()
+        yield from self.learn_passes(rows, Y)
+
+    def learn_passes(self, rows: Rows, Y: Any) -> Iterator[int]:
+        """Learn more rows as ``fit`` does, several times and shuffled, step by step, and forget nothing."""
         passes = as_whole(getattr(self, "passes", 1), "passes", least=1)
+        if not self.__sklearn_is_fitted__():
+            self._start()
         labels = self._take_up(rows, Y)
         rows = self._prepare(rows)
         seed = getattr(self, "random_state", None)
@@ -318,21 +324,13 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[Any]:
     """The array with room for at least ``size`` entries, zeros behind; at least doubled, so that growth is cheap."""
     if array.shape[0] >= size:
         return array
-    larger = np.zeros((max(size, 2 * array.shape[0]), *array.shape[1:]), dtype=array.dtype)
+    larger = np.zeros((max(size, 2 * array.shape[0] if doubled else 0), *array.shape[1:]), dtype=array.dtype)
     larger[: array.shape[0]] = array
     return larger
-
-
-def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """a + b, the shorter one padded with zeros."""
-    total = np.zeros(max(a.size, b.size), dtype=a.dtype)
-    total[: a.size] += a
-    total[: b.size] += b
-    return total
 
 
 def is_true(best: Ints, truth: LabelSets) -> NDArray[np.bool_]:

@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shortlist.categories.learner import CategoryLearner, added
+from shortlist.categories.learner import CategoryLearner
 from shortlist.door import Rows, as_whole
 from shortlist.errors import InputError
 from shortlist.kernels import Ints, Longs
@@ -70,3 +71,11 @@ class ShardedLearner(CategoryLearner):
             for _ in pool.map(lambda shard, part: shard._learn(rows, labels, part, first_pass), shards, parts):
                 pass
         self._mix(shards)
+
+
+def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """a + b, the shorter one padded with zeros."""
+    total = np.zeros(max(a.size, b.size), dtype=a.dtype)
+    total[: a.size] += a
+    total[: b.size] += b
+    return total

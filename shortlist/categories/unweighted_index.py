@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shortlist.categories import index as indexing
 from shortlist.categories import moves
-from shortlist.categories.feature_focus import UNLIMITED, holds, unit_length, update
+from shortlist.categories.feature_focus import holds, unit_length, update
 from shortlist.categories.index import END, Index, empty_index, retrieve
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes import (
@@ -32,6 +32,7 @@ from shortlist.categories.prototypes import (
     scratch,
     votes_for,
 )
+from shortlist.categories.room import UNLIMITED
 from shortlist.door import Rows, as_real, as_whole
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.labels import LabelSets

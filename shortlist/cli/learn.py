@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shortlist.cli.options import Data, Json, ModelFile, Output, Reading, reads
-from shortlist.cli.tasks import load_model
-from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling
+from shortlist.cli.options import Data, Json, MaxMemory, ModelFile, Output, Reading, reads
+from shortlist.cli.tasks import bound_memory, load_model
+from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, saying_what_is_forgotten
 
 
 @reads
@@ -13,6 +13,7 @@ def learn(
     model_file: ModelFile,
     data: Data = "-",
     output: Output = None,
+    max_memory: MaxMemory = None,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -22,9 +23,12 @@ def learn(
     """
     say_when_compiling()
     model, task = load_model(model_file)
+    if max_memory is not None:
+        bound_memory(model, max_memory)
     before = task.describe(model)
     stream = task.open_data(reading, data)
-    task.learn(model, task.labelled(data, stream, progress(stream, "learning")), stream)
+    with saying_what_is_forgotten(model):
+        task.learn(model, task.labelled(data, stream, progress(stream, "learning")), stream)
     target = output or model_file
     model.save(target)
     facts = task.describe(model)

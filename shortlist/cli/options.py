@@ -21,6 +21,16 @@ Data = Annotated[str, typer.Argument(help="A file or folder of examples; - for s
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Jobs = Annotated[int, typer.Option(help="Threads for ranking; the result does not depend on it. -1 for all cores.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The model file to write.", show_default=False)]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        help="The most memory to use, as 2GB: when it is full, the rarest words and weakest edges make room. The model "
+        "keeps to it whenever it learns.",
+        show_default=False,
+    ),
+]
+
+
 @dataclass
 class Reading:
     """How to read the data: the options of every verb that reads examples."""

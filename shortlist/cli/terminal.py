@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -81,6 +83,17 @@ def progress(stream: Stream, doing: str) -> Iterator[Examples]:
         say(f"left out {stream.skipped.count} bad records:")
         for sentence in stream.skipped.sentences:
             say(f"  {sentence}")
+
+
+@contextmanager
+def saying_what_is_forgotten(model: Any) -> Iterator[None]:
+    """Say when the model reaches its bound on memory, and at the end what that has cost."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *where, **more: say(str(message))
+        yield
+    forgotten = getattr(model, "forgotten_", {})
+    if any(forgotten.values()):
+        say(f"made room by forgetting {facts_in_words(forgotten)}")
 
 
 def say_when_compiling() -> None:

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.options import Data, Json, Output, Reading, named_values, reads
+from shortlist.cli.options import Data, Json, MaxMemory, Output, Reading, named_values, reads
 from shortlist.cli.tasks import TASKS, Settings, task
 from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, size
+from shortlist.errors import InputError
 
 
 @reads
@@ -27,6 +28,7 @@ def train(
         list[str] | None,
         typer.Option("--set", help="A setting, NAME=VALUE, or text.NAME=VALUE for the text; can be repeated."),
     ] = None,
+    max_memory: MaxMemory = None,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -36,11 +38,13 @@ def train(
     """
     say_when_compiling()
     chosen = task(task_name)
+    if max_memory is not None and task_name != "categories":
+        raise InputError(f"--max-memory is for --task categories, not {task_name}")
     target = output or Path(Path(data if data != "-" else "model").name.partition(".")[0] + ".shortlist")
     stream = chosen.open_data(reading, data)
     began = time.perf_counter()
     batches = chosen.labelled(data, stream, progress(stream, "reading"))
-    model = chosen.train(batches, stream, Settings(learner, measure, named_values("--set", settings)))
+    model = chosen.train(batches, stream, Settings(learner, measure, named_values("--set", settings), max_memory))
     seconds = time.perf_counter() - began
     model.save(target)
     facts, n_bytes = chosen.describe(model), target.stat().st_size

@@ -57,6 +57,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     Rows given earlier stay as they were.
     """
 
+    vocabulary_: Vocabulary
+
     def __init__(
         self,
         *,
@@ -97,7 +99,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def partial_fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
         """Go on learning from more texts. Features that were there keep their columns."""
-        self._learn(as_texts(texts))
+        self.take_up(texts)
         return self
 
     def merge(self, other: TextVectorizer) -> TextVectorizer:
@@ -118,8 +120,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         if self._settings.min_df == 1 or self._settings.hashed is not None:
             return np.ones(self.n_features_, dtype=np.bool_)
         kept = self._weighting.u[: self.n_features_] >= self._settings.min_df
-        self.vocabulary_: Vocabulary = self.vocabulary_.keep(kept)
-        self._weighting.keep(kept)
+        self.forget_columns(kept)
         return kept
 
     def transform(self, texts: Iterable[str]) -> scipy.sparse.csr_array:
@@ -128,11 +129,31 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def fit_rows(self, batches: Iterable[list[str]]) -> Rows:
         """Learn from these batches of texts alone, and give the rows of all of them; keeps the rows, not the texts."""
-        return self._weighted(self._fit(batches))
+        return self.weighted(self._fit(batches))
 
     def learn_rows(self, texts: list[str]) -> Rows:
         """Take up these texts, and give their rows, weighted by the counts after all of them."""
-        return self._weighted(self._learn(as_texts(texts)))
+        return self.weighted(self.take_up(texts))
+
+    def take_up(self, texts: Iterable[str]) -> Rows:
+        """Take up these texts, and give their rows of counts, not yet weighted."""
+        if not hasattr(self, "vocabulary_"):
+            self._begin()
+        texts = as_texts(texts)
+        counted = [self._count(texts[block], learning=True) for block in blocks(texts)]
+        rows = Rows.stack(counted)._replace(n_features=self.n_features_)
+        self._weighting.learn(rows)
+        return rows
+
+    def weighted(self, rows: Rows) -> Rows:
+        """Weighted rows from rows of counts, by what has been taken up by now. The counts may be overwritten."""
+        return self._weighting.weigh(rows)
+
+    def forget_columns(self, kept: NDArray[np.bool_]) -> None:
+        """Forget all features but those kept, which are renumbered in their order."""
+        self._weighting.make_room(kept.size)
+        self.vocabulary_ = self.vocabulary_.keep(kept)
+        self._weighting.keep(kept)
 
     def rows(self, texts: list[str]) -> Rows:
         """The rows of these texts, with nothing learned."""
@@ -140,8 +161,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             if self.__sklearn_tags__().requires_fit:
                 check_is_fitted(self, "vocabulary_")
             self._begin()
-        blocks = [self._count(block, learning=False) for block in _blocks(as_texts(texts))]
-        return self._weighted(Rows.stack(blocks)._replace(n_features=self.n_features_))
+        counted = [self._count(texts[block], learning=False) for block in blocks(as_texts(texts))]
+        return self.weighted(Rows.stack(counted)._replace(n_features=self.n_features_))
 
     @property
     def n_features_(self) -> int:
@@ -281,25 +302,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             numbers = self.vocabulary_.find(features.hashes)
         return count(numbers, features.indptr, self.n_features_)
 
-    def _learn(self, texts: list[str]) -> Rows:
-        if not hasattr(self, "vocabulary_"):
-            self._begin()
-        blocks = [self._count(block, learning=True) for block in _blocks(texts)]
-        rows = Rows.stack(blocks)._replace(n_features=self.n_features_)
-        self._weighting.learn(rows)
-        return rows
-
     def _fit(self, batches: Iterable[list[str]]) -> Rows:
         self._begin()
-        rows = Rows.stack([self._learn(as_texts(texts)) for texts in batches])._replace(n_features=self.n_features_)
+        rows = Rows.stack([self.take_up(texts) for texts in batches])._replace(n_features=self.n_features_)
         kept = self.forget_rare()
         if kept.all():
             return rows
         rows = keep(rows, kept[rows.indices])
         return rows._replace(indices=(np.cumsum(kept, dtype=np.int32) - 1)[rows.indices], n_features=self.n_features_)
-
-    def _weighted(self, rows: Rows) -> Rows:
-        return self._weighting.weigh(rows)
 
 
 class _Settings(NamedTuple):
@@ -343,13 +353,13 @@ class _Settings(NamedTuple):
         )
 
 
-def _blocks(texts: list[str]) -> Iterator[list[str]]:
-    """Runs of texts of about BLOCK letters together; a longer text is a block of its own."""
+def blocks(texts: list[str]) -> Iterator[slice]:
+    """Runs of texts of about BLOCK letters together; a longer text is a run of its own."""
     first = letters = 0
     for position, text in enumerate(texts):
         letters += len(text)
         if letters >= BLOCK:
-            yield texts[first : position + 1]
+            yield slice(first, position + 1)
             first, letters = position + 1, 0
     if first < len(texts):
-        yield texts[first:]
+        yield slice(first, len(texts))

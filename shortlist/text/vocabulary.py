@@ -35,6 +35,11 @@ class Vocabulary:
         return int(self._size[0])
 
     @property
+    def letters(self) -> int:
+        """How many letters all names have together."""
+        return int(self._ends[len(self)])
+
+    @property
     def hashes(self) -> NDArray[np.uint64]:
         return self._hashes[: len(self)]
 

@@ -68,13 +68,13 @@ class Weighting:
 
     def make_room(self, n_features: int) -> None:
         """See to it that every feature has a count; features never counted have 0."""
-        if n_features > self.u.size:
+        if self.needs_counts and n_features > self.u.size:
             room = max(n_features - self.u.size, self.u.size)
             self.u = np.concatenate([self.u, np.zeros(room, dtype=np.int64)])
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Forget the other features."""
-        self.restore(self.m, self.u[: kept.size][kept])
+        self.restore(self.m, self.u[: kept.size][kept] if self.needs_counts else self.u)
 
     def restore(self, m: int, u: Longs) -> None:
         """Go on from counts that were kept."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from shortlist.errors import InputError
 
+LIBRARIES = 350 * 10**6  # bytes of memory that Python and the libraries take
 TASKS = ("categories", "ratings", "documents")
 
 
@@ -28,6 +29,7 @@ class Settings:
     learner: str | None = None
     measure: str | None = None  # what to optimise, where the learner can
     values: dict[str, Any] = field(default_factory=dict)  # NAME=VALUE, and text.NAME=VALUE
+    max_memory: str | None = None  # of the whole process
 
 
 @dataclass
@@ -58,6 +60,16 @@ def load_model(path: Path, n_jobs: int | None = None) -> tuple[Any, Any]:
         learner.set_params(n_jobs=n_jobs)
     room = type(learner).__module__.split(".")[1]
     return model, task(room)
+
+
+def bound_memory(model: Any, max_memory: str) -> None:
+    """Bound what the process takes while a model learns, the libraries included."""
+    from shortlist.door import as_size
+    from shortlist.memory import LEAST
+
+    if not hasattr(model, "max_memory"):
+        raise InputError("--max-memory is for labels of texts; for rows of features use --set max_total_edges=N")
+    model.max_memory = as_size(max_memory, "--max-memory", least=LIBRARIES + LEAST) - LIBRARIES
 
 
 def choose(learners: dict[str, str], name: str | None) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.options import Reading
-from shortlist.cli.tasks import Asked, Settings, change
-from shortlist.cli.terminal import print_json, print_table, say
+from shortlist.cli.tasks import Asked, Settings, bound_memory, change
+from shortlist.cli.terminal import print_json, print_table, say, saying_what_is_forgotten
 from shortlist.errors import InputError
 from shortlist.pipeline import ahead
 
@@ -52,9 +52,14 @@ def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> An
     if first is None:
         raise InputError("there are no examples to learn from")
     if first.texts is not None:
-
         texts = ((texts_of(batch), batch.labels or []) for batch in chain([first], batches))
-        return shortlist.Categorizer(learner, text).fit_batches(texts)
+        model = shortlist.Categorizer(learner, text)
+        if settings.max_memory is not None:
+            bound_memory(model, settings.max_memory)
+        with saying_what_is_forgotten(model):
+            return model.fit_batches(texts)
+    if settings.max_memory is not None:
+        bound_memory(learner, settings.max_memory)
     if for_text:
         raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
     names, sets, parts = LabelIndex(), [], []

@@ -1,0 +1,114 @@
+"""A bound on the memory of a model of texts, and how it is kept.
+
+Memory is counted from what the model holds, not measured: the same examples then give the same model on every machine,
+and a model opened from a file goes on exactly as the one that was saved would have. The counts are upper bounds. They
+include the room that arrays have to spare, the copies while they grow or make room, and those that saving makes.
+
+A quarter of the memory is for the rows being learned and for batches on their way. Labels are never forgotten; words
+and edges share what they leave, half and half. When the words fill their half, a quarter of them make room: the rarest,
+of equally rare ones those known longest. When the edges fill theirs, the weakest do (categories/room.py).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from shortlist.categories.room import BoundedIndex
+from shortlist.door import Rows, as_size
+from shortlist.errors import InputError
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
+
+LEAST = 64 * 10**6
+WORD, LETTER = 220, 16  # bytes for each word, and for each letter of it
+LABEL = 400
+EDGE = 60
+ENTRY = 12  # an entry of a row: its column and its count
+ROWS = 20  # a twentieth of the memory: stacking and weighing the rows takes five times what they hold
+
+
+class RoomMade(UserWarning):
+    """A model has reached its bound: from now on it forgets."""
+
+
+class Bound:
+    """The bound on one model, and what it has cost so far."""
+
+    def __init__(self, max_memory: Any, text: Any, learner: Any) -> None:
+        self.given = max_memory
+        self.size = as_size(max_memory, "max_memory", least=LEAST)
+        self.words_forgotten = 0
+        self.text, self.learner = text, learner
+        if not isinstance(learner, BoundedIndex):
+            raise InputError(f"max_memory needs a learner that can make room, such as FeatureFocus, not {learner}")
+        if getattr(learner, "shards", 1) > 1:
+            raise InputError("max_memory bounds one index, and each shard has its own; use shards=1")
+        self._said = False
+        if not learner.__sklearn_is_fitted__():
+            learner._start()
+            text.fit([])
+        self.keep()
+
+    def keep(self) -> None:
+        """Make room, if need be, after something was learned."""
+        share = self._share()
+        self.learner.limit_edges(share // EDGE)
+        while self._words() > share and self.text.hashed is None:
+            self._forget_rarest(len(self.text.vocabulary_) // 4)
+        if not self._said and (self.words_forgotten or self.learner.edges_dropped_):
+            self._said = True
+            warnings.warn(
+                f"the model has reached max_memory ({self.size / 10**6:,.0f} MB): from now on the rarest words and the "
+                "weakest edges make room for new ones", RoomMade, stacklevel=4,
+            )  # fmt: skip
+
+    def words_are_full(self) -> bool:
+        return self._words() > self._share()
+
+    def _words(self) -> int:
+        vocabulary = self.text.vocabulary_
+        return WORD * self.text.n_features_ + LETTER * int(vocabulary.letters)
+
+    def _share(self) -> int:
+        """What words and edges may have, each."""
+        labels = self.learner._labels
+        left = 3 * self.size // 4 - LABEL * len(labels) - LETTER * labels.letters
+        if left < self.size // 4:
+            raise InputError(f"max_memory is too small for {len(labels):,} labels; give at least twice as much")
+        if self.text.hashed is not None and WORD * self.text.hashed > left // 2:
+            raise InputError(f"max_memory is too small for hashed={self.text.hashed}; give more, or fewer columns")
+        return left // 2
+
+    def _forget_rarest(self, n: int) -> None:
+        seen = self.learner.times_seen()
+        kept = np.ones(self.text.n_features_, dtype=bool)
+        kept[np.argsort(seen, kind="stable")[: max(n, 1)]] = False
+        self.text.forget_columns(kept)
+        self.learner.forget_columns(kept)
+        self.words_forgotten += int((~kept).sum())
+
+    def windows(self, batches: Iterator[tuple[list[str], Any]]) -> Iterator[tuple[Rows, NumberedLabels]]:
+        """Weighted rows of as many texts as there is room for at a time; all of them, if there is.
+
+        Whoever takes a window learns it and makes room before asking for the next: that may renumber the words.
+        """
+        rows: list[Rows] = []
+        names, sets = LabelIndex(), []
+        held = 0
+        for texts, labels in batches:
+            sets.append(names.learn(labels, len(texts)))
+            rows.append(self.text.take_up(texts))
+            held += ENTRY * rows[-1].indices.size + LABEL // 4 * len(texts)
+            if held > self.size // ROWS or self.words_are_full():
+                yield self._window(rows, names, sets)
+                rows, names, sets, held = [], LabelIndex(), [], 0
+        if rows:
+            yield self._window(rows, names, sets)
+
+    def _window(self, rows: list[Rows], names: LabelIndex, sets: list[LabelSets]) -> tuple[Rows, NumberedLabels]:
+        stacked = Rows.stack(rows)._replace(n_features=self.text.n_features_)
+        rows.clear()
+        return self.text.weighted(stacked), NumberedLabels(names.names, LabelSets.stack(sets))
