@@ -20,8 +20,8 @@ from shortlist.memory import Bound
 from shortlist.pipeline import ahead
 from shortlist.ranking import Ranking
 from shortlist.store import State
-from shortlist.text.tokens import as_texts
-from shortlist.text.vectorizer import TextVectorizer, blocks
+from shortlist.text.tokens import as_texts, blocks
+from shortlist.text.vectorizer import TextVectorizer
 
 
 def default_text() -> TextVectorizer:

@@ -18,7 +18,8 @@ from sklearn.base import clone
 from shortlist.categories import index as indexing
 from shortlist.categories.additive import AdditiveLearner, as_indicator
 from shortlist.categories.index import Index, make_index
-from shortlist.categories.learner import added, is_true
+from shortlist.categories.learner import is_true
+from shortlist.categories.shards import added
 from shortlist.door import Rows, as_real
 from shortlist.kernels import Floats, Ints, Longs
 from shortlist.labels import LabelSets, NumberedLabels

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -38,6 +38,8 @@ NUMBER_NAME = "<digit>"  # no word can look like this
 SEED = np.uint64(0xCBF29CE484222325)
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
+BLOCK = 1 << 17  # letters that go through the kernels at a time: what fits in a processor's cache
+
 
 class Words(NamedTuple):
     """The words of some texts. Text i has the words indptr[i]:indptr[i+1]; word j the letters starts[j]:ends[j]."""
@@ -53,6 +55,18 @@ class Words(NamedTuple):
         before = np.zeros(kept.size + 1, dtype=np.int64)
         np.cumsum(kept, out=before[1:])
         return Words(self.hashes[kept], self.starts[kept], self.ends[kept], before[self.indptr], self.codes)
+
+
+def blocks(texts: list[str]) -> Iterator[slice]:
+    """Runs of texts of about BLOCK letters together; a longer text is a run of its own."""
+    first = letters = 0
+    for position, text in enumerate(texts):
+        letters += len(text)
+        if letters >= BLOCK:
+            yield slice(first, position + 1)
+            first, letters = position + 1, 0
+    if first < len(texts):
+        yield slice(first, len(texts))
 
 
 def hashing() -> AbstractContextManager[Any]:

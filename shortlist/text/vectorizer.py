@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +16,9 @@ from shortlist.errors import InputError
 from shortlist.store import State
 from shortlist.text.counting import count, keep
 from shortlist.text.features import Features, features_of, spell
-from shortlist.text.tokens import Words, as_texts, letter_table, split
+from shortlist.text.tokens import Words, as_texts, blocks, letter_table, split
 from shortlist.text.vocabulary import Vocabulary
 from shortlist.text.weighting import IDF, NORM, TF, Weighting, needs_counts
-
-BLOCK = 1 << 17  # letters that go through the kernels at a time: what fits in a processor's cache
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):
@@ -151,7 +149,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
         """Forget all features but those kept, which are renumbered in their order."""
-        self._weighting.make_room(kept.size)
         self.vocabulary_ = self.vocabulary_.keep(kept)
         self._weighting.keep(kept)
 
@@ -351,15 +348,3 @@ class _Settings(NamedTuple):
             norm=as_choice(given.norm, "norm", (None, *NORM)),
             slope=as_real(given.slope, "slope", least=0, most=1),
         )
-
-
-def blocks(texts: list[str]) -> Iterator[slice]:
-    """Runs of texts of about BLOCK letters together; a longer text is a run of its own."""
-    first = letters = 0
-    for position, text in enumerate(texts):
-        letters += len(text)
-        if letters >= BLOCK:
-            yield slice(first, position + 1)
-            first, letters = position + 1, 0
-    if first < len(texts):
-        yield slice(first, len(texts))

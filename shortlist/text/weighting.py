@@ -74,6 +74,7 @@ class Weighting:
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Forget the other features."""
+        self.make_room(kept.size)
         self.restore(self.m, self.u[: kept.size][kept] if self.needs_counts else self.u)
 
     def restore(self, m: int, u: Longs) -> None:
