@@ -1,0 +1,73 @@
+"""An environment of its own for each rival, from PyPI."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+# environment -> what pip installs, command by command
+NEEDS = {
+    "scikit-learn": [["scikit-learn"]],
+    "fasttext": [["fasttext", "numpy<2", "scipy"]],
+    "vowpalwabbit": [["vowpalwabbit", "numpy", "scipy"]],
+    "napkinxc": [["napkinxc", "numpy<2", "scikit-learn"]],
+    # XR-Linear needs none of the deep-learning packages that libpecos asks for.
+    "pecos": [["--no-deps", "libpecos"], ["numpy<2", "scipy<1.14", "scikit-learn"]],
+    "river": [["river", "numpy", "scipy"]],
+    "omikuji": [["omikuji", "numpy", "scipy", "scikit-learn"]],
+}
+IMPORTS = {"scikit-learn": "sklearn", "pecos": "pecos.xmc.xlinear.model"}
+OTHER_PYTHONS = ("python3.12", "python3.11", "python3.10", "python3.13")
+SECONDS = 900  # for one installation
+
+
+def python_of(name, cache):
+    """(the environment's Python, None), or (None, why there is none). Built if it is not there; a failure is kept."""
+    folder = cache / "environments" / name
+    python, verdict = folder / "bin" / "python", folder / "verdict.json"
+    if verdict.exists():
+        problem = json.loads(verdict.read_text())
+    else:
+        print(f"setting up {name}", file=sys.stderr, flush=True)
+        problem = None
+        for interpreter in [sys.executable, *(other for other in OTHER_PYTHONS if works(other))]:
+            shutil.rmtree(folder, ignore_errors=True)
+            problem = build(name, interpreter, folder, python)
+            if problem is None:
+                break
+        folder.mkdir(parents=True, exist_ok=True)
+        verdict.write_text(json.dumps(problem))
+    return (python, None) if problem is None else (None, problem)
+
+
+def build(name, interpreter, folder, python):
+    """Make one environment; gives what went wrong, or None."""
+    if shutil.which("uv"):
+        commands = [["uv", "venv", "--python", interpreter, folder]]
+        install = ["uv", "pip", "install", "--python", python]
+    else:
+        commands = [[interpreter, "-m", "venv", folder]]
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--prefer-binary"]
+    commands += [[*install, *packages] for packages in NEEDS[name]]
+    commands.append([python, "-c", f"import {IMPORTS.get(name, name)}"])
+    for command in commands:
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"cannot be installed here: not done after {SECONDS} s"
+        if done.returncode:
+            return f"cannot be installed here: {reason(done.stderr) or f'exit code {done.returncode}'}"
+    return None
+
+
+def reason(output):
+    """The line of an installer's output that says most: the last error that is not pip's own summary."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if "rror" in line or "Could not" in line]
+    errors = [line for line in errors if not line.startswith(("ERROR", "note"))]
+    return (errors or lines or [""])[-1][:200]
+
+
+def works(interpreter):
+    found = shutil.which(interpreter)
+    return bool(found) and subprocess.run([found, "--version"], capture_output=True).returncode == 0
