@@ -2,7 +2,7 @@
 
     python benchmarks/drift.py DATA --out DIR [--quick] [--cache DIR]
 
-Streams: Reuters-21578 (documents with one of the 90 topics of ModApte) and the newsgroups in order of date, and a
+Streams: Reuters-21578 (documents with a topic) and the newsgroups in order of date, and a
 generated one whose labels change their meaning half-way: texts of words drawn from 30 topics; after the change each
 topic's words belong to the next topic's label. Learners: those in the tables below, river in an environment of its
 own, scikit-learn's partial_fit on hashed words. All of them rank and then learn the same small batches.
@@ -56,18 +56,21 @@ RIVER = ["ComplementNB", "MultinomialNB", "PAClassifier", "SoftmaxRegression"]
 
 
 def reuters(data):
-    texts, topics, when = [], [], []
-    for path in sorted((data / "reuters21578").glob("reut2-*.sgm")):
-        for date, own, body in re.findall(
-            r"<REUTERS[^>]*>.*?<DATE>(.*?)</DATE>.*?<TOPICS>(.*?)</TOPICS>.*?<TEXT[^>]*>(.*?)</TEXT>",
-            path.read_text(encoding="latin-1"), re.DOTALL,
-        ):  # fmt: skip
-            if own:
-                texts.append(re.sub(r"<[^>]*>", " ", body))
-                topics.append(re.findall(r"<D>(.*?)</D>", own))
-                when.append(datetime.strptime(date.strip()[:20].strip(), "%d-%b-%Y %H:%M:%S"))
-    order = sorted(range(len(texts)), key=lambda i: when[i])
-    return [texts[i] for i in order], [topics[i] for i in order], None
+    """All documents with a topic, by the minute of their date; the few whose date is unreadable are left out."""
+    when = {}
+    for path in (data / "reuters21578").glob("reut2-*.sgm"):
+        dated = re.findall(
+            r'NEWID="(\d+)">\s*<DATE>\s*(\d+-[A-Z]{3}-\d{4} \d+:\d+:\d\d)', path.read_text(encoding="latin-1")
+        )
+        when |= {number: datetime.strptime(date, "%d-%b-%Y %H:%M:%S") for number, date in dated}
+    found = [
+        (when[number], int(number), text, topics)
+        for batch in sl.read(data / "reuters21578", format="reuters")
+        for number, text, topics in zip(batch.ids, batch.texts, batch.labels, strict=True)
+        if topics and number in when
+    ]
+    found.sort()
+    return [text for _, _, text, _ in found], [topics for _, _, _, topics in found], None
 
 
 def newsgroups(data):
