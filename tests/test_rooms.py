@@ -11,7 +11,7 @@ PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
     "errors", "pipeline", "kernels", "door", "store", "labels", "ranking", "dual",
     "inputs", "text", "categories", "ratings", "documents", "measures", "memory",
-    "categorizer", "rater", "document_ranker", "experiments", "report", "server", "distributed", "cli",
+    "categorizer", "rater", "document_ranker", "planning", "experiments", "report", "server", "distributed", "cli",
 ]  # fmt: skip
 NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}
 FILES = sorted(PACKAGE.rglob("*.py"))

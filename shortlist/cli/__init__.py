@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from shortlist.cli import compare, demo, evaluate, explain, inspect, learn, rank, reproduce, serve, train
+from shortlist.cli import compare, demo, evaluate, explain, inspect, learn, plan, rank, reproduce, serve, train
 from shortlist.errors import ShortlistError
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
 )
-for verb in (train, learn, rank, explain, evaluate, compare, inspect, reproduce, serve, demo):
+for verb in (plan, train, learn, rank, explain, evaluate, compare, inspect, reproduce, serve, demo):
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
 
 

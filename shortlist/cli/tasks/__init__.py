@@ -18,7 +18,6 @@ from typing import Any
 
 from shortlist.errors import InputError
 
-LIBRARIES = 350 * 10**6  # bytes of memory that Python and the libraries take
 TASKS = ("categories", "ratings", "documents")
 
 
@@ -65,7 +64,7 @@ def load_model(path: Path, n_jobs: int | None = None) -> tuple[Any, Any]:
 def bound_memory(model: Any, max_memory: str) -> None:
     """Bound what the process takes while a model learns, the libraries included."""
     from shortlist.door import as_size
-    from shortlist.memory import LEAST
+    from shortlist.memory import LEAST, LIBRARIES
 
     if not hasattr(model, "max_memory"):
         raise InputError("--max-memory is for labels of texts; for rows of features use --set max_total_edges=N")

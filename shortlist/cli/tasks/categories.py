@@ -38,16 +38,10 @@ def labelled(source: str, stream: Stream, batches: Iterator[Examples]) -> Iterat
 def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> Any:
     """A Categorizer where the data are texts, the learner alone where they are rows of features."""
     import shortlist
-    from shortlist.categorizer import default_text
     from shortlist.door import Rows
-    from shortlist.experiments.compare import learner as named
     from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
 
-    for_text = {name[5:]: value for name, value in settings.values.items() if name.startswith("text.")}
-    for_learner = {name: value for name, value in settings.values.items() if not name.startswith("text.")}
-    learner = change(named(settings.learner or "feature-focus"), for_learner)
-    text = change(default_text(), for_text, prefix="text.")
-
+    learner, text = chosen(settings)
     first = next(batches, None)
     if first is None:
         raise InputError("there are no examples to learn from")
@@ -60,13 +54,24 @@ def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> An
             return model.fit_batches(texts)
     if settings.max_memory is not None:
         bound_memory(learner, settings.max_memory)
-    if for_text:
+    if any(name.startswith("text.") for name in settings.values):
         raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
     names, sets, parts = LabelIndex(), [], []
     for batch in ahead(chain([first], batches)):
         sets.append(names.learn(batch.labels, len(batch)))
         parts.append(rows_of(batch))
     return learner.fit_rows(Rows.stack(parts), NumberedLabels(names.names, LabelSets.stack(sets)))
+
+
+def chosen(settings: Settings) -> tuple[Any, Any]:
+    """The learner and the text part that were asked for."""
+    from shortlist.categorizer import default_text
+    from shortlist.experiments.compare import learner as named
+
+    for_text = {name[5:]: value for name, value in settings.values.items() if name.startswith("text.")}
+    for_learner = {name: value for name, value in settings.values.items() if not name.startswith("text.")}
+    learner = change(named(settings.learner or "feature-focus"), for_learner)
+    return learner, change(default_text(), for_text, prefix="text.")
 
 
 def learn(model: Any, batches: Iterable[Examples], stream: Stream | None = None) -> None:

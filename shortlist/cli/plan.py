@@ -1,0 +1,71 @@
+"""shortlist plan"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Annotated, Any
+
+import typer
+
+from shortlist.cli.options import Data, Json, Reading, named_values, reads
+from shortlist.cli.tasks import Settings, task
+from shortlist.cli.terminal import print_json, say_when_compiling, size
+from shortlist.errors import InputError
+
+
+@reads
+def plan(
+    *,
+    data: Data,
+    sample: Annotated[int, typer.Option(help="How many examples to try, from the beginning of the data.")] = 20_000,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting, NAME=VALUE, or text.NAME=VALUE for the text; can be repeated."),
+    ] = None,
+    reading: Reading,
+    as_json: Json = False,
+) -> None:
+    """Predict the memory, the time and the model file that `shortlist train` will need, from a sample of the data."""
+    say_when_compiling()
+    from shortlist import Categorizer
+    from shortlist.planning import plan as planned
+
+    categories = task("categories")
+    stream = categories.open_data(reading, data)
+    if data == "-":
+        raise InputError("a plan needs a file or a folder: standard input does not say how long it is")
+    began, batches, tried, share = time.process_time(), [], 0, 1.0
+    for batch in categories.labelled(data, stream, iter(stream)):
+        batches.append(batch)
+        tried += len(batch)
+        if tried >= sample:
+            share = share_read(stream, tried)
+            break
+    seconds = time.process_time() - began
+    learner, text = categories.chosen(Settings(values=named_values("--set", settings)))
+    of_texts = bool(batches) and batches[0].texts is not None
+    found = planned(batches, share, Categorizer(learner, text) if of_texts else learner, seconds)
+    if as_json:
+        print_json(dataclasses.asdict(found))
+    elif found.sample == found.examples:
+        print(f"All {found.examples:,} examples were tried. Training takes {needs(found)}.")
+    else:
+        print(
+            f"From the first {found.sample:,} of about {found.examples:,} examples, training on all of them will take "
+            f"{needs(found)}.\nExpected: {found.labels:,} labels, {found.features:,} features, {found.edges:,} edges."
+        )
+
+
+def share_read(stream: Any, tried: int) -> float:
+    """Which share of the data has been read: by bytes, or, where they are not known, by examples, counted."""
+    if stream.bytes_total:
+        return min(1.0, stream.bytes_read / stream.bytes_total)
+    return tried / (tried + sum(len(batch) for batch in stream))
+
+
+def needs(found: Any) -> str:
+    return (
+        f"{size(found.memory)} of memory and {found.seconds:.1f} s of processor time, and gives a model file of "
+        f"{size(found.model_size)}"
+    )
