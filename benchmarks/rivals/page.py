@@ -59,7 +59,7 @@ def markdown(report):
     limits = ", ".join(f"{name} {limit} s" for name, (_, limit, _) in sets.SETS.items())
     text = HEAD.format(quick=" --quick (parts of the sets, nothing chosen; not to be quoted)" * quick,
                        date=report["date"], machine=report["machine"], singly=SINGLY, on=CHOOSE_ON, choose=CHOOSE_FROM,
-                       limits="8 s" if quick else limits)  # fmt: skip
+                       limits=f"{sets.QUICK_LIMIT} s" if quick else limits)  # fmt: skip
     for name in sets.SETS:
         own = [one for one in results if one["set"] == name]
         if own:

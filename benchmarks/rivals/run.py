@@ -48,7 +48,6 @@ TOOLS = {
     "river": ("river_online", "river"),
     "omikuji": ("omikuji_trees", "omikuji"),
 }
-QUICK_LIMIT = 8  # seconds
 WARM_UP_LIMIT = 300  # seconds to load, compile and try a few documents, before the clock starts
 MEMORY = 0.6
 SMALLER = {"finna": "finna-100k"}
@@ -76,7 +75,7 @@ def run_job(name, tool, options):
     result = {"set": name, "tool": tool, "quick": options.quick, "threads": 1}
     if problem is None:
         folder = sets.make(name, options.data, options.cache, options.quick)
-        limit = QUICK_LIMIT if options.quick else sets.SETS[name][1]
+        limit = sets.QUICK_LIMIT if options.quick else sets.SETS[name][1]
         scratch = options.cache / "scratch"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)

@@ -12,7 +12,8 @@ from shortlist.inputs import read
 from shortlist.text.context import word_contexts
 
 SEED = 9  # of the order of the training documents
-QUICK = (3_000, 500)  # the most training and test documents of a quick run
+QUICK = (2_000, 300)  # the most training and test documents of a quick run
+QUICK_LIMIT = 6  # seconds, of its jobs
 
 
 def newsgroups(data):

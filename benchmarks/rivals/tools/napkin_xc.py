@@ -27,7 +27,8 @@ class Model:
 
     def train(self, X, lists):
         self.labels = Labels(lists)
-        self.model.fit(X, [[self.labels.number[label] for label in labels] for labels in lists])
+        # It crashes where the labels of a document are not in ascending order.
+        self.model.fit(X, [sorted(self.labels.number[label] for label in labels) for labels in lists])
         self.model.load()
 
     def rank(self, documents, k):

@@ -31,7 +31,9 @@ class Labels:
         indices = np.array([self.number[label] for labels in lists for label in labels], dtype=np.int32)
         indptr = np.cumsum([0] + [len(labels) for labels in lists])
         shape = len(lists), len(self.names)
-        return scipy.sparse.csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape)
+        matrix = scipy.sparse.csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape)
+        matrix.sort_indices()
+        return matrix
 
     def best(self, scores, k):
         """The k best labels of each row of a dense matrix of scores."""
