@@ -17,9 +17,9 @@ import argparse
 import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -76,13 +76,12 @@ def run_job(name, tool, options):
     if problem is None:
         folder = sets.make(name, options.data, options.cache, options.quick)
         limit = sets.QUICK_LIMIT if options.quick else sets.SETS[name][1]
-        scratch = options.cache / "scratch"
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir(parents=True)
-        problem = expected(name, tool, options) or steps(python, module, folder, scratch, limit, options.quick, result)
-        if (scratch / "ranked.tsv").exists():
-            result["measures"] = scoring.score(folder, scratch / "ranked.tsv")
-        shutil.rmtree(scratch, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=options.cache) as made:
+            scratch = Path(made)
+            problem = expected(name, tool, options)
+            problem = problem or steps(python, module, folder, scratch, limit, options.quick, result)
+            if "batch" in result:
+                result["measures"] = scoring.score(folder, scratch / "ranked.tsv")
     if problem is not None:
         result["problem"] = problem
     result["whole job"] = time.perf_counter() - began
