@@ -87,7 +87,6 @@ class LabelIndex:
 
     def look_up(self, Y: Any, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples without learning any: unseen ones get numbers from len(self) on."""
-        lists = label_lists(Y, n_rows)
         unseen: dict[Any, int] = {}
         number = self.number
 
@@ -95,7 +94,10 @@ class LabelIndex:
             known = number.get(label)
             return unseen.setdefault(label, len(number) + len(unseen)) if known is None else known
 
-        return LabelSets.of([find(label) for label in labels] for labels in lists)
+        if isinstance(Y, NumberedLabels):
+            numbers = np.fromiter(map(find, Y.names), dtype=np.int32, count=len(Y.names))
+            return Y.sets._replace(ids=numbers[Y.sets.ids])
+        return LabelSets.of([find(label) for label in labels] for labels in label_lists(Y, n_rows))
 
 
 def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
