@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -67,14 +67,7 @@ class LabelIndex:
         if isinstance(Y, NumberedLabels):
             numbers = self._numbers(Y.names)
             return Y.sets._replace(ids=numbers[Y.sets.ids])
-        lists = label_lists(Y, n_rows)
-        indptr = np.zeros(n_rows + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, lists), dtype=np.int64, count=n_rows), out=indptr[1:])
-        ids = self._numbers(list(chain.from_iterable(lists)))
-        pairs = np.repeat(np.arange(n_rows), np.diff(indptr)) * len(self) + ids
-        if np.unique(pairs).size < pairs.size:  # a label stands twice with one example
-            return LabelSets.of([self.number[label] for label in labels] for labels in lists)
-        return LabelSets(indptr, ids)
+        return _as_sets(label_lists(Y, n_rows), self._numbers)
 
     def _numbers(self, labels: list[Any]) -> NDArray[np.int32]:
         """The number of each of these labels; unseen ones get the next numbers."""
@@ -94,10 +87,23 @@ class LabelIndex:
             known = number.get(label)
             return unseen.setdefault(label, len(number) + len(unseen)) if known is None else known
 
+        def numbers(labels: list[Any]) -> NDArray[np.int32]:
+            return np.fromiter(map(find, labels), dtype=np.int32, count=len(labels))
+
         if isinstance(Y, NumberedLabels):
-            numbers = np.fromiter(map(find, Y.names), dtype=np.int32, count=len(Y.names))
-            return Y.sets._replace(ids=numbers[Y.sets.ids])
-        return LabelSets.of([find(label) for label in labels] for labels in label_lists(Y, n_rows))
+            return Y.sets._replace(ids=numbers(Y.names)[Y.sets.ids])
+        return _as_sets(label_lists(Y, n_rows), numbers)
+
+
+def _as_sets(lists: list[list[Any]], numbers: Callable[[list[Any]], NDArray[np.int32]]) -> LabelSets:
+    """Label lists as sets of numbers; ``numbers`` gives those of a list of labels."""
+    indptr = np.zeros(len(lists) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)), out=indptr[1:])
+    ids = numbers(list(chain.from_iterable(lists)))
+    pairs = np.repeat(np.arange(len(lists)), np.diff(indptr)) << 32 | ids
+    if np.unique(pairs).size < pairs.size:  # a label stands twice with one example
+        return LabelSets.of(own.tolist() for own in np.split(ids, indptr[1:-1]))
+    return LabelSets(indptr, ids)
 
 
 def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:

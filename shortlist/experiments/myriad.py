@@ -3,8 +3,8 @@
 What makes real many-class text hard is in them. Classes and words follow Zipf's law, P(rank r) ∝ 1/r: a few classes
 have most of the examples, and most classes a handful. An example has one class, often that class's broader class too,
 and sometimes the one above that: class c lies below c // 16. Its words come half from a vocabulary common to all, half
-from those of its own classes. Each class has 50 words of its own, also by Zipf's law, and shares each with some 25 other
-classes: there are two such words for each class there is, and hashing chooses.
+from those of its own classes. Each class has 50 words of its own, also by Zipf's law, and shares each with some 25
+others: there are two such words for each class there is, and hashing chooses.
 
 Rank r of n is drawn as ⌊(n+1)^u⌋ with u uniform on [0, 1), for which P(r) = log(1 + 1/r) / log(n+1).
 """

@@ -9,18 +9,23 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.door import as_whole
+from shortlist.pipeline import ahead
 
 CONFIDENCE = 95  # per cent
+MANY = 20_000  # rows that are worth a thread
 
 
 def resampled_sums(rows: scipy.sparse.sparray, resamples: int, random_state: int) -> Iterator[NDArray[np.float64]]:
-    """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n."""
+    """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n.
+
+    Samples of many rows are drawn in a thread of their own while others are added up.
+    """
     rng = np.random.default_rng(as_whole(random_state, "random_state"))
     by_column = rows.T.tocsr()
     n = rows.shape[0]
-    for _ in range(resamples):
-        times_drawn = np.bincount(rng.integers(n, size=n), minlength=n)
-        yield by_column @ times_drawn.astype(np.float64)
+    drawn = (np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64) for _ in range(resamples))
+    for times_drawn in ahead(drawn) if n >= MANY else drawn:
+        yield by_column @ times_drawn
 
 
 def interval(samples: NDArray[np.float64]) -> tuple[float, float]:

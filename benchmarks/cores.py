@@ -1,0 +1,91 @@
+"""What several cores bring, and what learning in shards costs in quality: on the titles of finna.
+
+    python benchmarks/cores.py finna.tsv.gz
+
+Quality is P@1 on a tenth of the titles, chosen at random and not learned. Feature-Focus learns the first 200,000
+titles with all their subjects; MMP and the Perceptrons, whose cost grows with the number of labels, those with one of
+the 100 most frequent subjects. Times are wall-clock, the best of three, and need a machine that does nothing else.
+"""
+
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+
+import shortlist as sl
+
+TITLES = 200_000
+FREQUENT = 100
+SHARDS = (1, 2, 4, 8)
+
+
+def split(texts, labels):
+    """Rows and labels to learn from, and those held out."""
+    order = np.random.default_rng(1).permutation(len(texts))
+    cut = len(texts) * 9 // 10
+    text = sl.TextVectorizer(tf="log", idf="smooth", norm="l2")
+    learned, held_out = order[:cut], order[cut:]
+    rows = text.fit_rows([[texts[i] for i in learned]]), text.rows([texts[i] for i in held_out])
+    return rows[0], [labels[i] for i in learned], rows[1], [labels[i] for i in held_out]
+
+
+def quality(learner, rows, labels, tested, truth):
+    return 100 * learner.fit_rows(rows, labels).score_rows(tested, truth)
+
+
+def seconds(call):
+    best = float("inf")
+    for _ in range(3):
+        began = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+def main(path):
+    texts, labels = [], []
+    for batch in sl.read(path):
+        texts += batch.texts
+        labels += batch.labels
+        if len(texts) >= TITLES:
+            break
+    texts, labels = texts[:TITLES], labels[:TITLES]
+    everything = split(texts, labels)
+    counts = Counter(label for own in labels for label in own)
+    frequent = {label for label, _ in counts.most_common(FREQUENT)}
+    few = [(text, [label for label in own if label in frequent]) for text, own in zip(texts, labels, strict=True)]
+    few = split(*zip(*((text, own) for text, own in few if own), strict=True))
+
+    print("| P@1, % | " + " | ".join(f"{n} shards" for n in SHARDS) + " |\n|---|" + "--:|" * len(SHARDS))
+    for name, make, data in (
+        ("FeatureFocus(margin=0.3)", lambda n: sl.FeatureFocus(margin=0.3, shards=n), everything),
+        ("FeatureFocus(margin=0.3, passes=3)", lambda n: sl.FeatureFocus(margin=0.3, passes=3, shards=n), everything),
+        ("FeatureFocus(margin=0.3), frequent", lambda n: sl.FeatureFocus(margin=0.3, shards=n), few),
+        ("MMP(), frequent", lambda n: sl.MMP(shards=n), few),
+        ("MMP(passes=3), frequent", lambda n: sl.MMP(passes=3, shards=n), few),
+        ("MMP(passes=3, hypothesis='averaged')", lambda n: sl.MMP(passes=3, hypothesis="averaged", shards=n), few),
+        ("TopicPerceptron(passes=3), frequent", lambda n: sl.TopicPerceptron(passes=3, shards=n), few),
+    ):
+        print(f"| `{name}` | " + " | ".join(f"{quality(make(n), *data):.2f}" for n in SHARDS) + " |", flush=True)
+
+    rows, own, tested, truth = everything
+    learner = sl.FeatureFocus(margin=0.3, shards=2).fit_rows(rows, own)
+    rocchio = sl.Rocchio().fit_rows(*few[:2])
+    ranking = learner.rank_rows(tested, 10)
+    numbers = learner.label_numbers(truth)
+    jobs = {
+        "learn 180,000 titles, FeatureFocus(shards=2)": (learner, lambda: learner.fit_rows(rows, own)),
+        "rank them, k=10": (learner, lambda: learner.rank_rows(rows, 10)),
+        "add up sums, Rocchio": (rocchio, lambda: rocchio.fit_rows(*few[:2])),
+    }
+    print("\n| seconds | 1 thread | 2 threads | ratio |\n|---|--:|--:|--:|")
+    for name, (model, call) in jobs.items():
+        one, two = [(model.set_params(n_jobs=n), seconds(call))[1] for n in (1, 2)]
+        print(f"| {name} | {one:.2f} | {two:.2f} | {one / two:.2f} |")
+    took = seconds(lambda: sl.evaluate(ranking, numbers, ["R1", "R5", "MRR", "P@5", "nDCG@5"]))
+    print(f"\nevaluate {len(truth):,} rankings, five measures with intervals from 1,000 resamples: {took:.2f} s")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
