@@ -49,7 +49,7 @@ SCIKIT_LEARN = {
     "SGDClassifier": {"loss": "hinge", "alpha": 1e-5},
     "SGDClassifier, PA-I": {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 1.0},
 }
-RIVER = ["ComplementNB", "MultinomialNB", "PAClassifier", "SoftmaxRegression"]
+RIVER = ["MultinomialNB", "PAClassifier", "SoftmaxRegression"]  # its ComplementNB ranks a few documents a second
 
 
 # Streams: texts, label lists, and where the meaning of labels changes.

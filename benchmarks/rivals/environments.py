@@ -8,7 +8,8 @@ import sys
 # environment -> what pip installs, command by command
 NEEDS = {
     "scikit-learn": [["scikit-learn"]],
-    "fasttext": [["fasttext", "numpy<2", "scipy"]],
+    # The wheel: built from source for an ARM processor, fastText ran into NaN at every learning rate.
+    "fasttext": [["fasttext-wheel", "numpy<2", "scipy"]],
     "vowpalwabbit": [["vowpalwabbit", "numpy", "scipy"]],
     "napkinxc": [["napkinxc", "numpy<2", "scikit-learn"]],
     # XR-Linear needs none of the deep-learning packages that libpecos asks for.

@@ -9,11 +9,13 @@ from tempfile import NamedTemporaryFile
 import fasttext
 from tools import words
 
-PACKAGES = ["fasttext", "numpy"]
+PACKAGES = ["fasttext-wheel", "numpy"]
 fasttext.FastText.eprint = lambda *_: None
 
 
 def settings(task):
+    if task.labels >= 1000:
+        return [{"lr": lr, "epoch": epoch, "wordNgrams": 1} for lr, epoch in ((0.5, 25), (1.0, 25), (1.0, 50))]
     choices = [{"epoch": 10, "wordNgrams": 1}, {"epoch": 25, "wordNgrams": 1}, {"epoch": 10, "wordNgrams": 2}]
     return [{"lr": 0.5} | one for one in choices if task.kind == "text" or one["wordNgrams"] == 1]
 

@@ -13,7 +13,6 @@ from collections import Counter
 from river import linear_model, multiclass, naive_bayes
 
 LEARNERS = {
-    "ComplementNB": lambda: naive_bayes.ComplementNB(alpha=0.1),
     "MultinomialNB": lambda: naive_bayes.MultinomialNB(alpha=0.1),
     "PAClassifier": lambda: multiclass.OneVsRestClassifier(linear_model.PAClassifier(C=0.1)),
     "SoftmaxRegression": lambda: linear_model.SoftmaxRegression(),
