@@ -144,6 +144,8 @@ def step(python, what, module, folder, scratch, limit, result):
         if child.returncode:
             said.seek(0)
             lines = said.read().strip().splitlines()
+            if child.returncode < 0:  # most often an allocation that was refused and not looked at
+                return f"crashed (signal {-child.returncode})"
             return f"failed: {lines[-1][:200] if lines else f'exit code {child.returncode}'}"
     return None
 
