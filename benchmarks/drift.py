@@ -7,8 +7,8 @@ generated one whose labels change their meaning half-way: texts of words drawn f
 topic's words belong to the next topic's label. Learners: those in the tables below, river in an environment of its
 own, scikit-learn's partial_fit on hashed words. All of them rank and then learn the same small batches.
 
-Writes DIR/drift.json, DIR/drift.md and DIR/drift-<stream>.png: P@1 in windows, and how many examples after the change
-it takes until P@1 in a window is back at its mean of the last windows before the change.
+Writes DIR/drift.json, DIR/drift.md and DIR/pictures/drift-<stream>.png: P@1 in windows, and how many examples after the
+change it takes until P@1 in a window is back at its mean of the last windows before the change.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import os
 import re
 import subprocess
 import sys
-from datetime import datetime
+from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
@@ -28,6 +28,7 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_T
 import time  # noqa: E402
 
 import numpy as np  # noqa: E402
+from page import machine  # noqa: E402
 
 import shortlist as sl  # noqa: E402
 
@@ -62,7 +63,7 @@ def reuters(data):
         dated = re.findall(
             r'NEWID="(\d+)">\s*<DATE>\s*(\d+-[A-Z]{3}-\d{4} \d{1,2}:\d\d:\d\d)', path.read_text(encoding="latin-1")
         )
-        when |= {number: datetime.strptime(date, "%d-%b-%Y %H:%M:%S") for number, date in dated}
+        when |= {number: datetime.strptime(moment, "%d-%b-%Y %H:%M:%S") for number, moment in dated}
     found = [
         (when[number], int(number), text, topics)
         for batch in sl.read(data / "reuters21578", format="reuters")
@@ -198,17 +199,21 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--quick", action="store_true", help="the first 4,000 documents of the real streams")
     parser.add_argument("--streams", nargs="+", choices=list(STREAMS), default=list(STREAMS))
-    parser.add_argument("--limit", type=float, default=90, help="seconds that river may take for a stream")
+    parser.add_argument("--limit", type=float, default=300, help="seconds that river may take for a stream")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "shortlist-rivals")
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "pictures").mkdir(parents=True, exist_ok=True)
     sl.Categorizer().learn("to compile", "or load").rank("the kernels")
 
     jobs = {f"{name}": (with_shortlist, (make,)) for name, make in SHORTLIST.items()}
     jobs |= {f"scikit-learn {name}": (with_scikit_learn, (setting,)) for name, setting in SCIKIT_LEARN.items()}
     jobs |= {f"river {name}": (with_river, (name,)) for name in RIVER}
     report = {}
-    text = "# On streams that drift\n\n<!-- Printed by benchmarks/drift.py. -->\n"
+    text = "# On streams that drift\n\n<!-- Printed by benchmarks/drift.py. -->\n\n"
+    text += f"`python benchmarks/drift.py DATA --out DIR{' --quick' * options.quick}` printed this page on "
+    text += f"{date.today().isoformat()}. Machine: {machine()}. Recovery: the examples after the change until P@1 of a "
+    text += f"window of {WINDOW} that lies wholly after it is back at {BACK:.0%} of P@1 of the {2 * WINDOW:,} examples "
+    text += "before the change.\n"
     for stream in options.streams:
         texts, labels, change = STREAMS[stream](options.data)
         if options.quick and change is None:
@@ -232,29 +237,30 @@ def main():
             rows.append(row)
             print(stream, row, file=sys.stderr, flush=True)
         report[stream] = {"documents": len(texts), "change": change, "window": WINDOW, "rows": rows}
-        picture(options.out / f"drift-{stream}.png", TITLES[stream], curves, change)
+        picture(options.out / "pictures" / f"drift-{stream}.png", TITLES[stream], curves, change)
         text += "\n" + section(stream, report[stream])
     (options.out / "drift.json").write_text(json.dumps(report, indent=1))
     (options.out / "drift.md").write_text(text, encoding="utf-8")
 
 
 def section(stream, found):
-    """A stream's table, best first."""
+    """A stream's table, best first; below them those that time ran out for, whose P@1 is that of fewer documents."""
     change = found["change"]
     text = f"## {TITLES[stream]}\n\n{found['documents']:,} documents, ranked and then learned, {BATCH} at a time.\n\n"
     text += "| learner | P@1 | P@1 of the last tenth | seconds |"
     text += " P@1 before the change | examples to recover |" if change else ""
     text += "\n" + "|---" * (6 if change else 4) + "|\n"
-    for row in sorted(found["rows"], key=lambda row: -row.get("P@1", 0)):
+    whole = found["documents"]
+    for row in sorted(found["rows"], key=lambda row: (row.get("documents", 0) != whole, -row.get("P@1", 0))):
         if "problem" in row:
             text += f"| {row['learner']} | {row['problem']} |" + " |" * (4 if change else 2) + "\n"
             continue
-        part = "" if row["documents"] == found["documents"] else f", stopped after {row['documents']:,} documents"
+        part = "" if row["documents"] == whole else f", stopped after {row['documents']:,} documents"
         text += f"| {row['learner']}{part} | {row['P@1']:.3f} | {row['P@1 of the last tenth']:.3f} "
         text += f"| {row['seconds']:.1f} |"
         if change:
             text += f" {row['P@1 before']:.3f} |" if "P@1 before" in row else " – |"
-            text += f" {row.get('recovery') or 'not within the stream'} |"
+            text += f" {row['recovery'] or 'not within the stream'} |" if "recovery" in row else " – |"
         text += "\n"
     return text + f"\n![P@1 in windows](pictures/drift-{stream}.png)\n"
 
