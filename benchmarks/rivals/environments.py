@@ -8,7 +8,7 @@ import sys
 # environment -> what pip installs, command by command
 NEEDS = {
     "scikit-learn": [["scikit-learn"]],
-    # The wheel: built from source for an ARM processor, fastText ran into NaN at every learning rate.
+    # The wheel: built from source on an ARM processor, fastText ran into NaN where the wheel does not.
     "fasttext": [["fasttext-wheel", "numpy<2", "scipy"]],
     "vowpalwabbit": [["vowpalwabbit", "numpy", "scipy"]],
     "napkinxc": [["napkinxc", "numpy<2", "scikit-learn"]],
