@@ -22,7 +22,7 @@ from shortlist.door import Rows, as_size
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
 
-LIBRARIES = 320 * 10**6  # what a process has taken before it learns anything
+LIBRARIES = 340 * 10**6  # what a process has taken before it learns anything
 LEAST = 64 * 10**6
 WORD, LETTER = 220, 16  # bytes for each word, and for each letter of it
 LABEL = 400
