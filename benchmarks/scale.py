@@ -3,6 +3,7 @@
     python benchmarks/scale.py                                        # 10^3 to 10^6 classes, a million examples each
     python benchmarks/scale.py --classes 1000000 --examples 10000000  # the large one
     python benchmarks/scale.py --figure docs/figures/scale.png
+    python benchmarks/scale.py --merge --classes 100000 --examples 500000   # two learners of so many examples each
 
 The stream is made up as it is learned (shortlist.experiments.myriad) and never held. Each number of classes runs in a
 process of its own. Times are processor time, one thread, of the last fifth of the stream; making the stream up is not
@@ -60,13 +61,39 @@ def one(n_classes: int, n_examples: int) -> dict:
     }
 
 
+def merge(n_classes: int, n_examples: int) -> None:
+    """Merge two learners of different streams, and say what it took."""
+    from shortlist import FeatureFocus
+    from shortlist.experiments.myriad import many_classes
+
+    learners = []
+    for seed in (0, 1):
+        learners.append(FeatureFocus(margin=0.3))
+        for rows, labels in many_classes(n_classes, n_examples, seed):
+            learners[-1].learn_rows(rows, labels)
+    edges = [learner.n_edges_ for learner in learners]
+    FeatureFocus().merge(FeatureFocus().fit([[1.0]], ["a first merge compiles"]))
+    sizes = [sum(array.nbytes for array in learner.to_state().all_arrays().values()) for learner in learners]
+    began = time.process_time()
+    merged = learners[0].merge(learners[1])
+    seconds = time.process_time() - began
+    print(
+        f"{edges[0]:,} and {edges[1]:,} edges ({sizes[0] / 1e6:,.0f} and {sizes[1] / 1e6:,.0f} MB) became "
+        f"{merged.n_edges_:,} in {seconds:.2f} s: {1e9 * seconds / sum(edges):.0f} ns for each"
+    )
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--classes", type=int, nargs="+", default=[10**3, 10**4, 10**5, 10**6])
     options.add_argument("--examples", type=int, default=10**6)
     options.add_argument("--figure", type=Path)
+    options.add_argument("--merge", action="store_true", help="measure a merge instead")
     options.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     chosen = options.parse_args()
+    if chosen.merge:
+        merge(chosen.classes[0], chosen.examples)
+        return
     if chosen.one:
         print(json.dumps(one(chosen.classes[0], chosen.examples)))
         return

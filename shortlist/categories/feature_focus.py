@@ -130,7 +130,7 @@ class FeatureFocus(BoundedIndex, MergingLearner, ShardedLearner):
         mixed, n_classes = shards[0]._index, len(self._labels)
         for shard in shards[1:]:
             mixed = added(mixed, shard._index, 1.0, n_classes)
-        if self._index.n_edges:
+        if self._index.features.size:
             mixed = added(mixed, self._index, 1.0 - len(shards), n_classes)
         self._index = self._within_limits(mixed)
 

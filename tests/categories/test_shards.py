@@ -1,5 +1,6 @@
 """Learning apart and merging: exact where the mathematics is, the stated rule elsewhere, the same for any threads."""
 
+import copy
 import time
 from itertools import pairwise
 
@@ -13,7 +14,9 @@ from sklearn.base import clone
 from shortlist import MMP, FeatureFocus, IndependentIndex, InputError, Rocchio, TopicPerceptron
 from shortlist.categories.contract import as_bytes, example_data
 from tests.categories.test_feature_focus import edges_of, examples
+from tests.reference.feature_focus import SlowFeatureFocus
 from tests.reference.feature_focus import merged as slow_merged
+from tests.reference.feature_focus import mixed as slow_mixed
 
 WIDTH = 6
 
@@ -79,6 +82,28 @@ def test_one_pass_in_shards_is_the_merge_of_learners_of_the_parts():
     assert np.allclose(scores, merged.decision_function(X)[:, columns], atol=0.02)
 
 
+@given(examples, st.sampled_from([0.0, 0.1, 0.3]), st.booleans(), st.integers(1, 3))
+def test_later_passes_add_what_the_shards_have_added(stream, min_weight, leakage, passes):
+    """W + Σ (W_s − W), told over with slow learners."""
+    n_shards = 2
+    options = {"min_weight": min_weight, "leakage": leakage}
+    learner = FeatureFocus(values="raw", passes=passes, shards=n_shards, random_state=None, **options)
+    learner.fit(matrix(stream), [classes for _, classes in stream])
+    number, twin = learner._labels.number, SlowFeatureFocus(**options)
+    cut = (len(stream) + 1) // 2
+    for n in range(passes):
+        parts = [copy.deepcopy(twin) for _ in range(n_shards)]
+        for part, run in zip(parts, (stream[:cut], stream[cut:]), strict=True):
+            for x, classes in run:
+                part.learn(x, [number[c] for c in classes], first_pass=n == 0)
+        twin = slow_mixed(twin, parts)
+    expected = {(f, c): w for f, edges in twin.edges.items() for c, w in edges}
+    assert {(f, number[c]): w for (f, c), w in weights_by_name(learner)[0].items()} == pytest.approx(expected)
+    for f, total in twin.total.items():
+        assert learner._index.features["total"][f] == pytest.approx(total)
+        assert learner._index.features["seen"][f] == twin.seen[f]
+
+
 @pytest.mark.parametrize("kind", [MMP, TopicPerceptron])
 @pytest.mark.parametrize("passes", [1, 3])
 def test_prototypes_of_shards_are_averaged(kind, passes):
@@ -106,8 +131,6 @@ def test_prototypes_of_shards_are_averaged(kind, passes):
 
 def with_weights(learner, weights, known):
     """A copy of a learner of prototypes that starts from dense weights, features × labels."""
-    import copy
-
     from shortlist.categories.prototypes import pack
 
     feature, label = np.nonzero(weights)
@@ -172,7 +195,7 @@ def test_two_threads_take_little_more_than_half_the_time(task):
         return time.perf_counter() - began
 
     ratio = max(seconds(1) / seconds(2) for _ in range(5))
-    assert ratio > (1.6 if task == "ranking" else 1.3) or processors_free() < 1.8
+    assert ratio > (1.7 if task == "ranking" else 1.3) or processors_free() < 1.8
 
 
 def processors_free():

@@ -62,3 +62,25 @@ def merged(learners, w_min, leakage):
         for f, c in light:
             features[f] = (features[f][0] - edges[f, c], features[f][1])
     return {pair: w for pair, w in edges.items() if pair not in light}, features
+
+
+def mixed(began, parts):
+    """A learner of W + Σ (W_s − W), for parts that went on from where one began: sums, totals and counts."""
+    new = type(began)(began.w_min, began.d_max, began.delta_m, began.leakage, began.rare, began.first)
+
+    def mix(values):
+        before, *after = values
+        return before + sum(value - before for value in after)
+
+    everyone = [began, *parts]
+    for f in sorted({f for one in everyone for f in one.seen}):
+        new.seen[f] = mix([one.seen.get(f, 0) for one in everyone])
+        new.total[f] = mix([one.total.get(f, 0.0) for one in everyone])
+        lists = [dict(map(tuple, one.edges.get(f, []))) for one in everyone]
+        edges = {c: mix([own.get(c, 0.0) for own in lists]) for c in dict.fromkeys(c for own in lists for c in own)}
+        edges = {c: w for c, w in edges.items() if w > 0}
+        kept = {c: w for c, w in edges.items() if w / new.total[f] >= new.w_min}
+        if not new.leakage:
+            new.total[f] -= sum(w for c, w in edges.items() if c not in kept)
+        new.edges[f] = sorted(([c, w] for c, w in kept.items()), key=lambda edge: -edge[1])
+    return new
