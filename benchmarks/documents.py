@@ -2,6 +2,9 @@
 
     pip install lightgbm xgboost
     python benchmarks/documents.py tools DATA     MAP, training and prediction time on OHSUMED and Cranfield
+    python benchmarks/documents.py queries DATA   MAP against the number of training queries, bins and scores
+    python benchmarks/documents.py agree DATA     how far the other base functions differ from the best
+    python benchmarks/documents.py fold DATA      training time on one fold of OHSUMED for each C
     python benchmarks/documents.py growth DATA    training time against the number of queries
     python benchmarks/documents.py search         the most violated ranking of 10,000 + 1,000,000 documents
 
@@ -19,10 +22,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.svm import LinearSVC
 
 import shortlist as sl
-from shortlist.experiments.documents import Judged, fold_roles, load
+from shortlist.experiments.documents import Judged, Protocol, balanced_roles, fold_roles, load
 from shortlist.measures.significance import wilcoxon
 
 
@@ -166,6 +170,76 @@ def measure(tool, judged: Judged) -> tuple:
     return values, np.mean(fits), np.mean(predictions)
 
 
+def queries(data: Path) -> None:
+    """Trials as in paper 003, but with more queries to learn from, against the base function that is best on all.
+
+    Bins are those of the experiments; scores are scaled to [0, 1] within each query.
+    """
+    print("| | train/validation queries | features | MAP | best base function | better/worse | p |")
+    print("|---|---|---|---|---|---|---|")
+    for name, sizes in (("cranfield", ((10, 5), (30, 15), (120, 30))), ("ohsumed", ((10, 5), (20, 10), (70, 15)))):
+        judged = load(data, name)
+        by_function = np.array([judged.average_precision(column) for column in judged.scores.T])
+        base = by_function[np.argmax(by_function.mean(axis=1))]
+        scaled = judged._replace(scores=sl.QueryScaler().transform(judged.scores, query=judged.query))
+        for train, validation in sizes:
+            protocol = Protocol(trials=12, train=train, validation=validation)
+            for features, source, all_C in (
+                ("bins", judged, protocol.structural_C),
+                ("scores", scaled, (0.1, 1.0, 10.0, 100.0, 1000.0)),
+            ):
+                total, times = np.zeros((2, judged.fold.size))
+                for roles in balanced_roles(judged.fold.size, protocol):
+                    parts = [source.of(one) for one in roles]
+                    total[roles[2]] += chosen_by_validation(parts, features == "bins", all_C)
+                    times[roles[2]] += 1
+                ours, theirs = total[times > 0] / times[times > 0], base[times > 0]
+                compared = wilcoxon(ours, theirs)
+                print(f"| {name} | {train}/{validation} | {features} | {ours.mean():.4f} | {theirs.mean():.4f} "
+                      f"| {compared.higher}/{compared.lower} | {compared.p_value:.3f} |", flush=True)  # fmt: skip
+
+
+def chosen_by_validation(parts: list[Judged], binned: bool, all_C: tuple) -> np.ndarray:
+    """Average precision of the test queries under the C that is best on the validation queries."""
+    features = [part.scores for part in parts]
+    if binned:
+        bins = sl.ScoreBins(50, "even").fit(features[0])
+        features = [bins.transform(one) for one in features]
+    train, validation, test = parts
+    rankers = [sl.MapSVM(C=C).fit(features[0], train.relevance, query=train.query) for C in all_C]
+    best = max(rankers, key=lambda ranker: validation.average_precision(ranker.predict(features[1])).mean())
+    return test.average_precision(best.predict(features[2]))
+
+
+def agree(data: Path) -> None:
+    """Rank correlations with the best base function, averaged over queries, and what the others could add to it."""
+    for name in ("cranfield", "ohsumed"):
+        judged = load(data, name)
+        order = np.argsort([-judged.average_precision(column).mean() for column in judged.scores.T], kind="stable")
+        correlations, low, elsewhere = [], 0, 0
+        for query in range(judged.fold.size):
+            of_query = judged.query == query
+            ranks = rankdata(-judged.scores[of_query][:, order], axis=0, method="ordinal")
+            correlations.append(np.corrcoef(ranks.T)[0])
+            missed = (judged.relevance[of_query] > 0) & (ranks[:, 0] > 20)
+            low, elsewhere = low + missed.sum(), elsewhere + (missed & (ranks[:, 1:].min(axis=1) <= 20)).sum()
+        print(f"{name}: {judged.names[order[0]]} leaves {low} of {(judged.relevance > 0).sum()} relevant documents "
+              f"below place 20; of these {elsewhere} are among the first 20 of another function.")  # fmt: skip
+        near = zip(order[1:7], np.mean(correlations, axis=0)[1:7], strict=True)
+        print("Rank correlations:", ", ".join(f"{judged.names[column]} {value:.2f}" for column, value in near))
+
+
+def fold(data: Path) -> None:
+    judged = load(data, "ohsumed")
+    train = judged.of(fold_roles(judged.fold)[0][0])
+    print("\n| C | seconds | passes | duality gap |\n|---|---|---|---|")
+    for C in MapSVM.settings:
+        ranker = sl.MapSVM(C=C, tol=1e-3)
+        began = time.process_time()
+        ranker.fit(train.scores, train.relevance, query=train.query)
+        print(f"| {C:g} | {time.process_time() - began:.2f} | {ranker.n_iter_} | {ranker.duality_gap_:.1e} |")
+
+
 def growth(data: Path) -> None:
     """OHSUMED's queries over and over, each time with other noise, C = 10 and tol = 1e-3."""
     judged = load(data, "ohsumed")
@@ -202,4 +276,5 @@ def search() -> None:
 
 if __name__ == "__main__":
     sl.MapSVM().fit(np.eye(4), [1, 0, 1, 0], query=[1, 1, 2, 2])  # compile or load the kernels
-    {"tools": tools, "growth": growth, "search": search}[sys.argv[1]](*map(Path, sys.argv[2:]))
+    commands = (tools, queries, agree, fold, growth, search)
+    {command.__name__: command for command in commands}[sys.argv[1]](*map(Path, sys.argv[2:]))
