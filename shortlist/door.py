@@ -75,7 +75,7 @@ def as_rows(X: Any, *, nonnegative: bool = False) -> Rows:
     except (ValueError, TypeError) as problem:
         raise InputError(str(problem)) from None
     if not scipy.sparse.issparse(checked):
-        matrix = scipy.sparse.csr_array(checked)
+        matrix = _from_dense(checked)
     else:
         matrix = scipy.sparse.csr_array(checked)  # shares the arrays of `checked`
         if not _is_canonical(matrix) or np.any(matrix.data == 0):
@@ -96,6 +96,18 @@ def as_rows(X: Any, *, nonnegative: bool = False) -> Rows:
         as_plain(matrix.data, np.float64),
         int(matrix.shape[1]),
     )
+
+
+def _from_dense(array: NDArray[np.float64]) -> scipy.sparse.csr_array:
+    """As SciPy would make it, several times faster. Without zeros it shares the memory of the array."""
+    stored = array != 0
+    ends = np.cumsum(np.count_nonzero(stored, axis=1), dtype=np.int64)
+    columns = np.arange(array.shape[1], dtype=np.int32)
+    if stored.all():
+        data, indices = array.ravel(), np.tile(columns, array.shape[0])
+    else:
+        data, indices = array[stored], np.broadcast_to(columns, array.shape)[stored]
+    return scipy.sparse.csr_array((data, indices, np.append(0, ends)), shape=array.shape)
 
 
 def as_plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:

@@ -296,8 +296,6 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
 
 
 def _as_rows(X: Any) -> Rows:
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64 and X.size:
-        X = dual.full_rows(np.ascontiguousarray(X)).to_matrix()  # the door takes this in five times faster
     rows = as_rows(X)
     if rows.n_rows == 0:
         raise InputError("X has 0 rows; at least one is needed")
