@@ -15,6 +15,7 @@ from shortlist.categories.feature_focus import FeatureFocus
 from shortlist.categories.learner import BIAS, CategoryLearner, Explanation
 from shortlist.door import Rows
 from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, label_lists
 from shortlist.memory import Bound
 from shortlist.pipeline import ahead
@@ -232,3 +233,14 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def rank_examples(model: Any, examples: Examples, k: int) -> Ranking:
+    """Rank the texts or rows of a batch, whichever the model takes: a Categorizer texts, a learner alone rows."""
+    if isinstance(model, Categorizer):
+        if examples.texts is None:
+            raise InputError("the model ranks texts, and the data hold rows of features")
+        return model.rank(examples.texts, k)
+    if examples.rows is None:
+        raise InputError("the model ranks rows of features, and the data hold texts")
+    return model.rank_rows(examples.rows, k)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from inspect import Signature, signature
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[str, typer.Argument(help="A file or folder of examples; - for standard input.")]
+SOME = "A file or folder of examples, or - for standard input; on a cluster, any number of files."
+Files = Annotated[list[str], typer.Argument(help=SOME, show_default=False)]
+FilesOrInput = Annotated[list[str] | None, typer.Argument(help=SOME, show_default="-")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Jobs = Annotated[int, typer.Option(help="Threads for ranking; the result does not depend on it. -1 for all cores.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The model file to write.", show_default=False)]
@@ -57,16 +61,33 @@ class Reading:
         )  # fmt: skip
 
 
+@dataclass
+class Clustering:
+    """Where to work: the options of the verbs that can do so on a cluster."""
+
+    workers: Annotated[
+        int | None, typer.Option(help="Work on parts of the data in so many processes of this machine.")
+    ] = None
+    dask: Annotated[str | None, typer.Option(help="Work on the Dask cluster at this address, tcp://HOST:PORT.")] = None
+    part_size: Annotated[float | None, typer.Option(help="The size of a part in megabytes; 32 if not given.")] = None
+    keep: Annotated[
+        Path | None, typer.Option(help="A folder for finished parts; after a failure, the same command goes on there.")
+    ] = None
+
+
 def reads(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of Reading to a command, which gets them together as its argument ``reading``."""
-    own = [one for one in signature(command, eval_str=True).parameters.values() if one.name != "reading"]
-    shared = list(signature(Reading, eval_str=True).parameters.values())
+    """Add the options of Reading, and of Clustering, to a command, which gets each together as one argument."""
+    parameters = signature(command, eval_str=True).parameters.values()
+    together: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}
+    shared = {name: list(signature(kind, eval_str=True).parameters.values()) for name, kind in together.items()}
 
     def run(**arguments: Any) -> None:
-        reading = Reading(**{one.name: arguments.pop(one.name) for one in shared})
-        command(**arguments, reading=reading)
+        for name, kind in together.items():
+            arguments[name] = kind(**{one.name: arguments.pop(one.name) for one in shared[name]})
+        command(**arguments)
 
-    every = [one.replace(kind=one.KEYWORD_ONLY) for one in own + shared]
+    own = [one for one in parameters if one.name not in together]
+    every = [one.replace(kind=one.KEYWORD_ONLY) for one in (*own, *chain.from_iterable(shared.values()))]
     run.__signature__ = Signature(every)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in every}
     run.__name__, run.__doc__ = command.__name__, command.__doc__

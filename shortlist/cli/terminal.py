@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shortlist.inputs import Examples, Stream
+    from shortlist.inputs import Examples, Skipped, Stream
 
 
 def say(sentence: str) -> None:
@@ -79,9 +79,14 @@ def progress(stream: Stream, doing: str) -> Iterator[Examples]:
                 bar.update(task, completed=stream.bytes_read)
     for note in stream.notes:
         say(note)
-    if stream.skipped:
-        say(f"left out {stream.skipped.count} bad records:")
-        for sentence in stream.skipped.sentences:
+    say_skipped(stream.skipped)
+
+
+def say_skipped(skipped: Skipped) -> None:
+    """Say what was left out, if anything was."""
+    if skipped:
+        say(f"left out {skipped.count} bad records:")
+        for sentence in skipped.sentences:
             say(f"  {sentence}")
 
 

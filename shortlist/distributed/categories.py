@@ -9,6 +9,7 @@ the last bit. Others learn in rounds: in each, every part is learned from what t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,18 @@ from sklearn.base import clone
 from shortlist import store
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.independent import IndependentIndex, some_rows
-from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.learner import CategoryLearner, grown
+from shortlist.categories.shards import ShardedLearner, added
 from shortlist.categorizer import Categorizer, default_learner, default_text
 from shortlist.distributed.cluster import Cluster, digest
-from shortlist.distributed.parts import Part
-from shortlist.door import Rows
+from shortlist.distributed.parts import Part, check_counts
+from shortlist.door import Rows, as_plain, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs import Skipped
 from shortlist.inputs.labelled import with_labels
 from shortlist.kernels import Longs
-from shortlist.store import State
+from shortlist.labels import LabelIndex
+from shortlist.store import State, array_to_text, text_to_array
 from shortlist.text.vectorizer import TextVectorizer
 
 
@@ -36,26 +39,27 @@ def train(
     """Fit a Categorizer, or a learner where the parts hold rows of features. Notes in ``skipped`` what was left out."""
     text = None
     if isinstance(model, Categorizer):
+        if model.max_memory is not None:
+            raise InputError("max_memory is for one machine: on a cluster, memory grows with the size of the parts")
         text = default_text() if model.text is None else clone(model.text)
         learner = default_learner() if model.learner is None else clone(model.learner)
     else:
         learner = clone(model)
-    if not isinstance(learner, AdditiveLearner):
+    if not isinstance(learner, (AdditiveLearner, ShardedLearner)):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("survey", part, text) for part in parts]
     surveys = list(cluster.each(survey, lambda n: (parts[n], text), keys))
-    counts = [int(found.settings["examples"]) for found in surveys]
-    if not sum(counts):
-        raise InputError("there are no examples to learn from")
+    check_counts(parts, [found.settings["examples"] + found.settings["skipped"] for found in surveys])
     for found in surveys:
         note(skipped, found)
-    learned_text = None
-    if text is not None:
-        for found in surveys:
+        if text is not None:
             text.merge(store.build(found.parts["text"]))
+    if not sum(found.settings["examples"] for found in surveys):
+        raise InputError("there are no examples to learn from")
+    if text is not None:
         text.forget_rare()
-        learned_text = text.to_state()
-    learner = Learning(cluster, parts, counts, learned_text).fit(learner)
+    learning = Learning(cluster, parts, surveys, text)
+    learner = learning.add(learner) if isinstance(learner, AdditiveLearner) else learning.mix(learner)
     if text is None:
         return learner
     fitted = clone(model)
@@ -64,14 +68,19 @@ def train(
 
 
 class Learning:
-    """The parts as rows of features with the numbers of the survey, and the learners made of them."""
+    """Learns from parts that have been surveyed."""
 
-    def __init__(self, cluster: Cluster, parts: Sequence[Part], counts: list[int], text: State | None) -> None:
-        self.cluster, self.parts, self.counts = cluster, parts, counts
-        self.text = cluster.submit(opened, text)
-        self.known = digest(text)
+    def __init__(self, cluster: Cluster, parts: Sequence[Part], surveys: list[State], text: Any) -> None:
+        self.cluster, self.parts, self.surveys = cluster, parts, surveys
+        self.counts = [int(found.settings["examples"]) for found in surveys]
+        widest = max(int(found.settings["features"]) for found in surveys)
+        self.n_features = widest if text is None else text.n_features_
+        state = None if text is None else text.to_state()
+        self.text = cluster.submit(opened, state)
+        self.known = digest(state)
 
-    def fit(self, learner: Any) -> Any:
+    def add(self, learner: Any) -> Any:
+        """A learner of sums: each part is added up apart, and all are merged."""
         n_examples = sum(self.counts)
         if not isinstance(learner, IndependentIndex) or learner.threshold is not None or n_examples == 1:
             return self._merged(learner)
@@ -98,8 +107,32 @@ class Learning:
             merged.merge(store.build(shard))
         return merged
 
+    def mix(self, learner: Any) -> Any:
+        """A learner that goes from row to row: in each pass, every part is a shard (categories/shards.py)."""
+        learner._start()
+        for found in self.surveys:
+            names = array_to_text(found.array("labels", np.uint8))
+            numbers = learner._labels.learn([[name] for name in names], len(names)).ids
+            learner._label_counts = grown(learner._label_counts, len(learner._labels))
+            learner._label_counts[numbers] += found.array("label_counts", np.int64)
+            learner.n_examples_ += int(found.settings["examples"])
+        learner._expect()
+
+        @cache
+        def loaded(n: int) -> Any:
+            return self.cluster.submit(load, self.parts[n], self.text, None, self.n_features)
+
+        n_parts = len(self.parts)
+        for n_pass in range(as_whole(learner.passes, "passes", least=1)):
+            keys = self._keys("pass", n_pass, n_parts, learner.to_state())
+            began = self.cluster.submit(opened, learner.to_state())
+            shards = self.cluster.each(learn_shard, lambda n: (loaded(n), began, n, n_pass, n_parts), keys)  # noqa: B023
+            learner._mix([store.build(shard) for shard in shards])
+            learner.n_features_in_ = self.n_features
+        return learner
+
     def _keys(self, *things: Any) -> list[str]:
-        return [digest(self.known, part, *things) for part in self.parts]
+        return [digest(self.known, n, part, *things) for n, part in enumerate(self.parts)]
 
 
 def note(skipped: Skipped | None, found: State) -> None:
@@ -114,16 +147,23 @@ def note(skipped: Skipped | None, found: State) -> None:
 
 
 def survey(part: Part, text: TextVectorizer | None) -> State:
-    """The number of examples of a part, what was left out of it, and its words."""
+    """The number of examples of a part, its labels and their counts, its words, and what was left out."""
     stream = part.open()
     words = None if text is None else clone(text).partial_fit([])
-    n = 0
+    labels, counts = LabelIndex(), np.zeros(0, dtype=np.int64)
+    n_examples = n_features = 0
     for batch in with_labels(part.name, stream, stream):
-        n += len(batch)
+        ids = labels.learn(batch.labels, len(batch)).ids
+        counts = added(counts, np.bincount(ids, minlength=len(labels)))
+        n_examples += len(batch)
         if words is not None:
             words.partial_fit(texts_of(part, batch))
-    settings = {"examples": n, "skipped": stream.skipped.count, "sentences": stream.skipped.sentences}
-    return State("Survey", settings, parts={} if words is None else {"text": words.to_state()})
+        else:
+            n_features = max(n_features, rows_of(part, batch).n_features)
+    settings: dict[str, Any] = {"examples": n_examples, "features": n_features}
+    settings |= {"skipped": stream.skipped.count, "sentences": stream.skipped.sentences}
+    arrays: dict[str, Any] = {"labels": text_to_array(labels.names), "label_counts": counts}
+    return State("Survey", settings, arrays, {} if words is None else {"text": words.to_state()})
 
 
 def opened(state: State | None) -> Any:
@@ -139,20 +179,40 @@ def owned(state: State) -> State:
     return State(state.kind, state.settings, arrays, {name: owned(part) for name, part in state.parts.items()})
 
 
-def load(part: Part, text: TextVectorizer | None, which: Longs | None = None) -> tuple[Rows, list[list[Any]]]:
-    """The rows and labels of a part, or of some of its examples."""
+def load(
+    part: Part, text: TextVectorizer | None, which: Longs | None = None, n_features: int | None = None
+) -> tuple[Rows, list[list[Any]]]:
+    """The rows and labels of a part, or of some of its examples; with so many columns, whichever occur."""
     stream = part.open()
     blocks, labels = [], []
     for batch in with_labels(part.name, stream, stream):
         blocks.append(rows_of(part, batch) if text is None else text.rows(texts_of(part, batch)))
         labels += batch.labels or []
     rows = Rows.stack(blocks)
+    rows = rows._replace(n_features=n_features or rows.n_features)
     return (rows, labels) if which is None else (some_rows(rows, which), [labels[i] for i in which.tolist()])
 
 
 def learn(part: Part, text: TextVectorizer | None, learner: Any, which: Longs | None = None) -> State:
     """What a fresh learner makes of a part, or of some of its examples."""
     return clone(learner).learn_rows(*load(part, text, which)).to_state()
+
+
+def learn_shard(
+    loaded: tuple[Rows, list[list[Any]]], began: Any, n_part: int, n_pass: int, n_parts: int
+) -> State:
+    """What a pass makes of a part, from what the pass before has mixed; shuffled as ``fit`` does, but by part."""
+    rows, lists = loaded
+    indptr, indices, data = (as_plain(array, array.dtype) for array in rows[:3])  # from elsewhere they are read-only
+    rows = began._prepare(Rows(indptr, indices, data, rows.n_features))
+    labels = began._labels.learn(lists, rows.n_rows)
+    shard, seed = began._shard(n_parts), began.random_state
+    order = np.arange(rows.n_rows)
+    if seed is not None:
+        np.random.default_rng([seed, n_pass, n_part]).shuffle(order)
+    shard._learn(rows, labels, order, n_pass == 0)
+    shard.n_features_in_ = rows.n_features
+    return shard.to_state()
 
 
 def count_hits(

@@ -19,6 +19,7 @@ from typing import Any
 
 import dask
 from distributed import Client, Future, KilledWorker, LocalCluster, wait
+from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
 from shortlist import __version__, store
@@ -28,7 +29,7 @@ from shortlist.store import State
 
 PATIENCE = 60.0  # seconds without a single worker after which a cluster counts as lost
 LOOK = 1.0  # seconds between looks at the workers
-LOST = (CancelledError, CommClosedError, TimeoutError, OSError)
+LOST = (CancelledError, ClosedClientError, CommClosedError, TimeoutError, OSError)
 
 
 class ClusterLost(ShortlistError):
@@ -118,6 +119,9 @@ class Cluster:
                     f"several workers died, one after another, over the same task ({problem.task}); their logs say of "
                     f"what: often of too little memory, which smaller parts help against. {self._going_on()}"
                 ) from None
+            if isinstance(problem, ImportError):
+                same = "install the same version of shortlist[dask] on every worker"
+                raise ClusterLost(f"a worker cannot import {problem.name}; {same}") from None
             raise problem
         with self._or_lost():
             return future.result()
@@ -147,12 +151,15 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
             client = Client(address, timeout="10s")
         except (OSError, ValueError, TypeError) as problem:
             raise ClusterLost(f"no Dask scheduler answers at {address}: {problem}") from None
-        with suppress(*LOST), client:
+        try:
             yield client
+        finally:
+            with suppress(*LOST):
+                client.close(timeout=1)
         return
     n = as_whole(workers, "workers", least=1)
-    quiet = {"n_workers": n, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
-    with LocalCluster(host="127.0.0.1", **quiet) as local, Client(local) as client:
+    here = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+    with LocalCluster(n_workers=n, threads_per_worker=1, **here) as local, Client(local) as client:
         yield client
 
 

@@ -8,6 +8,7 @@ records are not lines, are one part each.
 from __future__ import annotations
 
 import io
+import os
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -55,7 +56,7 @@ class Part(NamedTuple):
         with opened(self.address) as file:
             file.seek(self.start)
             data = file.read() if self.stop is None else file.read(self.stop - self.start)
-        if self.format == "xmc" and self.header:  # its header counts the examples; the sum is checked elsewhere
+        if self.format == "xmc" and self.header:  # its header counts the examples, of which these are some
             lines = data.count(b"\n") + (data[-1:] not in (b"\n", b""))
             header = " ".join([str(lines), *self.header.split()[1:]])
         else:
@@ -93,6 +94,17 @@ def cut(
     return parts
 
 
+def check_counts(parts: Iterable[Part], counts: Iterable[int]) -> None:
+    """Refuse a file whose header says how many examples it has, where its parts have another number of them."""
+    found: dict[tuple[str, str], int] = {}
+    for part, count in zip(parts, counts, strict=True):
+        if part.format == "xmc" and part.header:
+            found[part.address, part.header] = found.get((part.address, part.header), 0) + count
+    for (address, header), count in found.items():
+        if int(header.split()[0]) != count:
+            raise InputError(f"{address}: expected {header.split()[0]} examples, as its first line says, found {count}")
+
+
 def files(addresses: Iterable[str]) -> Iterator[str]:
     """Each file, those that a pattern stands for in the order of their names."""
     for address in addresses:
@@ -106,7 +118,10 @@ def files(addresses: Iterable[str]) -> Iterator[str]:
             raise InputError(f"there is no file {address}")
         if folder is not None:
             raise InputError(f"{folder} is a folder; on a cluster, name its files: {folder.rstrip('/')}/*")
-        yield from sorted(fs.unstrip_protocol(one) for one in found) if "*" in path else [address]
+        if "*" in path:
+            yield from sorted(fs.unstrip_protocol(one) for one in found)
+        else:
+            yield address if "://" in address else os.path.abspath(address)  # workers may stand in other folders
 
 
 @contextmanager

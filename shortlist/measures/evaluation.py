@@ -71,6 +71,16 @@ class Evaluation:
         return "\n".join(lines)
 
 
+DEPTH = 200  # labels ranked for a measure that looks at the whole ranking but can do with its beginning
+
+
+def depth(measures: Iterable[Measure], n_labels: int) -> int:
+    """How many labels of each ranking these measures look at."""
+    return max(
+        n_labels if "complete rankings" in one.needs else int(one.parameters.get("k", DEPTH)) for one in measures
+    )
+
+
 def evaluate(
     ranking: Ranking,
     truth: LabelSets | Iterable[Any],

@@ -1,7 +1,13 @@
 """One small cluster for all tests of this room: two worker processes, which Dask starts again when they are killed."""
 
 import json
+import os
 import random
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +44,25 @@ def json_file(folder):
     path = folder / "texts.jsonl"
     path.write_text("".join(json.dumps({"text": text, "labels": own}) + "\n" for text, own in texts(400)))
     return path
+
+
+@contextmanager
+def cluster_of_processes(folder, host="127.0.0.1", scheduler=(), workers=((),)):
+    """A scheduler and workers as a user starts them: their address and processes. Words before each say where."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    place = folder / "scheduler.json"  # written once the scheduler listens
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", place, "--host", host]
+    processes = [subprocess.Popen([*scheduler, *dask, "--port", "0", "--dashboard-address", f"{host}:0"], **quiet)]
+    try:
+        for before in workers:
+            dask = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", place, "--no-nanny"]
+            processes.append(subprocess.Popen([*before, *dask, "--nthreads", "1", "--no-dashboard"], **quiet))
+        began = time.monotonic()
+        while not place.exists() and time.monotonic() - began < 60:
+            time.sleep(0.05)
+        yield json.loads(place.read_text())["address"], processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()

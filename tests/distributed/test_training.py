@@ -62,6 +62,18 @@ def test_rows_as_on_one_machine(client, tmp_path):
         assert saved(there, tmp_path / "there") == saved(here, tmp_path / "here")
 
 
+def test_a_file_must_hold_as_many_examples_as_it_says(client, tmp_path):
+    path = tmp_path / "a.txt"
+    lines = [f"{i % 4} {i}:1.5 {i + 9}:2\n" for i in range(60)]
+    path.write_text("60 80 4\n" + "".join(lines))
+    there = categories.train(Cluster(client), cut(str(path), "xmc", part_size=300), sl.Rocchio())
+    batch = next(iter(read(path, "xmc")))
+    assert saved(there, tmp_path / "there") == saved(sl.Rocchio().fit_rows(batch.rows, batch.labels), tmp_path / "here")
+    path.write_text("61 80 4\n" + "".join(lines))
+    with pytest.raises(sl.InputError, match="expected 61 examples, as its first line says, found 60"):
+        categories.train(Cluster(client), cut(str(path), "xmc", part_size=300), sl.Rocchio())
+
+
 @pytest.fixture(scope="session")
 def letor_file(folder):
     """Queries of 1 to 12 documents, some without a relevant one; the last feature is seen in the last query only."""
@@ -129,6 +141,21 @@ def test_nothing_to_learn_from_and_learners_that_do_not_merge(client, tmp_path):
         categories.train(Cluster(client), cut(str(path)), sl.Categorizer(sl.FrequencyBaseline()))
     with pytest.raises(sl.InputError, match="cannot be trained on a cluster"):
         documents.train(Cluster(client), cut(str(path)), sl.DocumentRanker(sl.AccuracySVM()))
+
+
+@pytest.mark.parametrize("learner", [sl.FeatureFocus(passes=2), sl.MMP(passes=2)], ids=["FeatureFocus", "MMP"])
+def test_shards_learn_nearly_what_one_machine_does(client, json_file, tmp_path, learner):
+    parts = cut(str(json_file), part_size=12_000)
+    assert len(parts) > 2
+    there = categories.train(Cluster(client), parts, sl.Categorizer(learner))
+    again = categories.train(Cluster(client), parts, sl.Categorizer(learner))
+    assert saved(there, tmp_path / "there") == saved(again, tmp_path / "again")  # whichever worker did what
+    words, labels = zip(*texts(300, seed=5), strict=True)
+    here = sl.Categorizer(learner).fit_batches((batch.texts, batch.labels) for batch in read(json_file))
+    assert there.learner_.n_examples_ == here.learner_.n_examples_ == 400
+    assert there.classes_.tolist() == here.classes_.tolist()
+    assert there.learner_.label_counts_.tolist() == here.learner_.label_counts_.tolist()
+    assert there.score(words, labels) > here.score(words, labels) - 0.05
 
 
 # What the equality rests on

@@ -3,9 +3,11 @@
     open_data(reading, source)                    the stream of a data argument
     labelled(source, stream, batches)             the same batches, refused where there is nothing to learn from
     train(batches, stream, settings)              a model
+    unfitted(settings, texts)                     the same before training, which a cluster does (cli/elsewhere.py)
     learn(model, batches, stream)                 go on learning
     lines(model, batches, stream, k, as_json)     what ``rank`` prints, line by line
     evaluate(model, batches, stream, asked)       what ``evaluate`` prints
+    evaluate_there(model, there, asked)           the same from a cluster
     describe(model)                               the numbers of a model
 """
 

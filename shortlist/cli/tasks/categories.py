@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,11 @@ from shortlist.pipeline import ahead
 
 if TYPE_CHECKING:
     from shortlist import Ranking
+    from shortlist.cli.elsewhere import Elsewhere
     from shortlist.door import Rows
     from shortlist.inputs import Examples, Stream
 
 USUAL = ["R1", "R5", "MRR", "P@5", "nDCG@5"]
-DEPTH = 200  # labels ranked for a measure that looks at the whole ranking but can do with its beginning
 FEW = 50  # examples that are ranked, then learned, at a time for a learning curve
 SHOWN = 30  # rows of a table for people
 
@@ -35,32 +35,37 @@ def labelled(source: str, stream: Stream, batches: Iterator[Examples]) -> Iterat
     return with_labels(source, stream, batches)
 
 
+def unfitted(settings: Settings, texts: bool) -> Any:
+    """The model to train: a Categorizer where the data are texts, the learner alone where they are rows of features."""
+    import shortlist
+
+    learner, text = chosen(settings)
+    if not texts and any(name.startswith("text.") for name in settings.values):
+        raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
+    return shortlist.Categorizer(learner, text) if texts else learner
+
+
 def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> Any:
     """A Categorizer where the data are texts, the learner alone where they are rows of features."""
-    import shortlist
     from shortlist.door import Rows
     from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
 
-    learner, text = chosen(settings)
+    chosen(settings)  # settings that do not exist are refused before anything is read
     first = next(batches, None)
     if first is None:
         raise InputError("there are no examples to learn from")
+    model = unfitted(settings, first.texts is not None)
+    if settings.max_memory is not None:
+        bound_memory(model, settings.max_memory)
     if first.texts is not None:
         texts = ((texts_of(batch), batch.labels or []) for batch in chain([first], batches))
-        model = shortlist.Categorizer(learner, text)
-        if settings.max_memory is not None:
-            bound_memory(model, settings.max_memory)
         with saying_what_is_forgotten(model):
             return model.fit_batches(texts)
-    if settings.max_memory is not None:
-        bound_memory(learner, settings.max_memory)
-    if any(name.startswith("text.") for name in settings.values):
-        raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
     names, sets, parts = LabelIndex(), [], []
     for batch in ahead(chain([first], batches)):
         sets.append(names.learn(batch.labels, len(batch)))
         parts.append(rows_of(batch))
-    return learner.fit_rows(Rows.stack(parts), NumberedLabels(names.names, LabelSets.stack(sets)))
+    return model.fit_rows(Rows.stack(parts), NumberedLabels(names.names, LabelSets.stack(sets)))
 
 
 def chosen(settings: Settings) -> tuple[Any, Any]:
@@ -100,8 +105,10 @@ def rows_of(batch: Examples) -> Rows:
 
 def lines(model: Any, batches: Iterator[Examples], stream: Stream, k: int, as_json: bool) -> Iterator[str]:
     """Label, score, label, score, … of each text or row."""
+    from shortlist.categorizer import rank_examples
+
     for batch in batches:
-        for n, ranking in enumerate(rank(model, batch, k)):
+        for n, ranking in enumerate(rank_examples(model, batch, k)):
             if as_json:
                 named = {} if batch.ids is None else {"id": batch.ids[n]}
                 found = {"labels": [label for label, _ in ranking], "scores": [score for _, score in ranking]}
@@ -112,21 +119,46 @@ def lines(model: Any, batches: Iterator[Examples], stream: Stream, k: int, as_js
 
 def evaluate(model: Any, batches: Iterator[Examples], stream: Stream, asked: Asked) -> None:
     """Measures of the rankings with 95 % intervals; for each label; as pictures."""
+    from shortlist.categorizer import rank_examples
+
+    kept = []
+
+    def ranked(k: int) -> Iterator[tuple[Ranking, list[list[str]]]]:
+        for batch in batches:
+            if asked.plot:
+                kept.append(batch)
+            yield rank_examples(model, batch, k), batch.labels or []
+
+    report(model, ranked, asked, kept)
+
+
+def evaluate_there(model: Any, there: Elsewhere, asked: Asked) -> None:
+    """The same on a cluster."""
+    if asked.plot:
+        raise InputError("--plot needs the examples here; leave out --workers and --dask")
+    report(model, lambda k: there.rank_labelled(model, k), asked, [])
+
+
+def report(
+    model: Any,
+    ranked: Callable[[int], Iterable[tuple[Ranking, list[list[str]]]]],
+    asked: Asked,
+    kept: list[Examples],
+) -> None:
+    """Measure rankings of the k best labels, given k, and print what was found."""
     from shortlist import Ranking
-    from shortlist.measures import Propensities, measure, per_label
+    from shortlist.measures import Propensities, depth, measure, per_label
     from shortlist.measures import evaluate as evaluate_ranking
 
     learner = learner_of(model)
     n_labels = len(learner.classes_)
     chosen = [measure(name) for name in asked.measures or USUAL]
-    k = max(n_labels if "complete rankings" in one.needs else int(one.parameters.get("k", DEPTH)) for one in chosen)
-    rankings, truth, kept = [], [], []
-    for batch in batches:
-        rankings.append(rank(model, batch, k))
-        truth += batch.labels or []
-        if asked.plot:
-            kept.append(batch)
-    if not rankings:
+    k = depth(chosen, n_labels)
+    rankings, truth = [], []
+    for some, own in ranked(k):
+        rankings.append(some)
+        truth += own
+    if not truth:
         raise InputError("there are no examples to evaluate")
     ranking, numbers = Ranking.stack(rankings, k), learner.label_numbers(truth)
     found = evaluate_ranking(
@@ -174,6 +206,7 @@ def draw_learning(folder: Path, model: Any, batches: list[Examples], best: Any, 
     """R1 along the data: of the model as it is, and of one that learns each few examples after ranking them."""
     from shortlist import store
     from shortlist.categories.learner import is_true
+    from shortlist.categorizer import rank_examples
     from shortlist.measures import progressive
     from shortlist.report import plots
 
@@ -185,7 +218,7 @@ def draw_learning(folder: Path, model: Any, batches: list[Examples], best: Any, 
             for first in range(0, len(batch), FEW):
                 few = batch.take(list(range(first, min(first + FEW, len(batch)))))
                 numbers = learner_of(learning).label_numbers(few.labels)
-                hits += is_true(rank(learning, few, 1).ids[:, 0], numbers).tolist()
+                hits += is_true(rank_examples(learning, few, 1).ids[:, 0], numbers).tolist()
                 learn(learning, [few])
         curves["learning as it goes"] = progressive(hits)
     plots.plot_learning(folder / "learning.png", curves, "R1")
@@ -206,17 +239,6 @@ def describe(model: Any) -> dict[str, Any]:
 def learner_of(model: Any) -> Any:
     """The learner of a Categorizer; a learner itself."""
     return getattr(model, "learner_", model)
-
-
-def rank(model: Any, batch: Examples, k: int) -> Ranking:
-    """Rank the texts or rows of a batch, whichever the model takes."""
-    if hasattr(model, "text_"):
-        if batch.texts is None:
-            raise InputError("the model ranks texts, and the data hold rows of features")
-        return model.rank(batch.texts, k)
-    if batch.rows is None:
-        raise InputError("the model ranks rows of features, and the data hold texts")
-    return model.rank_rows(batch.rows, k)
 
 
 def one_line(label: Any) -> str:

@@ -13,6 +13,7 @@ from shortlist.cli.terminal import print_json, print_table, say
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
+    from shortlist.cli.elsewhere import Elsewhere
     from shortlist.inputs import Examples, Stream
 
 MEASURES = {"map": "MapSVM", "roc": "RocSVM", "ndcg": "NdcgSVM", "mrr": "MrrSVM", "accuracy": "AccuracySVM"}
@@ -31,21 +32,27 @@ def labelled(source: str, stream: Stream, batches: Iterator[Examples]) -> Iterat
         yield batch
 
 
-def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> Any:
-    """A DocumentRanker, with the machine that optimises the measure asked for."""
+def unfitted(settings: Settings, texts: bool = False) -> Any:
+    """A DocumentRanker to train, with the machine that optimises the measure asked for."""
     import shortlist
-    from shortlist.documents.ranker import QueriesSetAside
 
     asked = settings.measure or settings.learner or "map"
     if asked not in MEASURES:
         raise InputError(f"--measure must be one of {', '.join(MEASURES)}, not {asked!r}")
     values = dict(settings.values)
     scale = values.pop("scale", "range")
-    learner = change(getattr(shortlist, MEASURES[asked])(), values)
+    return shortlist.DocumentRanker(change(getattr(shortlist, MEASURES[asked])(), values), scale)
+
+
+def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> Any:
+    """A DocumentRanker, with the machine that optimises the measure asked for."""
+    from shortlist.documents.ranker import QueriesSetAside
+
+    model = unfitted(settings)
     rows, query, relevance, _ = gathered(batches)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", QueriesSetAside)
-        model = shortlist.DocumentRanker(learner, scale).fit(rows, relevance, query)
+        model.fit(rows, relevance, query)
     for warning in said:
         say(str(warning.message))
     return model
@@ -69,12 +76,23 @@ def lines(model: Any, batches: Iterator[Examples], stream: Stream, k: int, as_js
 
 def evaluate(model: Any, batches: Iterator[Examples], stream: Stream, asked: Asked) -> None:
     """Measures by query, with 95 % intervals over queries."""
+    rows, query, relevance, _ = gathered(batches)
+    report(model.scores(rows, query), relevance, query, asked)
+
+
+def evaluate_there(model: Any, there: Elsewhere, asked: Asked) -> None:
+    """The same on a cluster."""
+    scores, relevance, query = there.score_judged(model)
+    report(scores, relevance, query, asked)
+
+
+def report(scores: Any, relevance: Any, query: list[str], asked: Asked) -> None:
+    """Measure scores of judged documents, and print what was found."""
     from shortlist.measures import evaluate_documents
 
     if asked.plot or asked.per_label:
         raise InputError("--plot and --per-label are for labels of texts; --per-query shows each query")
-    rows, query, relevance, _ = gathered(batches)
-    found = evaluate_documents(model.scores(rows, query), relevance, query, asked.measures or USUAL)
+    found = evaluate_documents(scores, relevance, query, asked.measures or USUAL)
     names = list(dict.fromkeys(query))
     own = found.per_instance
     table = [{"query": name} | {m: _known(own[m][n]) for m in own} for n, name in enumerate(names)]

@@ -13,6 +13,7 @@ from shortlist.errors import InputError
 from shortlist.pipeline import ahead
 
 if TYPE_CHECKING:
+    from shortlist.cli.elsewhere import Elsewhere
     from shortlist.inputs import Examples, Stream
 
 LEARNERS = {"prank": "PRank", "widrow-hoff": "WidrowHoff", "multiclass-perceptron": "MulticlassPerceptron"}
@@ -50,6 +51,10 @@ def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> An
     return Rater(learner).fit(rows, as_values(ratings, settings.values.get("scale")), stream.columns)
 
 
+def unfitted(settings: Settings, texts: bool = False) -> Any:
+    raise InputError("ratings are learned one after the other, on one machine; leave out --workers and --dask")
+
+
 def learn(model: Any, batches: Iterable[Examples], stream: Stream) -> None:
     for batch in ahead(batches):
         model.learn(batch.rows, as_values([own[0] for own in batch.labels or ()], model.classes_), stream.columns)
@@ -85,6 +90,10 @@ def evaluate(model: Any, batches: Iterator[Examples], stream: Stream, asked: Ask
     print(found.table())
     shown = [[str(step), *row] for step, row in zip(scale, table.tolist(), strict=True)]
     print_table("Rows are true ratings, columns those given", ["", *map(str, scale)], shown)
+
+
+def evaluate_there(model: Any, there: Elsewhere, asked: Asked) -> None:
+    raise InputError("ratings are measured on one machine; leave out --workers and --dask")
 
 
 def describe(model: Any) -> dict[str, Any]:

@@ -1,0 +1,75 @@
+"""--dask on the command line: the same lines and the same model files as without it."""
+
+import subprocess
+
+import pytest
+from typer.testing import CliRunner
+
+from shortlist.cli import app
+from shortlist.errors import InputError
+from tests.distributed.test_training import letor_file  # noqa: F401
+
+
+def run(*words):
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.stdout
+
+
+@pytest.fixture
+def there(client):
+    return "--dask", client.scheduler_info()["address"], "--part-size", "0.007"
+
+
+def test_labels_of_texts(there, json_file, tmp_path):
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    run("train", json_file, "-o", here, "--learner", "independent")
+    run("train", json_file, "-o", elsewhere, "--learner", "independent", *there)
+    assert here.read_bytes() == elsewhere.read_bytes()
+    for verb in (["rank"], ["rank", "--json", "-k", "2"], ["evaluate"], ["evaluate", "--per-label", "--json"]):
+        expected = run(verb[0], here, json_file, *verb[1:])
+        assert run(verb[0], here, json_file, *verb[1:], *there) == expected
+    half = tmp_path / "half.jsonl"
+    half.write_text("".join(json_file.read_text().splitlines(keepends=True)[:200]))
+    twice = run("rank", here, half, half, *there, "--keep", tmp_path / "kept")
+    assert twice == 2 * run("rank", here, half)
+    assert len(list((tmp_path / "kept").glob("*.part"))) > 2
+
+
+@pytest.mark.filterwarnings("ignore::shortlist.documents.ranker.QueriesSetAside")
+def test_documents_of_queries(there, letor_file, tmp_path):  # noqa: F811
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    options = "--task", "documents", "--set", "tol=0.3"
+    run("train", letor_file, "-o", here, *options)
+    run("train", letor_file, "-o", elsewhere, *options, *there)
+    assert here.read_bytes() == elsewhere.read_bytes()
+    for verb in (["rank"], ["evaluate", "--per-query", "--json"]):
+        assert run(verb[0], here, letor_file, *verb[1:], *there) == run(verb[0], here, letor_file, *verb[1:])
+
+
+def test_what_makes_no_sense_is_refused(there, json_file, tmp_path):
+    model = tmp_path / "model"
+    run("train", json_file, "-o", model, "--learner", "rocchio")
+    for words, sentence in (
+        (["train", json_file, json_file], "several files are read in parts"),
+        (["train", json_file, "--keep", tmp_path], "--keep is for a cluster"),
+        (["train", "-", *there], "standard input cannot be read in parts"),
+        (["train", json_file, "--task", "ratings", *there], "ratings are learned one after the other"),
+        (["evaluate", model, json_file, "--plot", tmp_path, *there], "--plot needs the examples here"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            run(*words)
+
+
+def test_workers_of_this_machine(json_file, tmp_path):
+    """The whole way, in a process of its own: --workers starts and ends them."""
+    import sys
+
+    model = tmp_path / "model"
+    words = ["train", str(json_file), "-o", str(model), "--learner", "rocchio", "--workers", "1", "--json"]
+    done = subprocess.run([sys.executable, "-m", "shortlist.cli", *words], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.strip() == "1 parts on 1 workers"
+    run("train", json_file, "-o", tmp_path / "here", "--learner", "rocchio")
+    assert model.read_bytes() == (tmp_path / "here").read_bytes()
