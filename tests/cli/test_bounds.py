@@ -1,0 +1,53 @@
+"""--max-memory and plan, on the terminal."""
+
+import json
+import warnings
+
+import shortlist as sl
+from shortlist.memory import LEAST, LIBRARIES
+from tests.test_memory import stream
+
+
+def test_a_bound_is_kept_in_the_model_and_can_be_changed(run, news):
+    assert run("train", news, "--max-memory", "500MB").code == 0
+    assert sl.load("news.shortlist").max_memory == 500 * 10**6 - LIBRARIES
+    more = json.dumps({"text": "satellites in orbit", "labels": ["space"]})
+    assert run("learn", "news.shortlist", "--max-memory", "2GB", "--format", "json-lines", stdin=more).code == 0
+    assert sl.load("news.shortlist").max_memory == 2 * 10**9 - LIBRARIES
+
+
+def test_reaching_it_is_said_in_words(run, tmp_path):
+    pairs = (pair for batch in stream(20) for pair in zip(*batch, strict=True))
+    lines = (json.dumps({"text": text, "labels": labels}) for text, labels in pairs)
+    (tmp_path / "many.jsonl").write_text("\n".join(lines) + "\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        result = run("train", "many.jsonl", "--max-memory", LIBRARIES + LEAST)
+    assert result.code == 0
+    assert "from now on the rarest words and the weakest edges make room" in result.err
+    assert "made room by forgetting" in result.err
+    assert sl.load("many.shortlist").rank("topic1 theme1")[0][0] in ("label 1", "kind 1")
+
+
+def test_what_cannot_be_bounded_is_refused(run, news, tmp_path):
+    for size in ("much", "1MB"):
+        result = run("train", news, "--max-memory", size)
+        assert (result.code, result.err.count("\n")) == (2, 1)
+        assert "--max-memory must be" in result.err
+    assert "is for --task categories" in run("train", news, "--task", "ratings", "--max-memory", "1GB").err
+    (tmp_path / "rows.svm").write_text("a 1:1 2:1\nb 3:2\na,c 1:2\n" * 5)
+    refused = run("train", "rows.svm", "--format", "svmlight", "--max-memory", "1GB")
+    assert (refused.code, "max_total_edges" in refused.err) == (2, True)
+
+
+def test_plan(run, tmp_path):
+    lines = ["labels\ttext"] + [f"label{n % 7}\tword{n % 7} word{n} and word{n // 2}" for n in range(4000)]
+    (tmp_path / "many.tsv").write_text("\n".join(lines) + "\n")
+    result = run("plan", "many.tsv")
+    assert "All 4,000 examples were tried" in result.out
+    assert "of memory" in result.out
+    found = run("plan", "many.tsv", "--sample", "100", "--json").json
+    assert found["examples"] >= found["sample"] >= 100
+    (tmp_path / "few.tsv").write_text("\n".join(lines[:5]) + "\n")
+    refused = run("plan", "few.tsv")
+    assert (refused.code, "at least 40 examples" in refused.err) == (2, True)
