@@ -28,6 +28,7 @@ from shortlist.errors import InputError, ShortlistError
 from shortlist.store import State
 
 PATIENCE = 60.0  # seconds without a single worker after which a cluster counts as lost
+ANSWER = 10.0  # seconds in which a scheduler must answer at first
 LOOK = 1.0  # seconds between looks at the workers
 LOST = (CancelledError, ClosedClientError, CommClosedError, TimeoutError, OSError)
 
@@ -82,9 +83,10 @@ class Cluster:
                     number = waiting.pop(done)
                     target = files[number]
                     if target is not None and done.status == "finished":
-                        store.write(self._result(done), target)
+                        store.write(self._result(done, ""), target)
                         del futures[number]
-            yield self._result(futures.pop(n)) if n in futures or file is None else store.read(file)
+            what = f"{function.__name__}, part {n + 1} of {len(files)}"
+            yield self._result(futures.pop(n), what) if n in futures or file is None else store.read(file)
 
     def kept(self, key: str, make: Callable[[], State]) -> State:
         """What is kept under a key; made, and kept, where it is not there yet."""
@@ -111,12 +113,12 @@ class Cluster:
                     elif time.monotonic() - alone_since > self.patience:
                         raise
 
-    def _result(self, future: Future) -> Any:
+    def _result(self, future: Future, what: str) -> Any:
         if future.status == "error":
             problem = future.exception()
             if isinstance(problem, KilledWorker):
                 raise ClusterLost(
-                    f"several workers died, one after another, over the same task ({problem.task}); their logs say of "
+                    f"several workers died, one after another, over the same task ({what}); their logs say of "
                     f"what: often of too little memory, which smaller parts help against. {self._going_on()}"
                 ) from None
             if isinstance(problem, ImportError):
@@ -148,7 +150,7 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
         raise InputError("name either the address of a Dask scheduler or a number of workers")
     if address is not None:
         try:
-            client = Client(address, timeout="10s")
+            client = Client(address, timeout=ANSWER)
         except (OSError, ValueError, TypeError) as problem:
             raise ClusterLost(f"no Dask scheduler answers at {address}: {problem}") from None
         try:
