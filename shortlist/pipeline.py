@@ -7,20 +7,38 @@ its items in order, by itself: what comes out is what would come out without thr
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
+NAME = "a stage ahead"
 AHEAD = 2  # items that may wait: enough that no stage starves, few enough that they take no room
 
 
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items, made by a thread of their own before they are asked for."""
+    """The same items, made by a thread of their own before they are asked for.
+
+    Whoever stops early waits for the item that is being made; not so if the user stops the program, because that item
+    may never come: its maker may be waiting for input.
+    """
     iterator, end = iter(items), object()
-    with ThreadPoolExecutor(1) as maker:
+    maker = ThreadPoolExecutor(1, thread_name_prefix=NAME)
+    wait = True
+    try:
         waiting: deque[Any] = deque(maker.submit(next, iterator, end) for _ in range(AHEAD))
         while (item := waiting.popleft().result()) is not end:
             waiting.append(maker.submit(next, iterator, end))
             yield item
+    except KeyboardInterrupt:
+        wait = False
+        raise
+    finally:
+        maker.shutdown(wait=wait, cancel_futures=True)
+
+
+def is_stuck() -> bool:
+    """Whether a stage is still at work, after the user has stopped the program."""
+    return any(thread.name.startswith(NAME) for thread in threading.enumerate())

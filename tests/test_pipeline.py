@@ -1,7 +1,11 @@
 """Stages that work at the same time give what they give one after the other, errors at their place included."""
 
+import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +40,28 @@ def test_a_stage_waits_when_it_is_far_enough_ahead():
     before = threading.active_count()
     taken.close()
     assert threading.active_count() < before  # whoever stops early leaves no thread behind
+
+
+def test_the_user_can_stop_what_waits_for_input(tmp_path):
+    Categorizer().learn("wheat", "grain").save(tmp_path / "model")
+    began = time.monotonic()
+    code = (
+        "import signal, sys\nfrom shortlist.cli import main\nimport shortlist.cli.tasks.categories as task\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\nlearn = task.learn\n"
+        "def say_and_learn(*all):\n    print('learning', flush=True)\n    learn(*all)\n"
+        "task.learn = say_and_learn\n"
+        f"sys.argv = ['shortlist', 'learn', {str(tmp_path / 'model')!r}, '-', '--format', 'fasttext']\nmain()\n"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes, cwd=Path(__file__).parents[1]) as running:
+        running.stdin.write(b"__label__grain corn and more\n")
+        running.stdin.flush()
+        assert running.stdout.readline() == b"learning\n"
+        while running.poll() is None:  # its input stays open
+            time.sleep(0.5)
+            running.send_signal(signal.SIGINT)
+            assert time.monotonic() < began + 60, "it cannot be stopped"
+        assert running.returncode == 130
 
 
 def test_stages_overlap():

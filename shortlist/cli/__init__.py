@@ -9,6 +9,7 @@ import typer
 
 from shortlist.cli import compare, demo, evaluate, explain, inspect, learn, plan, rank, reproduce, serve, train
 from shortlist.errors import ShortlistError
+from shortlist.pipeline import is_stuck
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -33,3 +34,8 @@ def main() -> None:
     except KeyboardInterrupt:
         print("shortlist: stopped", file=sys.stderr)
         sys.exit(130)
+    finally:
+        if is_stuck():  # the user has stopped it: Python would go on waiting for a thread that waits for input
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(130)
