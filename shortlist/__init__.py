@@ -20,6 +20,7 @@ _WHERE = {
     "RocchioSelection": "categories.rocchio",
     "TopDown": "categories.top_down",
     "TopicPerceptron": "categories.topic_perceptron",
+    "TunedIndex": "categories.tuned_index",
     "UnweightedIndex": "categories.unweighted_index",
     "InputError": "errors",
     "MapSVM": "documents.average_precision",
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from shortlist.categories.rocchio import RocchioSelection as RocchioSelection
     from shortlist.categories.top_down import TopDown as TopDown
     from shortlist.categories.topic_perceptron import TopicPerceptron as TopicPerceptron
+    from shortlist.categories.tuned_index import TunedIndex as TunedIndex
     from shortlist.categories.unweighted_index import UnweightedIndex as UnweightedIndex
     from shortlist.categorizer import Categorizer as Categorizer
     from shortlist.document_ranker import DocumentRanker as DocumentRanker

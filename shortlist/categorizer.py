@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from shortlist import store
-from shortlist.categories.feature_focus import FeatureFocus
 from shortlist.categories.learner import BIAS, CategoryLearner, Explanation
+from shortlist.categories.tuned_index import TunedIndex
 from shortlist.door import Rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
@@ -26,11 +26,7 @@ from shortlist.text.vectorizer import TextVectorizer
 
 
 def default_text() -> TextVectorizer:
-    return TextVectorizer(tf="log", idf="smooth")
-
-
-def default_learner() -> FeatureFocus:
-    return FeatureFocus(margin=0.3)
+    return TextVectorizer(ngrams="auto", tf="log", idf="smooth")
 
 
 class Categorizer(ClassifierMixin, BaseEstimator):
@@ -44,8 +40,8 @@ class Categorizer(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    learner : any learner of categories; FeatureFocus(margin=0.3) if None.
-    text : how texts become features; TextVectorizer(tf="log", idf="smooth") if None.
+    learner : any learner of categories; TunedIndex() if None.
+    text : how texts become features; TextVectorizer(ngrams="auto", tf="log", idf="smooth") if None.
     max_memory : a bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is
         reached, the rarest words and the weakest edges make room, and learning goes on (memory.py).
     """
@@ -152,7 +148,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
     def _begin(self) -> None:
         self._bound_now = None
         self.text_ = default_text() if self.text is None else clone(self.text)
-        self.learner_ = default_learner() if self.learner is None else clone(self.learner)
+        self.learner_ = TunedIndex() if self.learner is None else clone(self.learner)
 
     def _checked(self, texts: list[str], Y: Any) -> list[list[Any]]:
         """The label lists; what is bad is refused before anything is learned from any text."""

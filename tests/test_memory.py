@@ -72,7 +72,8 @@ def test_resident_memory_stays_below_the_bound(how, tmp_path):
 
 
 def capped(**options):
-    model = Categorizer(FeatureFocus(margin=0.3, **options), max_memory=LEAST)
+    words = TextVectorizer(tf="log", idf="smooth")
+    model = Categorizer(FeatureFocus(margin=0.3, **options), words, max_memory=LEAST)
     with pytest.warns(RoomMade, match="from now on the rarest words"):
         model.learn_batches(stream(20))
     return model

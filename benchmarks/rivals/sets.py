@@ -70,7 +70,7 @@ SETS = {
     "rcv1": (rcv1, 45, True),
     "delicious": (mulan("delicious"), 45, True),
     "bibtex": (mulan("bibtex"), 30, True),
-    "finna-100k": (finna(100_000), 90, True),
+    "finna-100k": (finna(100_000), 150, True),
     "finna": (finna(), 360, False),
     "austen": (austen, 60, True),
 }

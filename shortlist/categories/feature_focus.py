@@ -86,10 +86,18 @@ class FeatureFocus(BoundedIndex, MergingLearner, ShardedLearner):
         as_real(self.min_weight, "min_weight", least=0, most=1)
         as_real(self.margin, "margin")
         as_whole(self.max_edges, "max_edges", least=1)
-        as_whole(self.rare, "rare")
+        self._rare_given()
         as_whole(self.first, "first", least=1)
         as_choice(self.values, "values", ("l2", "boolean", "raw"))
         self._index = empty_index()
+
+    def _rare_given(self) -> int:
+        return as_whole(self.rare, "rare")
+
+    @property
+    def rare_(self) -> int:
+        """The value of ``rare`` in use."""
+        return self.rare
 
     def _prepare(self, rows: Rows) -> Rows:
         if self.values == "l2":
@@ -105,7 +113,7 @@ class FeatureFocus(BoundedIndex, MergingLearner, ShardedLearner):
         while why != DONE:
             done, why, slots = learn(
                 rows, labels, order, done, first_pass, self._index, scores, touched, self.max_edges,
-                float(self.min_weight), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
+                float(self.min_weight), float(self.margin), self.first, self.rare_, bool(self.leakage), cap,
             )  # fmt: skip
             if why == WANTS_SLOTS:
                 self._index = with_slots(self._index, slots, cap)
@@ -114,9 +122,10 @@ class FeatureFocus(BoundedIndex, MergingLearner, ShardedLearner):
 
     def _merge(self, other: FeatureFocus, numbers: Ints) -> None:
         """Running sums w′, totals and counts add; then FSU's rule and the cap hold again."""
-        _, classes, weights = other._index.all_edges()
+        edges = other._index.lists()
+        edges["label"] = numbers[edges["label"]]
         length, total, seen = (other._index.features[name] for name in ("length", "total", "seen"))
-        renumbered = make_index(length, numbers[classes], weights, total, seen)
+        renumbered = make_index(length, edges, total, seen)
         self._index = self._within_limits(added(self._index, renumbered, 1.0, len(self._labels)))
 
     def _shard(self, n: int) -> FeatureFocus:
@@ -137,17 +146,17 @@ class FeatureFocus(BoundedIndex, MergingLearner, ShardedLearner):
     def _within_limits(self, index: Index) -> Index:
         """The index without edges below min_weight, and within the cap."""
         drop_light(index, self.min_weight, self.leakage)
-        drop_weakest(index, self._cap(), self.rare, self.leakage)
+        drop_weakest(index, self._cap(), self.rare_, self.leakage)
         return index
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        indexing.rank(rows, self._index, len(self._labels), self.max_edges, self.rare, ids, scores)
+        indexing.rank(rows, self._index, len(self._labels), self.max_edges, self.rare_, ids, scores)
 
     def _scores(self, rows: Rows) -> Floats:
-        return indexing.all_scores(rows, self._index, len(self._labels), self.max_edges, self.rare)
+        return indexing.all_scores(rows, self._index, len(self._labels), self.max_edges, self.rare_)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        return indexing.votes(row, self._index, label, self.max_edges, self.rare)
+        return indexing.votes(row, self._index, label, self.max_edges, self.rare_)
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
         return self._index.to_arrays(self.n_features_in_)
@@ -222,7 +231,7 @@ def learn(
         if first_pass:
             for j in range(rows.indptr[i], rows.indptr[i + 1]):
                 index.features[rows.indices[j]]["seen"] += 1
-        n = retrieve(rows, i, index, max_edges, rare, scores, touched)
+        n = retrieve(rows, i, index, max_edges, rare, True, scores, touched)
         wrong = 0.0  # s′_x, the best score of a class that is not true
         for a in range(n):
             c = touched[a]
@@ -277,23 +286,21 @@ def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: b
     while at < first + n and edges[at]["label"] != c:
         at += 1
     if at < first + n:
-        raised = edges[at]["weight"] + v
+        raised, tuned = edges[at]["weight"] + v, edges[at]["tuned"]
     elif index.used[EDGES] < cap:
         if n == feature["capacity"]:
             move_to_more_room(f, index)
             first = feature["start"]
             at = first + n
-        raised = v
+        raised, tuned = v, np.float32(0.0)
         n += 1
         index.used[EDGES] += 1
     else:
         return
     while at > first and edges[at - 1]["weight"] < raised:
-        edges[at]["label"] = edges[at - 1]["label"]
-        edges[at]["weight"] = edges[at - 1]["weight"]
+        edges[at] = edges[at - 1]
         at -= 1
-    edges[at]["label"] = c
-    edges[at]["weight"] = raised
+    edges[at]["label"], edges[at]["weight"], edges[at]["tuned"] = c, raised, tuned
 
     dropped = 0.0
     while n > 0 and edges[first + n - 1]["weight"] / feature["total"] < min_weight:
@@ -320,8 +327,7 @@ def move_to_more_room(f: int, index: Index) -> None:
         new = index.used[END]
         index.used[END] += 1 << size
     for e in range(n):
-        edges[new + e]["label"] = edges[old + e]["label"]
-        edges[new + e]["weight"] = edges[old + e]["weight"]
+        edges[new + e] = edges[old + e]
     if n > 0:
         size_left = 0
         while (2 << size_left) <= n:

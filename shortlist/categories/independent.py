@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from shortlist.categories import index as indexing
 from shortlist.categories.additive import AdditiveLearner, as_indicator
-from shortlist.categories.index import Index, make_index
+from shortlist.categories.index import Index, make_edges, make_index
 from shortlist.categories.learner import is_true
 from shortlist.categories.shards import added
 from shortlist.door import Rows, as_real
@@ -145,4 +145,4 @@ def proportions(counts: Any, seen: Longs, threshold: float) -> Index:
     order = np.lexsort((classes, -number, feature))
     length = np.bincount(feature, minlength=seen.size).astype(np.int32)
     weights = number[order].astype(np.float64)
-    return make_index(length, classes[order].astype(np.int32), weights, seen.astype(np.float64), seen)
+    return make_index(length, make_edges(classes[order].astype(np.int32), weights), seen.astype(np.float64), seen)

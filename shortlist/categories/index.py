@@ -31,8 +31,9 @@ FEATURE = np.dtype(
     ],
     align=True,
 )
-EDGE = np.dtype([("weight", np.float64), ("label", np.int32)], align=True)  # w′_fc, c
+EDGE = np.dtype([("weight", np.float64), ("label", np.int32), ("tuned", np.float32)])  # w′_fc, c, tuned_index.py's u_fc
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
+LEAST = 5e-324  # the smallest number above 0
 SIZES = 40  # powers of two that a list's capacity can take
 
 
@@ -56,30 +57,30 @@ class Index(NamedTuple):
         """The index with room for that many more slots in its pool."""
         return self._replace(edges=grown(self.edges, self.used[END] + n_slots))
 
-    def all_edges(self) -> tuple[Longs, Ints, Floats]:
-        """All edges, feature after feature: feature of each, class of each, w′ of each."""
+    def all_edges(self) -> tuple[Longs, NDArray[Any]]:
+        """All edges (EDGE), feature after feature, and the feature of each."""
         length = self.features["length"]
-        return np.repeat(np.arange(length.size), length), *self.lists()
+        return np.repeat(np.arange(length.size), length), self.lists()
 
-    def lists(self) -> tuple[Ints, Floats]:
-        """All lists laid end to end, feature after feature: class of each edge, w′ of each."""
-        classes, weights = np.empty(self.n_edges, dtype=np.int32), np.empty(self.n_edges)
-        lay_end_to_end(self, classes, weights)
-        return classes, weights
+    def lists(self) -> NDArray[Any]:
+        """All lists laid end to end, feature after feature (EDGE)."""
+        edges = np.empty(self.n_edges, dtype=EDGE)
+        lay_end_to_end(self, edges)
+        return edges
 
     def strongest(self, label: int, n: int) -> list[tuple[int, float]]:
         """The n features with the largest weights w_fc to a class."""
-        feature, classes, weights = self.all_edges()
-        own = feature[classes == label]
-        shares = weights[classes == label] / self.features["total"][own]
+        feature, edges = self.all_edges()
+        own = feature[edges["label"] == label]
+        shares = edges["weight"][edges["label"] == label] / self.features["total"][own]
         best = np.lexsort((-self.features["seen"][own], -shares))[:n]  # of equals, those with the most behind them
         return list(zip(own[best].tolist(), shares[best].tolist(), strict=True))
 
     def leaks(self, n: int, least_seen: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most weight, 1 − Σ_c w_fc: seen with everything, they predict nothing."""
-        feature, _, weights = self.all_edges()
+        feature, edges = self.all_edges()
         total, seen = self.features["total"], self.features["seen"]
-        kept = np.bincount(feature, weights, minlength=total.size)
+        kept = np.bincount(feature, edges["weight"], minlength=total.size)
         with np.errstate(invalid="ignore"):
             leak = np.where(seen >= least_seen, 1 - kept / total, np.nan)
         worst = np.lexsort((-seen, -leak))[:n]
@@ -93,9 +94,9 @@ class Index(NamedTuple):
 
     def to_arrays(self, n_features: int) -> dict[str, NDArray[Any]]:
         """The index without its spare room, for the model file."""
-        classes, weights = self.lists()
+        edges = self.lists()
         per_feature = {name: self.features[name][:n_features] for name in ("length", "total", "seen")}
-        return {**per_feature, "edge_class": classes, "edge_weight": weights}
+        return {**per_feature, "edge_class": edges["label"].copy(), "edge_weight": edges["weight"].copy()}
 
     @classmethod
     def from_arrays(cls, state: State, n_features: int, n_classes: int) -> Index:
@@ -112,16 +113,21 @@ class Index(NamedTuple):
         state.require(bool(np.isfinite(weights).all() and np.isfinite(total).all()), "weights are finite")
         state.require(bool((weights > 0).all() and (total >= 0).all()), "weights are positive")
         state.require(bool((seen >= 0).all()), "counts are at least 0")
-        return make_index(length, classes, weights, total, seen)
+        return make_index(length, make_edges(classes, weights), total, seen)
 
 
-def make_index(length: Ints, classes: Ints, weights: Floats, total: Floats, seen: Longs) -> Index:
+def make_edges(classes: Ints, weights: Floats) -> NDArray[Any]:
+    edges = np.zeros(classes.size, dtype=EDGE)
+    edges["label"], edges["weight"] = classes, weights
+    return edges
+
+
+def make_index(length: Ints, edges: NDArray[Any], total: Floats, seen: Longs) -> Index:
     """An index from lists laid end to end, each heaviest edge first."""
-    features, edges = np.zeros(length.size, dtype=FEATURE), np.zeros(classes.size, dtype=EDGE)
+    features = np.zeros(length.size, dtype=FEATURE)
     features["start"] = np.cumsum(length, dtype=np.int64) - length
     features["length"] = features["capacity"] = length
     features["total"], features["seen"] = total, seen
-    edges["label"], edges["weight"] = classes, weights
     nothing_free = np.full(SIZES, -1, dtype=np.int64)
     return Index(features, edges, nothing_free, np.array([edges.size, edges.size], dtype=np.int64))
 
@@ -131,15 +137,15 @@ def added(one: Index, other: Index, times: float, n_classes: int) -> Index:
     n = max(one.features.size, other.features.size)
     one, other = one.for_features(n), other.for_features(n)
     length, place = np.zeros(n, dtype=np.int32), np.full(n_classes, -1, dtype=np.int64)
-    classes, weights = np.empty(one.n_edges + other.n_edges, dtype=np.int32), np.empty(one.n_edges + other.n_edges)
-    n_edges = add_lists(one, other, times, place, length, classes, weights)
+    edges = np.zeros(one.n_edges + other.n_edges, dtype=EDGE)
+    n_edges = add_lists(one, other, times, place, length, edges)
     total, seen = (one.features[name] + times * other.features[name] for name in ("total", "seen"))
-    return make_index(length, classes[:n_edges], weights[:n_edges], total, seen.astype(np.int64))
+    return make_index(length, edges[:n_edges], total, seen.astype(np.int64))
 
 
 def empty_index() -> Index:
     ints, longs, floats = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros(0)
-    return make_index(ints, ints, floats, floats, longs)
+    return make_index(ints, make_edges(ints, floats), floats, longs)
 
 
 def rank(
@@ -154,18 +160,18 @@ def all_scores(rows: Rows, index: Index, n_classes: int, max_edges: int, rare: i
     scores = np.zeros((rows.n_rows, n_classes))
     touched = np.empty(n_classes, dtype=np.int32)
     for i in range(rows.n_rows):
-        retrieve(rows, i, index, max_edges, rare, scores[i], touched)
+        retrieve(rows, i, index, max_edges, rare, True, scores[i], touched)
     return scores
 
 
 @kernel
-def lay_end_to_end(index: Index, classes: Ints, weights: Floats) -> None:
-    """classes int32[edges] and weights float64[edges] of all lists, feature after feature."""
+def lay_end_to_end(index: Index, edges: NDArray[Any]) -> None:
+    """All lists, feature after feature, into edges (EDGE[n_edges])."""
     n = 0
     for f in range(index.features.size):
         first = index.features[f]["start"]
         for e in range(first, first + index.features[f]["length"]):
-            classes[n], weights[n] = index.edges[e]["label"], index.edges[e]["weight"]
+            edges[n] = index.edges[e]
             n += 1
 
 
@@ -181,10 +187,13 @@ def share_of(f: int, x: float, index: Index, rare: int) -> float:
 
 
 @kernel
-def retrieve(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints) -> int:
+def retrieve(
+    rows: Rows, i: int, index: Index, max_edges: int, rare: int, corrected: bool, scores: Floats, touched: Ints
+) -> int:
     """Add the votes of row i to scores (float64[classes], zero before); list the scored classes in touched.
 
-    Each class c receives r_f · w_fc · x[f] from each active feature f that has it among its max_edges heaviest edges.
+    Each class c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among its max_edges heaviest
+    edges. The correction u_fc is 0 but for a learner that tunes, and then too unless ``corrected``.
     """
     n = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
@@ -195,12 +204,16 @@ def retrieve(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores
         first = index.features[f]["start"]
         for e in range(first, first + min(index.features[f]["length"], max_edges)):
             vote = share * index.edges[e]["weight"]
-            if vote > 0.0:  # a vote that vanishes in rounding must not list its class twice
+            if corrected:
+                vote += rows.data[j] * index.edges[e]["tuned"]
+            if vote != 0.0:  # neither a vote that vanishes in rounding ...
                 c = index.edges[e]["label"]
                 if scores[c] == 0.0:
                     touched[n] = c
                     n += 1
                 scores[c] += vote
+                if scores[c] == 0.0:  # ... nor votes that cancel may list a class twice
+                    scores[c] = LEAST
     return n
 
 
@@ -211,12 +224,14 @@ def _rank(
     """Retrieve for each row and keep the k best classes (ids int32[n,k], best float64[n,k]); ties to the lower id."""
     k = ids.shape[1]
     for i in range(rows.indptr.size - 1):
-        n = retrieve(rows, i, index, max_edges, rare, scores, touched)
+        n = retrieve(rows, i, index, max_edges, rare, True, scores, touched)
         found = 0
         for t in range(n):
             c = touched[t]
             s = scores[c]
             scores[c] = 0.0
+            if s <= 0.0:  # corrected to nothing or less: not retrieved
+                continue
             if found == k and (s < best[i, k - 1] or (s == best[i, k - 1] and c > ids[i, k - 1])):
                 continue
             at = found if found < k else k - 1
@@ -231,36 +246,37 @@ def _rank(
 
 @kernel
 def add_lists(
-    one: Index, other: Index, times: float, place: Longs, length: Ints, classes: Ints, weights: Floats
+    one: Index, other: Index, times: float, place: Longs, length: Ints, edges: NDArray[Any]
 ) -> int:
     """The lists of one + times·other, feature after feature, heaviest edge first; gives the number of edges.
 
-    place: int64[classes], all −1; length: int32[features]; classes and weights: room for the edges of both.
+    place: int64[classes], all −1; length: int32[features]; edges: zeros, with room for the edges of both.
     """
     end = 0
     for f in range(length.size):
         begin = end
         for e in range(one.features[f]["start"], one.features[f]["start"] + one.features[f]["length"]):
-            classes[end], weights[end] = one.edges[e]["label"], one.edges[e]["weight"]
-            place[classes[end]] = end
+            edges[end] = one.edges[e]
+            place[edges[end]["label"]] = end
             end += 1
         for e in range(other.features[f]["start"], other.features[f]["start"] + other.features[f]["length"]):
             c = other.edges[e]["label"]
             if place[c] < 0:
                 place[c] = end
-                classes[end], weights[end] = c, 0.0
+                edges[end]["label"], edges[end]["weight"], edges[end]["tuned"] = c, 0.0, 0.0
                 end += 1
-            weights[place[c]] += times * other.edges[e]["weight"]
+            edges[place[c]]["weight"] += times * other.edges[e]["weight"]
+            edges[place[c]]["tuned"] += times * other.edges[e]["tuned"]
         kept = begin
         for e in range(begin, end):
-            c, w = classes[e], weights[e]
+            c, w, u = edges[e]["label"], edges[e]["weight"], edges[e]["tuned"]
             place[c] = -1
             if w > 0.0:
                 at = kept
-                while at > begin and weights[at - 1] < w:  # of equals the one that stood first stays first
-                    classes[at], weights[at] = classes[at - 1], weights[at - 1]
+                while at > begin and edges[at - 1]["weight"] < w:  # of equals the one that stood first stays first
+                    edges[at] = edges[at - 1]
                     at -= 1
-                classes[at], weights[at] = c, w
+                edges[at]["label"], edges[at]["weight"], edges[at]["tuned"] = c, w, u
                 kept += 1
         end = kept
         length[f] = end - begin
@@ -271,7 +287,7 @@ def votes(row: Rows, index: Index, label: int, max_edges: int, rare: int) -> tup
     """The features of one row that vote for a class, and their votes, in the order in which ``retrieve`` adds them."""
     out = np.zeros(row.indices.size)
     _votes(row, index, label, max_edges, rare, out)
-    return row.indices[out > 0], out[out > 0]
+    return row.indices[out != 0], out[out != 0]
 
 
 @kernel
@@ -285,4 +301,4 @@ def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: 
         first = index.features[f]["start"]
         for e in range(first, first + min(index.features[f]["length"], max_edges)):
             if index.edges[e]["label"] == label:
-                out[j] = share * index.edges[e]["weight"]
+                out[j] = share * index.edges[e]["weight"] + row.data[j] * index.edges[e]["tuned"]

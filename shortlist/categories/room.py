@@ -21,7 +21,6 @@ class BoundedIndex(CategoryLearner):
     """Base class of a learner that holds an index and can make room in it."""
 
     max_total_edges: int | None
-    rare: int
     leakage: bool
     edges_dropped_: int  # how many edges have made room, since fit or since the model was opened
     _index: Index
@@ -32,6 +31,11 @@ class BoundedIndex(CategoryLearner):
         self.edges_dropped_ = 0
         if self.max_total_edges is not None:
             as_whole(self.max_total_edges, "max_total_edges", least=1)
+
+    @property
+    def rare_(self) -> int:
+        """The value of ``rare`` in use."""
+        raise AssertionError("a learner says how often a feature must be seen to vote with all its weight")
 
     def _cap(self) -> int:
         """How many edges the index may hold."""
@@ -44,7 +48,7 @@ class BoundedIndex(CategoryLearner):
 
     def _drop_weakest(self, keep: int) -> None:
         before = self._index.n_edges
-        drop_weakest(self._index, keep, self.rare, self.leakage)
+        drop_weakest(self._index, keep, self.rare_, self.leakage)
         self.edges_dropped_ += before - self._index.n_edges
 
     def times_seen(self) -> Longs:
@@ -134,8 +138,7 @@ def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> N
                 n_equal -= strength == limit
                 dropped += index.edges[e]["weight"]
             else:
-                index.edges[first + kept]["label"] = index.edges[e]["label"]
-                index.edges[first + kept]["weight"] = index.edges[e]["weight"]
+                index.edges[first + kept] = index.edges[e]
                 kept += 1
         index.used[EDGES] -= feature["length"] - kept
         feature["length"] = kept
@@ -153,8 +156,7 @@ def move_together(index: Index, order: Longs) -> None:
         feature = index.features[f]
         first = feature["start"]
         for e in range(feature["length"]):
-            index.edges[end + e]["label"] = index.edges[first + e]["label"]
-            index.edges[end + e]["weight"] = index.edges[first + e]["weight"]
+            index.edges[end + e] = index.edges[first + e]
         feature["start"] = end
         feature["capacity"] = feature["length"]
         end += feature["length"]

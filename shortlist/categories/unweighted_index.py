@@ -176,7 +176,7 @@ def learn(
             slots += 8 * (index.features[rows.indices[j]]["length"] + last - first)
         if index.used[END] + slots > index.edges.size:
             return t, WANTS_EDGES, slots
-        n = retrieve(rows, i, index, ALL_EDGES, 0, scores, found)
+        n = retrieve(rows, i, index, ALL_EDGES, 0, True, scores, found)
         hits = 0
         for b in range(first, last):
             if scores[labels.ids[b]] > 0.0:
@@ -244,7 +244,7 @@ def rank_retrieved(
     own: float64[classes], all zero; found: int32[classes].
     """
     for i in range(rows.indptr.size - 1):
-        n = retrieve(rows, i, index, ALL_EDGES, 0, own, found)
+        n = retrieve(rows, i, index, ALL_EDGES, 0, True, own, found)
         desk.clock[0] += 1
         score(rows, i, perceptrons, desk, 0)
         for a in range(n):

@@ -17,10 +17,12 @@ from sklearn.base import clone
 
 from shortlist import store
 from shortlist.categories.additive import AdditiveLearner
+from shortlist.categories.feature_focus import FeatureFocus
 from shortlist.categories.independent import IndependentIndex, some_rows
 from shortlist.categories.learner import CategoryLearner, grown
 from shortlist.categories.shards import ShardedLearner, added
-from shortlist.categorizer import Categorizer, default_learner, default_text
+from shortlist.categories.tuned_index import TunedIndex
+from shortlist.categorizer import Categorizer, default_text
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part, check_counts
 from shortlist.door import Rows, as_plain, as_whole
@@ -42,10 +44,11 @@ def train(
         if model.max_memory is not None:
             raise InputError("max_memory is for one machine: on a cluster, memory grows with the size of the parts")
         text = default_text() if model.text is None else clone(model.text)
-        learner = default_learner() if model.learner is None else clone(model.learner)
+        text = text.settled(first_texts(parts))
+        learner = FeatureFocus(margin=0.3) if model.learner is None else clone(model.learner)
     else:
         learner = clone(model)
-    if not isinstance(learner, (AdditiveLearner, ShardedLearner)):
+    if isinstance(learner, TunedIndex) or not isinstance(learner, (AdditiveLearner, ShardedLearner)):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("survey", part, text) for part in parts]
     surveys = list(cluster.each(survey, lambda n: (parts[n], text), keys))
@@ -220,6 +223,15 @@ def count_hits(
 ) -> State:
     """How many of a part's held-out examples IND gets right with each candidate for its threshold."""
     return State("Hits", arrays={"hits": everything.hits(*load(part, text, which), apart)})
+
+
+def first_texts(parts: Sequence[Part]) -> list[str]:
+    """The first batch of texts, as one machine would read it."""
+    for part in parts:
+        for batch in part.open():
+            if batch.texts:
+                return list(batch.texts)
+    return []
 
 
 def texts_of(part: Part, batch: Any) -> list[str]:

@@ -18,8 +18,9 @@ from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.rocchio import Rocchio
 from shortlist.categories.top_down import TopDown
 from shortlist.categories.topic_perceptron import TopicPerceptron
+from shortlist.categories.tuned_index import TunedIndex
 from shortlist.categories.unweighted_index import UnweightedIndex
-from shortlist.categorizer import default_learner, default_text
+from shortlist.categorizer import default_text
 from shortlist.door import Rows
 from shortlist.errors import InputError
 from shortlist.measures import evaluate, sign_test, wilcoxon
@@ -27,7 +28,8 @@ from shortlist.text.vectorizer import TextVectorizer
 
 # What the terminal calls each learner.
 LEARNERS: dict[str, Callable[[], Any]] = {
-    "feature-focus": default_learner,
+    "tuned-index": TunedIndex,
+    "feature-focus": lambda: FeatureFocus(margin=0.3),
     "feature-focus-paper": FeatureFocus,
     "independent": IndependentIndex,
     "frequency": FrequencyBaseline,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.door import Rows, as_choice, as_real, as_whole
@@ -19,6 +19,9 @@ from shortlist.text.features import Features, features_of, spell
 from shortlist.text.tokens import Words, as_texts, blocks, letter_table, split
 from shortlist.text.vocabulary import Vocabulary
 from shortlist.text.weighting import IDF, NORM, TF, Weighting, needs_counts
+
+SHORT = 400  # letters: texts shorter than that say little in single words
+PAIRS, PREFIX = 2, 5  # what short texts are given besides
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):
@@ -34,7 +37,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     fold_digits : whether every word of digits, however short, counts as the one feature ``<digit>``.
     stop_words : words to leave out: a list, ``"english"`` for scikit-learn's list, or None. They are lower-cased and
         folded as the words of texts are. N-grams reach across a word left out.
-    ngrams : the longest run of words that is a feature; all lengths from 1 on are.
+    ngrams : the longest run of words that is a feature; all lengths from 1 on are. ``"auto"``: where the first texts
+        learned are short (under 400 letters on average), pairs and five-letter prefixes too, otherwise single words;
+        then ``prefix`` is left to it.
     prefix : if a number, the first so many letters of each word that has as many are a feature too (``expor*``).
     min_df : the fewest documents that a feature must have been seen in. Until then its column stays empty; ``fit``
         leaves no such columns behind.
@@ -64,7 +69,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         min_length: int = 2,
         fold_digits: bool = False,
         stop_words: str | Sequence[str] | None = None,
-        ngrams: int = 1,
+        ngrams: int | str = 1,
         prefix: int | None = None,
         min_df: int = 1,
         hashed: int | None = None,
@@ -99,6 +104,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """Go on learning from more texts. Features that were there keep their columns."""
         self.take_up(texts)
         return self
+
+    def settled(self, texts: list[str]) -> TextVectorizer:
+        """An unfitted copy that leaves nothing to the first texts: it has what it would choose for these."""
+        chosen = _Settings.of(self)
+        chosen = chosen.suiting(texts) if chosen.ngrams == "auto" and texts else chosen
+        copy: TextVectorizer = clone(self)
+        return copy.set_params(ngrams=chosen.ngrams, prefix=chosen.prefix)
 
     def merge(self, other: TextVectorizer) -> TextVectorizer:
         """Take up what another vectorizer of the same parameters has learned, as if its texts had come next. Exact."""
@@ -138,6 +150,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         if not hasattr(self, "vocabulary_"):
             self._begin()
         texts = as_texts(texts)
+        if texts:
+            self._settle(texts)
         counted = [self._count(texts[block], learning=True) for block in blocks(texts)]
         rows = Rows.stack(counted)._replace(n_features=self.n_features_)
         self._weighting.learn(rows)
@@ -194,7 +208,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
         last = features.firsts + np.maximum(features.sizes, 1) - 1
         starts = words.starts[features.firsts]
-        ends = np.where(features.sizes == 0, starts + (self.prefix or 0), words.ends[last])
+        ends = np.where(features.sizes == 0, starts + (self._settings.prefix or 0), words.ends[last])
         if words.codes.size != len(text):  # lower-casing made two letters of one: count in letters of the text again
             widths = np.cumsum([len(letter.lower()) for letter in text])
             starts, ends = np.searchsorted(widths, starts, side="right"), np.searchsorted(widths, ends - 1, "right") + 1
@@ -253,6 +267,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self._stops = self._stop_table()
         self.vocabulary_ = Vocabulary()
 
+    def _settle(self, texts: list[str]) -> None:
+        """Choose what was left to the first texts."""
+        if self._settings.ngrams == "auto":
+            self._settings = self._settings.suiting(texts)
+
     def _stop_table(self) -> Vocabulary | None:
         listed = self._settings.stop_words
         if listed is None:
@@ -272,7 +291,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         words = split(texts, self._table, self._settings.min_length, lowercase=self._settings.lowercase)
         if self._stops is not None:
             words = words.keep(self._stops.find(words.hashes) < 0)
-        return words, features_of(words, self._table, self._settings.ngrams, self._settings.prefix or 0)
+        return words, features_of(words, self._table, self._settings.longest, self._settings.prefix or 0)
 
     def _columns(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The hashed columns of features: the upper half of the hash, scaled down to the width."""
@@ -285,7 +304,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def _count(self, texts: Sequence[str], *, learning: bool) -> Rows:
         chosen = self._settings
-        if not learning and chosen.hashed is None and chosen.ngrams == 1 and not chosen.prefix:
+        if not learning and chosen.hashed is None and chosen.longest == 1 and not chosen.prefix:
             # Single words are looked up as they are: the vocabulary has no stop words, so they find nothing.
             words = split(texts, self._table, chosen.min_length, lowercase=chosen.lowercase)
             return count(self.vocabulary_.find(words.hashes), words.indptr, self.n_features_)
@@ -316,7 +335,7 @@ class _Settings(NamedTuple):
     min_length: int
     fold_digits: bool
     stop_words: str | list[str] | None
-    ngrams: int
+    ngrams: int | str
     prefix: int | None
     min_df: int
     hashed: int | None
@@ -324,6 +343,16 @@ class _Settings(NamedTuple):
     idf: str | None
     norm: str | None
     slope: float
+
+    @property
+    def longest(self) -> int:
+        """The longest run of words that is a feature."""
+        return 1 if isinstance(self.ngrams, str) else self.ngrams
+
+    def suiting(self, texts: list[str]) -> _Settings:
+        """These settings with the n-grams and prefixes that suit such texts."""
+        short = sum(map(len, texts)) < SHORT * len(texts)
+        return self._replace(ngrams=PAIRS, prefix=PREFIX) if short else self._replace(ngrams=1)
 
     @classmethod
     def of(cls, given: TextVectorizer) -> _Settings:
@@ -339,7 +368,7 @@ class _Settings(NamedTuple):
             min_length=as_whole(given.min_length, "min_length", least=1),
             fold_digits=bool(given.fold_digits),
             stop_words=stop_words,
-            ngrams=as_whole(given.ngrams, "ngrams", least=1),
+            ngrams="auto" if given.ngrams == "auto" else as_whole(given.ngrams, "ngrams", least=1),
             prefix=None if given.prefix is None else as_whole(given.prefix, "prefix", least=1),
             min_df=as_whole(given.min_df, "min_df", least=1),
             hashed=None if given.hashed is None else int(given.hashed),

@@ -11,6 +11,7 @@ from shortlist import (
     Rocchio,
     TopDown,
     TopicPerceptron,
+    TunedIndex,
     UnweightedIndex,
     check_learner,
 )
@@ -23,6 +24,9 @@ LEARNERS = [
     FeatureFocus(margin=0.5, passes=3, leakage=False, rare=0, max_total_edges=90),
     FeatureFocus(values="boolean", min_weight=0.0, random_state=None),
     FeatureFocus(values="raw", max_edges=2),
+    TunedIndex(),
+    TunedIndex(step=0.5, rare=3, passes=2, max_total_edges=120),
+    TunedIndex(step=0, leakage=False, values="raw"),
     IndependentIndex(),
     IndependentIndex(threshold=0.2),
     FrequencyBaseline(),

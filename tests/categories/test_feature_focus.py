@@ -13,9 +13,9 @@ from tests.reference.feature_focus import SlowFeatureFocus
 
 def edges_of(learner):
     """feature -> [(class number, w')], as the learner holds them."""
-    feature, classes, weights = learner._index.all_edges()
+    feature, edges = learner._index.all_edges()
     lists = {}
-    for f, c, w in zip(feature.tolist(), classes.tolist(), weights.tolist(), strict=True):
+    for f, c, w in zip(feature.tolist(), edges["label"].tolist(), edges["weight"].tolist(), strict=True):
         lists.setdefault(f, []).append((c, w))
     return lists
 

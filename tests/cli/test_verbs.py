@@ -21,7 +21,7 @@ def test_train_writes_a_model_beside_and_says_so(run, news):
 def test_train_in_json(run, news):
     facts = run("train", news, "-o", "m", "--json").json
     assert (facts["examples"], facts["labels"]) == (6, 3)
-    assert (facts["learner"], facts["format"]) == ("FeatureFocus", "json-lines")
+    assert (facts["learner"], facts["format"]) == ("TunedIndex", "json-lines")
     assert facts["bytes"] == Path("m").stat().st_size
 
 
@@ -45,7 +45,7 @@ def test_learn_goes_on(run, model):
     more = '{"text": "satellites in orbit", "labels": ["space"]}\n' * 3
     result = run("learn", model, stdin=more)
     assert (result.code, result.err) == (0, "")
-    assert "3 examples, 1 labels, 3 features more" in result.out
+    assert "3 examples, 1 labels, 7 features more" in result.out
     assert sl.load(model).rank("orbit")[0][0] == "space"
     facts = run("learn", model, "--json", stdin=more).json
     assert facts["examples"] == 12
@@ -97,7 +97,7 @@ def test_inspect_a_model(run, model):
     assert (facts["labels"], facts["examples"]) == (3, 6)
     assert facts["frequent_labels"][0]["label"] == "grain"
     shown = run("inspect", model).out
-    assert "FeatureFocus" in shown
+    assert "TunedIndex" in shown
     assert "wheat" in shown
 
 

@@ -1,10 +1,12 @@
-"""PECOS: XR-Linear, on PECOS's own tf-idf, its label tree from clusters of the labels' mean documents (PIFA)."""
+"""PECOS: XR-Linear, on scikit-learn's tf-idf or its own; the label tree from clusters of the labels' mean documents."""
 
+import joblib
 import numpy as np
 from pecos.utils.featurization.text.vectorizers import Vectorizer
 from pecos.xmc import Indexer, LabelEmbeddingFactory
 from pecos.xmc.xlinear.model import XLinearModel
 from scipy.sparse import csr_matrix
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 from tools.words import Labels
 
@@ -12,21 +14,30 @@ PACKAGES = ["libpecos", "numpy"]
 
 
 def settings(task):
-    choices = [{"Cp": 1.0, "ngrams": 1}, {"Cp": 10.0, "ngrams": 1}, {"Cp": 1.0, "ngrams": 2}]
-    return [one for one in choices if task.kind == "text" or one["ngrams"] == 1]
+    if task.kind == "vectors":
+        return [{"Cp": 1.0}, {"Cp": 10.0}]
+    return [{"Cp": 1.0}, {"Cp": 10.0}, {"Cp": 1.0, "own": True}]
 
 
 class Model:
-    def __init__(self, task, Cp, ngrams):
-        self.task, self.Cp = task, Cp
-        options = {"ngram_range": [1, ngrams], "norm": "l2", "smooth_idf": True, "threads": 1}
+    def __init__(self, task, Cp, own=False):
+        self.task, self.Cp, self.own = task, Cp, own
+        options = {"ngram_range": [1, 1], "norm": "l2", "smooth_idf": True, "threads": 1}
         self.config = {"type": "tfidf", "kwargs": options}
 
     def prepare(self, documents):
         if self.task.kind == "vectors":
             return unit(documents)
+        if not self.own:
+            self.text = TfidfVectorizer(sublinear_tf=True, dtype=np.float32)
+            return csr_matrix(self.text.fit_transform(documents))
         self.text = Vectorizer.train(documents, self.config)
-        return self.text.predict(documents, threads=1)
+        return self._vectors(documents)
+
+    def _vectors(self, documents):
+        if self.task.kind == "vectors":
+            return unit(documents)
+        return self.text.predict(documents, threads=1) if self.own else csr_matrix(self.text.transform(documents))
 
     def train(self, X, lists):
         self.labels = Labels(lists)
@@ -35,8 +46,7 @@ class Model:
         self.model = XLinearModel.train(X, Y, C=tree, Cp=self.Cp, Cn=self.Cp, threads=1, threshold=0.1)
 
     def rank(self, documents, k):
-        X = unit(documents) if self.task.kind == "vectors" else self.text.predict(documents, threads=1)
-        found = self.model.predict(X, only_topk=k, beam_size=10, threads=1)
+        found = self.model.predict(self._vectors(documents), only_topk=k, beam_size=10, threads=1)
         ranked = []
         for i in range(found.shape[0]):
             first, last = found.indptr[i], found.indptr[i + 1]
@@ -46,8 +56,10 @@ class Model:
 
     def save(self, folder):
         self.model.save(str(folder / "tree"))
-        if self.task.kind == "text":
+        if self.task.kind == "text" and self.own:
             self.text.save(str(folder / "text"))
+        elif self.task.kind == "text":
+            joblib.dump(self.text, folder / "text.joblib")
 
 
 def unit(matrix):

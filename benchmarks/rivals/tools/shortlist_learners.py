@@ -9,24 +9,27 @@ import time
 from sklearn.base import clone
 
 import shortlist as sl
-from shortlist.categorizer import default_learner
 
 PACKAGES = ["shortlist", "numpy", "numba"]
 TF_IDF = {"tf": "log", "idf": "smooth"}
-MARGIN_1 = {"learner": "MMP", "step": "passive-aggressive", "margin": 1.0, "C": 0.1, "hypothesis": "averaged",
-            "passes": 5}  # fmt: skip
-WIDE = {"learner": "FeatureFocus", "margin": 0.1, "min_weight": 0.002, "max_edges": 100}
+PAIRS = TF_IDF | {"ngrams": 2, "prefix": 5}
+TUNED = {"learner": "TunedIndex"}
+WIDE = {"min_weight": 0.002, "max_edges": 100}
+COUNTED = {"learner": "FeatureFocus", "margin": 0.1, **WIDE}
 
 # entry -> set -> settings to choose from; "*" stands for all other sets
 ENTRIES = {
     "Categorizer": {"*": [{}]},
     "FeatureFocus": {"*": [{"learner": "FeatureFocus", "text": {}}]},  # as published, on counts of words
     "best": {
-        "*": [MARGIN_1 | {"text": TF_IDF | {"norm": "l2"}}, MARGIN_1 | {"text": TF_IDF | {"norm": "l2", "ngrams": 2}},
-              {"learner": "FeatureFocus", "margin": 0.8, "text": TF_IDF}],
-        "finna-100k": [WIDE | {"text": {"ngrams": 2, "prefix": 5}}, WIDE | {"text": TF_IDF}],
-        "finna": [WIDE | {"text": {"ngrams": 2, "prefix": 5}}, WIDE | {"text": TF_IDF}],
-        "austen": [{"learner": "FeatureFocus", "margin": 0.0}, WIDE],
+        "*": [TUNED | {"passes": 6, "text": TF_IDF}, TUNED | WIDE | {"lead": 4.0, "step": 2.0, "text": TF_IDF},
+              TUNED | WIDE | {"text": PAIRS}],
+        "delicious": [COUNTED | {"min_weight": 0.0005, "max_edges": 1000}, {"learner": "MMP", "passes": 3},
+                      {"learner": "MMP", "step": "passive-aggressive", "margin": 1.0, "C": 0.01, "passes": 3,
+                       "hypothesis": "averaged"}],
+        "finna-100k": [COUNTED | {"rare": 20, "text": PAIRS}, COUNTED | {"rare": 30, "text": PAIRS}],
+        "finna": [COUNTED | {"rare": 20, "text": PAIRS}, COUNTED | {"rare": 40, "text": PAIRS}],
+        "austen": [{"learner": "FeatureFocus", "margin": 0.1}, COUNTED],
     },
 }  # fmt: skip
 
@@ -50,7 +53,7 @@ class Model:
         if task.kind == "text":
             self.model = sl.Categorizer(chosen, None if text is None else sl.TextVectorizer(**text))
         else:
-            self.model = default_learner() if chosen is None else chosen
+            self.model = sl.TunedIndex() if chosen is None else chosen
 
     def prepare(self, documents):
         return documents  # a Categorizer does it itself; see from_vectors

@@ -75,7 +75,7 @@ def chosen(settings: Settings) -> tuple[Any, Any]:
 
     for_text = {name[5:]: value for name, value in settings.values.items() if name.startswith("text.")}
     for_learner = {name: value for name, value in settings.values.items() if not name.startswith("text.")}
-    learner = change(named(settings.learner or "feature-focus"), for_learner)
+    learner = change(named(settings.learner or "tuned-index"), for_learner)
     return learner, change(default_text(), for_text, prefix="text.")
 
 
