@@ -110,7 +110,7 @@ TREES = {"rcv1": tree_of_codes, "newsgroups": tree_of_dots}
 
 def austen(data: Path) -> tuple[Any, Any]:
     texts, _ = _texts(data / "austen", format="books")
-    X, words, _ = word_contexts(texts)
+    X, words, _ = word_contexts(texts, "runs")
     return X, _lists([[word] for word in words])
 
 

@@ -2,7 +2,8 @@
 
 Every word of a text is an instance and its own class. Words are runs of ``[A-Za-z']``, case kept. The features are
 the three words on each side, each with its place, and nine conjunctions of them: 15 a word, fewer at the ends of a
-text. The paper does not list its conjunctions; these nine were chosen with Feature-Focus on a validation split.
+text. The paper does not list its conjunctions. Its nine may be the runs of two and three neighbours (``"runs"``), with
+which its figures come out; nine chosen with Feature-Focus on a validation split predict better (``"chosen"``).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.door import Rows
+from shortlist.door import Rows, as_choice
 from shortlist.kernels import kernel
 from shortlist.text.features import features_of, spell
 from shortlist.text.tokens import FACTOR, SEED, as_texts, hashing, mixed, split
@@ -23,15 +24,22 @@ from shortlist.text.vocabulary import Vocabulary
 
 # Each feature by the places of its words: -1 is the word before the gap, 1 the word after it.
 PLACES = [(-3,), (-2,), (-1,), (1,), (2,), (3,)]
-CONJUNCTIONS = [(-1, 1), (-2, -1), (1, 2), (-2, 1), (-1, 2), (-3, -1), (1, 3), (-2, -1, 1), (-1, 1, 2)]
-TEMPLATES = np.array([[*places, 0, 0][:3] for places in PLACES + CONJUNCTIONS], dtype=np.int64)  # 0 is no word
+CONJUNCTIONS = {
+    "chosen": [(-1, 1), (-2, -1), (1, 2), (-2, 1), (-1, 2), (-3, -1), (1, 3), (-2, -1, 1), (-1, 1, 2)],
+    "runs": [(-3, -2), (-2, -1), (-1, 1), (1, 2), (2, 3), (-3, -2, -1), (-2, -1, 1), (-1, 1, 2), (1, 2, 3)],
+}
 
 
-def word_contexts(texts: Iterable[str]) -> tuple[scipy.sparse.csr_array, NDArray[np.object_], ContextNames]:
+def word_contexts(
+    texts: Iterable[str], conjunctions: str = "chosen"
+) -> tuple[scipy.sparse.csr_array, NDArray[np.object_], ContextNames]:
     """The contexts of all words of some texts: Boolean rows, the words themselves, and the names of the columns.
 
-    Contexts do not reach from one text into the next.
+    Contexts do not reach from one text into the next. ``conjunctions``: ``"chosen"`` or ``"runs"``.
     """
+    as_choice(conjunctions, "conjunctions", tuple(CONJUNCTIONS))
+    places = PLACES + CONJUNCTIONS[conjunctions]
+    templates = np.array([[*place, 0, 0][:3] for place in places], dtype=np.int64)  # 0 is no word
     table = _english_letters()
     seen_words, seen_contexts = Vocabulary(), Vocabulary()
     classes, columns = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int32)]
@@ -43,17 +51,17 @@ def word_contexts(texts: Iterable[str]) -> tuple[scipy.sparse.csr_array, NDArray
         seen_words.name(*spell(words, features_of(words, table, 1, 0), new, table, 0))
         classes.append(numbers)
         with hashing():
-            hashes, contexts, length = _contexts(words.hashes, TEMPLATES)
+            hashes, contexts, length = _contexts(words.hashes, templates)
         numbers, new = seen_contexts.learn(hashes)
         columns.append(numbers)
         lengths.append(length)
-        examples.append(contexts[new] + n_words * len(TEMPLATES))
+        examples.append(contexts[new] + n_words * len(templates))
         n_words += length.size
     indices, indptr = np.concatenate(columns), np.cumsum(np.concatenate(lengths))
     matrix = Rows(indptr, indices, np.ones(indices.size), len(seen_contexts)).to_matrix()
     matrix.sort_indices()
     words_in_order = np.array(seen_words.names(), dtype=object)[np.concatenate(classes)]
-    return matrix, words_in_order, ContextNames(words_in_order, np.concatenate(examples))
+    return matrix, words_in_order, ContextNames(words_in_order, np.concatenate(examples), templates)
 
 
 class ContextNames(Sequence[str]):
@@ -63,8 +71,11 @@ class ContextNames(Sequence[str]):
     last, ``is _ * good`` one before and the second after.
     """
 
-    def __init__(self, words: NDArray[np.object_], examples: NDArray[np.int64]) -> None:
+    def __init__(
+        self, words: NDArray[np.object_], examples: NDArray[np.int64], templates: NDArray[np.int64]
+    ) -> None:
         self._words = words
+        self._templates = templates
         self._examples = examples  # where each feature first occurred: word · number of templates + template
 
     def __len__(self) -> int:
@@ -73,8 +84,8 @@ class ContextNames(Sequence[str]):
     def __getitem__(self, column):  # type: ignore[no-untyped-def]
         if isinstance(column, slice):
             return [self[i] for i in range(*column.indices(len(self)))]
-        word, template = divmod(int(self._examples[column]), len(TEMPLATES))
-        places = set(TEMPLATES[template].tolist())
+        word, template = divmod(int(self._examples[column]), len(self._templates))
+        places = set(self._templates[template].tolist())
         return " ".join(
             "_" if place == 0 else str(self._words[word + place]) if place in places else "*"
             for place in range(min(places | {0}), max(places | {0}) + 1)

@@ -15,16 +15,16 @@ texts = st.lists(
 )
 
 
-@given(texts)
-def test_contexts_are_those_of_the_slow_twin(some):
-    matrix, words, names = word_contexts(some)
+@given(texts, st.sampled_from(["chosen", "runs"]))
+def test_contexts_are_those_of_the_slow_twin(some, conjunctions):
+    matrix, words, names = word_contexts(some, conjunctions)
     assert matrix.shape == (len(words), len(names))
     assert np.all(matrix.data == 1)
     assert matrix.has_canonical_format
     named = list(names)
     assert len(set(named)) == len(named)
     ours = [(word, {named[j] for j in matrix[[i]].indices}) for i, word in enumerate(words)]
-    assert ours == slow.word_contexts(some)
+    assert ours == slow.word_contexts(some, conjunctions)
 
 
 def test_a_word_in_the_middle_has_fifteen_features():
@@ -44,6 +44,8 @@ def test_a_word_in_the_middle_has_fifteen_features():
 def test_what_is_no_text_is_refused():
     with pytest.raises(InputError, match=r"texts\[0\] is a int"):
         word_contexts([1])
+    with pytest.raises(InputError, match="conjunctions"):
+        word_contexts(["to be"], "all")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,7 @@ def test_contexts_come_at_several_times_the_speed_of_a_plain_loop(austen):
     word_contexts(austen[:1])
     ours = time.process_time() - start
     start = time.process_time()
-    slow.word_contexts([austen[0][:100_000]])
+    slow.word_contexts([austen[0][:100_000]], "chosen")
     plain = (time.process_time() - start) * len(austen[0]) / 100_000
     assert ours < plain / 4
 
