@@ -44,7 +44,8 @@ def train(
         if model.max_memory is not None:
             raise InputError("max_memory is for one machine: on a cluster, memory grows with the size of the parts")
         text = default_text() if model.text is None else clone(model.text)
-        text = text.settled(first_texts(parts))
+        if text.ngrams == "auto":
+            text = settled(cluster, parts, text)
         learner = FeatureFocus(margin=0.3) if model.learner is None else clone(model.learner)
     else:
         learner = clone(model)
@@ -225,13 +226,20 @@ def count_hits(
     return State("Hits", arrays={"hits": everything.hits(*load(part, text, which), apart)})
 
 
-def first_texts(parts: Sequence[Part]) -> list[str]:
-    """The first batch of texts, as one machine would read it."""
+def settled(cluster: Cluster, parts: Sequence[Part], text: TextVectorizer) -> TextVectorizer:
+    """What the first texts choose, as on one machine; a worker reads them."""
     for part in parts:
-        for batch in part.open():
-            if batch.texts:
-                return list(batch.texts)
-    return []
+        (found,) = cluster.each(begin, lambda _: (part, text), [digest("begin", part, text)])  # noqa: B023
+        if found.settings["texts"]:
+            return text.set_params(ngrams=found.settings["ngrams"], prefix=found.settings["prefix"])
+    return text
+
+
+def begin(part: Part, text: TextVectorizer) -> State:
+    """What the first texts of a part choose."""
+    texts = next((texts_of(part, batch) for batch in part.open() if len(batch)), [])
+    chosen = text.settled(texts)
+    return State("Beginning", {"texts": len(texts), "ngrams": chosen.ngrams, "prefix": chosen.prefix})
 
 
 def texts_of(part: Part, batch: Any) -> list[str]:

@@ -25,6 +25,9 @@ class Deadly(Part):
         return super().open()
 
 
+WORDS = sl.TextVectorizer(tf="log", idf="smooth")
+
+
 class Counted(Part):
     """A part that notes each time it is opened."""
 
@@ -60,7 +63,7 @@ class Killing(Cluster):
 def expected(json_file, tmp_path_factory):
     path = tmp_path_factory.mktemp("expected") / "model"
     batches = sl.read(json_file)
-    return saved(sl.Categorizer(sl.Rocchio()).fit_batches((one.texts, one.labels) for one in batches), path)
+    return saved(sl.Categorizer(sl.Rocchio(), WORDS).fit_batches((one.texts, one.labels) for one in batches), path)
 
 
 def test_workers_killed_while_they_survey_and_while_they_learn(client, json_file, tmp_path, expected):
@@ -70,7 +73,7 @@ def test_workers_killed_while_they_survey_and_while_they_learn(client, json_file
     parts[1] = Deadly(*parts[1])
     for n in range(2):
         (tmp_path / f"texts.jsonl.kill{n}").touch()
-    model = categories.train(Cluster(client), parts, sl.Categorizer(sl.Rocchio()))
+    model = categories.train(Cluster(client), parts, sl.Categorizer(sl.Rocchio(), WORDS))
     assert not list(tmp_path.glob("*.kill*"))
     assert saved(model, tmp_path / "model") == expected
 
@@ -84,7 +87,7 @@ def test_a_worker_killed_between_passes_with_its_queries(client, letor_file, tmp
 
 def test_tasks_that_run_twice(client, json_file, tmp_path, expected):
     parts = cut(str(json_file), part_size=7000)
-    model = categories.train(Twice(client, tmp_path / "kept"), parts, sl.Categorizer(sl.Rocchio()))
+    model = categories.train(Twice(client, tmp_path / "kept"), parts, sl.Categorizer(sl.Rocchio(), WORDS))
     assert saved(model, tmp_path / "model") == expected
 
 
@@ -97,7 +100,7 @@ def test_a_part_that_kills_every_worker_is_named(client, json_file, monkeypatch)
 
     part = Always(*cut(str(json_file))[0])
     with pytest.raises(ClusterLost, match=r"workers died, .*, over the same task \(survey, part 1 of 1\)"):
-        categories.train(Cluster(client), [part], sl.Categorizer(sl.Rocchio()))
+        categories.train(Cluster(client), [part], sl.Categorizer(sl.Rocchio(), WORDS))
 
 
 def test_a_lost_cluster_is_named_and_the_next_one_goes_on(client, json_file, tmp_path, expected):
@@ -116,13 +119,13 @@ def test_a_lost_cluster_is_named_and_the_next_one_goes_on(client, json_file, tmp
                 return super().each(function, *arguments)
 
         with pytest.raises(ClusterLost, match=r"is kept in .*: run the same again to go on from there") as lost:
-            categories.train(Vanishing(doomed, kept), parts, sl.Categorizer(sl.Rocchio()))
+            categories.train(Vanishing(doomed, kept), parts, sl.Categorizer(sl.Rocchio(), WORDS))
     assert f"({len(parts)} results)" in str(lost.value)
     assert len(opened.read_text().split()) == len(parts)  # all surveyed, none learned
-    model = categories.train(Cluster(client, kept), parts, sl.Categorizer(sl.Rocchio()))
+    model = categories.train(Cluster(client, kept), parts, sl.Categorizer(sl.Rocchio(), WORDS))
     assert len(opened.read_text().split()) == 2 * len(parts)  # not surveyed again
     assert saved(model, tmp_path / "model") == expected
-    again = categories.train(Cluster(client, kept), parts, sl.Categorizer(sl.Rocchio()))
+    again = categories.train(Cluster(client, kept), parts, sl.Categorizer(sl.Rocchio(), WORDS))
     assert len(opened.read_text().split()) == 2 * len(parts)  # nothing left to do
     assert saved(again, tmp_path / "model") == expected
 
@@ -134,7 +137,7 @@ def test_no_workers_and_no_scheduler(json_file, monkeypatch):
     with LocalCluster(**nobody) as empty, Client(empty) as client:
         cluster = Cluster(client, patience=1)
         with pytest.raises(ClusterLost, match=r"no workers\. Nothing was kept; with a folder"):
-            categories.train(cluster, cut(str(json_file)), sl.Categorizer(sl.Rocchio()))
+            categories.train(cluster, cut(str(json_file)), sl.Categorizer(sl.Rocchio(), WORDS))
     monkeypatch.setattr("shortlist.distributed.cluster.ANSWER", 1.0)
     with pytest.raises(ClusterLost, match="no Dask scheduler answers at tcp://127"), connect("tcp://127.0.0.1:9"):
         pass

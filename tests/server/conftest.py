@@ -12,7 +12,8 @@ from tests.server.servers import EXAMPLES, Process, in_thread
 def model_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "news.shortlist"
     texts, labels = zip(*EXAMPLES, strict=True)
-    sl.Categorizer().fit(list(texts), list(labels)).save(path)
+    model = sl.Categorizer(sl.FeatureFocus(margin=0.3), sl.TextVectorizer(tf="log", idf="smooth"))
+    model.fit(list(texts), list(labels)).save(path)
     return path
 
 
