@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import warnings
@@ -101,6 +102,7 @@ def saying_what_is_forgotten(model: Any) -> Iterator[None]:
         say(f"made room by forgetting {facts_in_words(forgotten)}")
 
 
+@functools.cache  # one listener for a process, however many commands it runs
 def say_when_compiling() -> None:
     """Say so, once, if Numba has to compile: the first run on a machine is slower than all later ones."""
     from numba.core import event
