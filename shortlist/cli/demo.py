@@ -64,7 +64,7 @@ def demo(
         print_json({
             "examples": len(train), "held_out": n_test, "labels": len(model.classes_), "seconds_to_learn": learned,
             "seconds_to_rank": ranked, "model": str(output),
-            "measures": {name: {"feature_focus": found[name], "frequency": usual[name]} for name in MEASURES},
+            "measures": {name: {"learned": found[name], "frequency": usual[name]} for name in MEASURES},
         })  # fmt: skip
         return
     print(
@@ -72,7 +72,7 @@ def demo(
         f"others in {ranked:.2f} s ({1e6 * ranked / n_test:.0f} µs each)."
     )
     rows = [[name, found[name], *found.intervals[name], usual[name]] for name in MEASURES]
-    print_table("Held-out docstrings", ["measure", "Feature-Focus", "95 % from", "to", "frequency baseline"], rows)
+    print_table("Held-out docstrings", ["measure", "learned", "95 % from", "to", "frequency baseline"], rows)
     for text, best, why in examples:
         print(f"“{text}”")
         for label, score in best:

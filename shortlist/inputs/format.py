@@ -67,7 +67,7 @@ class Format:
 
     def examples(self, source: Source) -> Iterator[Examples]:
         """Read an open file, a batch at a time."""
-        raise NotImplementedError
+        raise AssertionError("a format defines this step")
 
     def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
         """Read a folder, a batch at a time: its files one after another."""

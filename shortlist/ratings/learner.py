@@ -91,23 +91,23 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
 
     def _shape(self, n_steps: int) -> tuple[int, int]:
         """The number of weight vectors and of biases for a scale of n_steps."""
-        raise NotImplementedError
+        raise AssertionError("a learner defines this step")
 
     def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         """Run the figure's loop over the examples of ``order``; ``rated`` receives the predictions."""
-        raise NotImplementedError
+        raise AssertionError("a learner defines this step")
 
     def _open_step(self, at: int) -> None:
         """Make room for a new step, which gets number ``at``, in weights and biases."""
-        raise NotImplementedError
+        raise AssertionError("a learner defines this step")
 
     def _rate(self, X: Any) -> Longs:
         """The step number predicted for each row."""
-        raise NotImplementedError
+        raise AssertionError("a learner defines this step")
 
     def _evidence(self, X: Any) -> Floats:
         """The real numbers, n × f, from which probabilities are calibrated."""
-        raise NotImplementedError
+        raise AssertionError("a learner defines this step")
 
     def _check_state(self, state: State) -> None:
         """Refuse a loaded state that this learner could not have reached."""

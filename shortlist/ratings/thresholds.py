@@ -15,7 +15,7 @@ class ThresholdLearner(RatingLearner):
 
     def _edges(self, biases: Floats) -> Floats:
         """The thresholds [h, k−1] against which the scores are held, from the biases [h, p]."""
-        raise NotImplementedError
+        raise AssertionError("a learner defines this step")
 
     @property
     def coef_(self) -> Floats:

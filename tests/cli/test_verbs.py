@@ -111,7 +111,7 @@ def test_inspect_data(run, news):
 def test_demo(run):
     facts = run("demo", "--json").json
     measures = facts["measures"]
-    assert measures["R1"]["feature_focus"] > 0.6 > 0.2 > measures["R1"]["frequency"]
+    assert measures["R1"]["learned"] > 0.6 > 0.2 > measures["R1"]["frequency"]
     shown = run("demo").out
     assert "frequency baseline" in shown
     assert shown.count("because of") == 3
