@@ -1,7 +1,8 @@
 """A folder of class folders: the text is a file, its label is the name of the folder that the file stands in.
 
 20 Newsgroups comes so. Its files begin with the headers of a message, which name the class; ``headers=False`` gives
-what stands after the first empty line.
+what stands after the first empty line. The Industry Sector pages come as sectors of industries: ``innermost=True``
+takes the folder that the file itself stands in, not the outermost one, and ``html=True`` gives the text of web pages.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
+from shortlist.inputs.markup import page_text
 from shortlist.inputs.source import Progress
 
 
@@ -23,6 +25,8 @@ class ClassFolders(Format):
     obtained = "20 Newsgroups: http://qwone.com/~jason/20Newsgroups/ (encoding='latin-1', headers=False)"
 
     headers: bool = True
+    innermost: bool = False
+    html: bool = False
 
     @classmethod
     def recognises_folder(cls, folder: Path) -> bool:
@@ -43,7 +47,11 @@ class ClassFolders(Format):
     def _read(self, folder: Path, progress: Progress) -> Iterator[tuple[str, list[str], str]]:
         for path, text in self.whole_files(folder, progress):
             inside = path.relative_to(folder).parts
-            yield text if self.headers else text.partition("\n\n")[2], [inside[0]], "/".join(inside)
+            if not self.headers:
+                text = text.partition("\n\n")[2]
+            if self.html:
+                text = page_text(text)
+            yield text, [inside[-2 if self.innermost else 0]], "/".join(inside)
 
 
 def _hidden(path: Path) -> bool:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +30,7 @@ class Cranfield(Format):
     description = "Cranfield abstracts or queries: records of .I number, .T title and .W text"
     carries = ("texts", "ids")
     obtained = OBTAINED
+    queries_by_place: ClassVar[bool] = True  # whether a record of .W alone is a query, named by its place
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -49,7 +51,7 @@ class Cranfield(Format):
         for number, line in source.lines():
             if line.startswith(".I"):
                 if place:
-                    yield from record.example(source, place)
+                    yield from record.example(source, place if self.queries_by_place else None)
                 place, record = place + 1, _Record(line[2:].strip(), number)
                 if not record.name.isdecimal():
                     source.bad(number, 4, f"expected a number after .I, found {line[3:40]!r}")
@@ -67,7 +69,7 @@ class Cranfield(Format):
                 source.bad(number, 1, f"expected a section such as .W, found {line[:40]!r}")
                 record.bad = True
         if place:
-            yield from record.example(source, place)
+            yield from record.example(source, place if self.queries_by_place else None)
 
 
 class _Record:
@@ -78,8 +80,8 @@ class _Record:
         self.size = 0
         self.bad = False
 
-    def example(self, source: Source, place: int) -> Iterator[tuple[str, str]]:
-        """The text and the number, unless the record is bad."""
+    def example(self, source: Source, place: int | None) -> Iterator[tuple[str, str]]:
+        """The text and the number, which for a query is its place, unless the record is bad."""
         if self.size > source.progress.max_record:
             longest = source.progress.max_record
             source.bad(self.number, 1, f"expected a record of at most {longest} bytes, found a longer one")
@@ -89,7 +91,7 @@ class _Record:
             title, text = (" ".join(" ".join(self.sections.get(part, [])).split()) for part in "TW")
             if title and text.startswith(title):  # the abstracts repeat their titles
                 title = ""
-            is_query = self.sections.keys() == {"W"}
+            is_query = place is not None and self.sections.keys() == {"W"}
             yield f"{title}\n{text}".strip(), str(place if is_query else int(self.name))
 
 

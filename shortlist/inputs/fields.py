@@ -1,4 +1,4 @@
-"""Lines with a fixed number of fields and no quotes: what MovieLens, TREC and Cranfield's judgements share."""
+"""Lines with a fixed number of fields and no quotes: what MovieLens, EachMovie and all judgements share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def field_blocks(
 
 
 def with_numbers(
-    source: Source, numbers: list[int], rows: Rows, field: int, what: str, among: tuple[int, ...] = ()
+    source: Source, numbers: list[int], rows: Rows, field: int, what: str, among: tuple[float, ...] = ()
 ) -> tuple[Rows, NDArray[np.float64]]:
     """The rows whose field is a finite number, and these numbers; the others are bad."""
 

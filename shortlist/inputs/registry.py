@@ -7,6 +7,7 @@ from shortlist.inputs.books import Books
 from shortlist.inputs.class_folders import ClassFolders
 from shortlist.inputs.cranfield import Cranfield, CranfieldJudgements
 from shortlist.inputs.delimited import Csv, Tsv
+from shortlist.inputs.eachmovie import EachMovie
 from shortlist.inputs.fasttext import FastText
 from shortlist.inputs.format import Format
 from shortlist.inputs.frames import Frames
@@ -16,9 +17,11 @@ from shortlist.inputs.lines import PlainLines
 from shortlist.inputs.movielens import MovieLens
 from shortlist.inputs.numbers import Numbers
 from shortlist.inputs.parquet import Parquet
+from shortlist.inputs.rcv1 import Rcv1Judgements, Rcv1Tokens
 from shortlist.inputs.reuters import Reuters
 from shortlist.inputs.svmlight import SvmLight
 from shortlist.inputs.trec import TrecQrels, TrecRun
+from shortlist.inputs.trec_text import TrecDocuments, TrecTopics
 from shortlist.inputs.xmc import Xmc
 
 FORMATS: dict[str, type[Format]] = {
@@ -27,7 +30,10 @@ FORMATS: dict[str, type[Format]] = {
         Frames,
         Parquet,
         Reuters,
+        TrecDocuments,
+        TrecTopics,
         Arff,
+        Rcv1Tokens,
         Cranfield,
         CranfieldJudgements,
         JsonLines,
@@ -36,8 +42,10 @@ FORMATS: dict[str, type[Format]] = {
         Letor,
         SvmLight,
         MovieLens,
+        EachMovie,
         TrecRun,
         TrecQrels,
+        Rcv1Judgements,
         Csv,
         Tsv,
         Numbers,

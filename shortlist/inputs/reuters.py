@@ -16,6 +16,7 @@ from pathlib import Path
 from shortlist.door import as_choice
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
+from shortlist.inputs.markup import inside, records
 from shortlist.inputs.source import Source
 
 SPLITS = ("train", "test", "unused")
@@ -51,7 +52,7 @@ class Reuters(Format):
         return in_batches(("texts", "labels", "ids", "split"), self._documents(source), source.progress.batch)
 
     def _documents(self, source: Source) -> Iterator[tuple[str, list[str], str, str]]:
-        for number, record in _records(source):
+        for number, record in records(source, "REUTERS"):
             start = re.match(r"<REUTERS([^>]*)>", record)
             attributes = dict(re.findall(r'(\w+)="([^"]*)"', start[1])) if start else {}
             missing = {"TOPICS", "LEWISSPLIT", "NEWID"} - attributes.keys()
@@ -61,37 +62,8 @@ class Reuters(Format):
             split = attributes["LEWISSPLIT"].lower() if attributes["TOPICS"] == "YES" else "unused"
             split = split if split in SPLITS else "unused"
             if self.split is None or split == self.split:
-                labels = re.findall(r"<D>([^<]*)</D>", _inside(record, self.labels.upper()))
-                text = _inside(record, "TEXT")
+                labels = re.findall(r"<D>([^<]*)</D>", inside(record, self.labels.upper()))
+                text = inside(record, "TEXT")
                 if "<BODY>" in text or "<TITLE>" in text:
-                    text = _inside(text, "TITLE") + "\n" + _inside(text, "BODY")
+                    text = inside(text, "TITLE") + "\n" + inside(text, "BODY")
                 yield unescape(text).strip(), [unescape(one).strip() for one in labels], attributes["NEWID"], split
-
-
-def _records(source: Source) -> Iterator[tuple[int, str]]:
-    """Each document from <REUTERS to </REUTERS>, with the number of its first line."""
-    lines: list[str] = []
-    first, held = 0, 0
-    for number, line in source.lines():
-        if line.startswith("<REUTERS"):
-            if first:
-                source.bad(first, 1, "expected </REUTERS> before the next <REUTERS>, found none")
-            lines, first, held = [], number, 0
-        if first:
-            held += len(line) + 1
-            if held > source.progress.max_record:
-                longest = source.progress.max_record
-                source.bad(first, 1, f"expected a record of at most {longest} bytes, found a longer one")
-                first = 0
-                continue
-            lines.append(line)
-            if line.rstrip().endswith("</REUTERS>"):
-                yield first, "\n".join(lines)
-                first = 0
-    if first:
-        source.bad(first, 1, "expected </REUTERS> at the end of the document that begins here, found none")
-
-
-def _inside(record: str, tag: str) -> str:
-    found = re.search(rf"<{tag}[^>]*>(.*?)</{tag}>", record, re.DOTALL)
-    return found[1] if found else ""

@@ -40,6 +40,45 @@ raw text &amp; more&#3;</TEXT>
 
 CRAN = ".I 7\n.T\nwings and\nthings .\n.A\nx\n.W\nwings and\nthings .\n  a study .\n.I 8\n.T\ntitle\n.A\n.W\nbody\n"
 
+TREC_DOCUMENTS = """<DOC>
+<DOCNO>WTX001-B01-1</DOCNO>
+<DOCOLDNO>IA001-000000-B001-1</DOCOLDNO>
+<DOCHDR>
+http://beavers.example:80/ 10.0.0.1 19970101000000 text/html 99
+HTTP/1.0 200 OK
+</DOCHDR>
+<html><head><title>Beavers &amp; dams</title><style>p {color: red}</style></head>
+<!-- not <b>shown</b> -->
+<body><p class="x">Beavers build
+dams.</body></html>
+</DOC>
+<DOC>
+<DOCNO> WTX001-B01-2 </DOCNO>
+<TEXT>if 3 < 4 then caf\u00e9</TEXT>
+</DOC>
+""".encode("latin-1")
+
+TREC_TOPICS = b"""<top>
+
+<num> Number: 451
+<title> beavers in salt water
+
+<desc> Description:
+Where do beavers
+live?
+
+<narr> Narrative:
+Rivers are relevant.
+
+</top>
+
+<top>
+<num>452
+<title>dams
+<desc>Who builds dams?
+</top>
+"""
+
 
 def parquet(columns):
     file = io.BytesIO()
@@ -61,6 +100,11 @@ SAMPLES = {
     "reuters": SGML,
     "cranfield": CRAN.encode(),
     "cranqrel": b"1 184 2 \n1 29  -1\n",
+    "trec-documents": TREC_DOCUMENTS,
+    "trec-topics": TREC_TOPICS,
+    "rcv1-tokens": b".I 2286\n.W\nrecov recov excit\nmexic\n\n.I 2287\n.W\nusa\n",
+    "rcv1-qrels": b"E11 2286 1\nECAT 2286 1\n",
+    "eachmovie": b"1\t7\t.8\t1\t10/22/96 0:00:00\n2\t7\t0\t.5\t10/22/96 0:00:00\n",
     "movielens": b"196\t242\t3\t881250949\n186\t302\t3\t891717742\n",
     "qrels": b"q1 0 d-1 2\nq2 0 d-2 -1\n",
     "run": b"q1 Q0 d-1 1 9.5 mine\n",

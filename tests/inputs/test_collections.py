@@ -1,4 +1,4 @@
-"""ARFF, Reuters, Cranfield, MovieLens, TREC, books, Parquet and frames, on small inputs written for the tests."""
+"""The formats of public collections, Parquet and frames, on small inputs written for the tests."""
 
 import gzip
 import io
@@ -9,7 +9,7 @@ import pytest
 
 from shortlist import InputError
 from shortlist.inputs import read, sniff
-from tests.inputs.samples import ARFF, CRAN, SGML
+from tests.inputs.samples import ARFF, CRAN, SAMPLES, SGML, TREC_DOCUMENTS, TREC_TOPICS
 
 
 def only(data, format, **options):
@@ -148,7 +148,7 @@ def test_reuters(tmp_path):
 @pytest.mark.parametrize(
     ("data", "match", "left"),
     [
-        (SGML[:-11], "line 16, column 1: expected </REUTERS> at the end of the document that begins here", 2),
+        (SGML[:-11], "line 16, column 1: expected </REUTERS> at the end of the record that begins here", 2),
         (SGML.replace(b"</REUTERS>", b"", 1), "line 2, column 1: expected </REUTERS> before the next <REUTERS>", 2),
         (SGML.replace(b'TOPICS="NO"', b""), "line 11, column 1: expected the attribute TOPICS of <REUTERS>", 2),
     ],
@@ -223,6 +223,115 @@ def test_trec():
     fails("q1 0 d1", "qrels", "line 1, column 8: expected query, iteration, document, relevance, found 3 fields")
     fails("q1 Q0 d1 1 high mine", "run", "line 1, column 12: expected a score, a number, found 'high'")
     fails("q1 Q0 d1 1 1 my run", "run", "line 1, column 17: expected query, Q0, document, rank, score, tag, found 7")
+
+
+def test_trec_documents(tmp_path):
+    batch, stream = only(TREC_DOCUMENTS, None)
+    assert stream.format == "trec-documents"
+    assert batch.texts == ["Beavers & dams Beavers build dams.", "if 3 < 4 then café"]
+    assert batch.ids == ["WTX001-B01-1", "WTX001-B01-2"]
+    for bundle in ("WTX002/B01.gz", "WTX001/B02.gz", "WTX001/B01.gz"):
+        (tmp_path / bundle).parent.mkdir(exist_ok=True)
+        (tmp_path / bundle).write_bytes(gzip.compress(TREC_DOCUMENTS.replace(b"WTX001-B01", bundle[:10].encode())))
+    (tmp_path / "info").mkdir()
+    (tmp_path / "info" / "README").write_text("not a document")
+    assert sniff(tmp_path) == "trec-documents"
+    names = [name for batch in read(tmp_path) for name in batch.ids]
+    assert names[::2] == ["WTX001/B01-1", "WTX001/B02-1", "WTX002/B01-1"]
+
+
+@pytest.mark.parametrize(
+    ("data", "match"),
+    [
+        (TREC_DOCUMENTS[:-7], "line 13, column 1: expected </DOC> at the end of the record that begins here"),
+        (TREC_DOCUMENTS.replace(b"</DOC>", b"", 1), "line 1, column 1: expected </DOC> before the next <DOC>"),
+        (TREC_DOCUMENTS.replace(b"<DOCNO> WTX001-B01-2 </DOCNO>\n", b""), "line 13, column 1: expected a name in <DOC"),
+    ],
+)
+def test_bad_trec_documents(data, match):
+    fails(data, "trec-documents", match)
+    batch, stream = only(data, "trec-documents", skip_bad=True)
+    assert (len(batch), stream.skipped.count) == (1, 1)
+
+
+def test_what_is_no_text_of_a_page_and_never_ends():
+    page = b"<DOC>\n<DOCNO>a</DOCNO>\nshown %s hidden\n</DOC>\n"
+    for opening in (b"<!--", b"<script src=x>", b"<style>"):
+        assert only(page % opening, "trec-documents")[0].texts == ["shown"]
+    assert only(page % b"<img", "trec-documents")[0].texts == ["shown <img hidden"]
+
+
+def test_trec_topics():
+    batch, stream = only(TREC_TOPICS, None)
+    assert stream.format == "trec-topics"
+    assert (batch.ids, batch.texts) == (["451", "452"], ["beavers in salt water", "dams"])
+    assert only(TREC_TOPICS, None, part="desc")[0].texts == ["Where do beavers live?", "Who builds dams?"]
+    fails(TREC_TOPICS, None, "line 15, column 1: expected <narr> in the topic that begins here", part="narr")
+    fails(TREC_TOPICS.replace(b"<num>452", b""), None, "line 15, column 1: expected <num> and a number in the topic")
+    fails(TREC_TOPICS, None, "part must be one of 'title', 'desc', 'narr', not 'all'", part="all")
+
+
+def test_rcv1(tmp_path):
+    for name, first in (("test_pt1", 900), ("train", 100), ("test_pt0", 500)):
+        text = f".I {first}\n.W\nrecov recov excit\nmexic\n\n.I {first + 1}\n.W\nusa\n"
+        (tmp_path / f"lyrl2004_tokens_{name}.dat.gz").write_bytes(gzip.compress(text.encode()))
+    assert sniff(tmp_path) == sniff(tmp_path / "lyrl2004_tokens_train.dat.gz") == "rcv1-tokens"
+    batches = list(read(tmp_path))
+    assert [name for batch in batches for name in batch.ids] == ["100", "101", "500", "501", "900", "901"]
+    assert batches[0].texts == ["recov recov excit mexic", "usa"]
+    fails(".I x\n.W\nusa\n", "rcv1-tokens", "line 1, column 4: expected a number after .I, found 'x'")
+    fails(".I 1\n.I 2\n.W\nusa\n", "rcv1-tokens", "line 1, column 1: expected a section .W in the record")
+
+    (tmp_path / "rcv1-v2.topics.qrels").write_bytes(SAMPLES["rcv1-qrels"])
+    stream = read(tmp_path / "rcv1-v2.topics.qrels")
+    (batch,) = stream
+    assert stream.format == "rcv1-qrels"
+    assert (batch.query, batch.ids, batch.relevance.tolist()) == (["E11", "ECAT"], ["2286", "2286"], [1, 1])
+    fails("E11 2286\n", "rcv1-qrels", "line 1, column 9: expected category, document, 1, found 2 fields")
+    fails("E11 2286 0\n", "rcv1-qrels", "line 1, column 10: expected a 1, a number, found '0'")
+    (batch,) = read(io.BytesIO(b"2286  864:0.5 1523:0.25\n"), "svmlight")  # their vectors
+    assert (batch.labels, batch.rows.indices.tolist()) == ([["2286"]], [863, 1522])
+
+
+def test_eachmovie(tmp_path):
+    batch, stream = only(SAMPLES["eachmovie"].replace(b"\n", b"\r\n"), None)
+    assert stream.format == "eachmovie"
+    assert (batch.query, batch.ids, batch.ratings.tolist()) == (["1", "2"], ["7", "7"], [0.8, 0])
+    (tmp_path / "Person.txt").write_text("1\t35\tF\t12345\n")
+    (tmp_path / "Vote.txt").write_bytes(SAMPLES["eachmovie"])
+    assert sniff(tmp_path) == "eachmovie"
+    assert sum(len(batch) for batch in read(tmp_path)) == 2
+
+
+def test_bad_eachmovie():
+    good = SAMPLES["eachmovie"].decode()
+    for line, match in (
+        ("1\t2\t0.2\t1\n", "line 3, column 10: expected person, film, score, weight, time, found 4 fields"),
+        ("1\t2\t0.3\t1\tx\n", "line 3, column 5: expected a score of 0, 0.2, … or 1, a number, found '0.3'"),
+        ("1\tx\t0.2\t1\tx\n", "line 3, column 3: expected a film's number, found 'x'"),
+        ("1\t2\t0.2\t0\tx\n", "line 3, column 9: expected a weight above 0 and at most 1, found '0'"),
+        ("1\t2\t0.2\tw\tx\n", "line 3, column 9: expected a weight above 0 and at most 1, found 'w'"),
+    ):
+        fails(good + line, "eachmovie", match)
+        batch, stream = only(good + line + good, "eachmovie", skip_bad=True)
+        assert (len(batch), stream.skipped.count) == (4, 1)
+
+
+def test_folders_within_folders(tmp_path):
+    """The layout of the Industry Sector pages: sectors, in them industries, in them pages as they were crawled."""
+    pages = {
+        "energy.sector/oil.industry/http:^^a": "HTTP/1.0 200 OK\nDate: today\nServer: x\n\n<html>Oil\n\n<b>wells</b>",
+        "energy.sector/coal.industry/http:^^b": "<html>\nCoal: black\n\nmines</html>",
+        "energy.sector/http:^^c": "Content-type: text/html\n\nEnergy caf\u00e9",
+    }
+    for name, page in pages.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(page, encoding="latin-1")
+    (batch,) = read(tmp_path, encoding="latin-1", innermost=True, html=True)
+    found = dict(zip(batch.texts, (label for (label,) in batch.labels), strict=True))
+    assert found == {"Oil wells": "oil.industry", "Coal: black mines": "coal.industry", "Energy café": "energy.sector"}
+    (batch,) = read(tmp_path, encoding="latin-1")
+    assert {label for (label,) in batch.labels} == {"energy.sector"}
 
 
 def test_books(tmp_path):

@@ -29,7 +29,8 @@ def test_every_format_has_a_sample():
 PIECES = st.one_of(
     st.binary(max_size=4),
     st.sampled_from([b"\n", b"\r\n", b"\t", b" ", b":", b",", b'"', b"{", b"}", b"#", b"0", b"-", b"9" * 30, b"1e9"]),
-    st.sampled_from([b"qid:", b"__label__", b"@data\n", b".I ", b"</REUTERS>", b"<REUTERS ", b"\xef\xbb\xbf"]),
+    st.sampled_from([b"qid:", b"__label__", b"@data\n", b".I ", b"\xef\xbb\xbf"]),
+    st.sampled_from([b"</REUTERS>", b"<REUTERS ", b"<DOC>", b"</top>"]),
 )
 
 
@@ -82,7 +83,8 @@ def test_damaged_files(format, data):
         assert whole is None
 
 
-OTHERS = {"csv", "xmc", "arff", "reuters", "cranfield", "books", "parquet"}
+RECORDS = {"reuters", "cranfield", "trec-documents", "trec-topics", "rcv1-tokens"}
+OTHERS = {"csv", "xmc", "arff", "books", "parquet", *RECORDS}
 LINE_BY_LINE = sorted(SAMPLES.keys() - OTHERS)
 
 
