@@ -26,7 +26,8 @@ from scipy.stats import rankdata
 from sklearn.svm import LinearSVC
 
 import shortlist as sl
-from shortlist.experiments.documents import Judged, Protocol, balanced_roles, fold_roles, load
+from shortlist.experiments.document_data import Judged, load
+from shortlist.experiments.documents import Protocol, balanced_roles, fold_roles
 from shortlist.measures.significance import wilcoxon
 
 

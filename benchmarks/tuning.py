@@ -15,7 +15,7 @@ import numpy as np
 
 import shortlist as sl
 from shortlist.door import Rows
-from shortlist.experiments.index_data import rcv1_documents
+from shortlist.experiments.rcv1 import subset
 
 WORDS = {"tf": "log", "idf": "smooth"}
 PAIRS = WORDS | {"ngrams": 2, "prefix": 5}
@@ -46,7 +46,7 @@ SETS = {
         data / "20newsgroups" / "20news-bydate-train", format="folders", encoding="latin-1", headers=False
     ),
     "reuters": lambda data: texts(data / "reuters21578", format="reuters", split="train"),
-    "rcv1": lambda data: rcv1_documents(data)[:2],
+    "rcv1": lambda data: subset(data)[1:],
     "bibtex": lambda data: vectors(data / "mulan_arff" / "bibtex-train.arff"),
     "delicious": lambda data: vectors(data / "mulan_arff" / "delicious-train.arff"),
     "finna": lambda data: texts(data / "finna" / "finna.tsv.gz", n=90_000, format="tsv"),

@@ -7,7 +7,8 @@ import numpy as np
 import scipy.sparse
 
 from shortlist.door import Rows
-from shortlist.experiments.index_data import rcv1_documents, split
+from shortlist.experiments.index_data import split
+from shortlist.experiments.rcv1 import subset
 from shortlist.inputs import read
 from shortlist.text.context import word_contexts
 
@@ -33,7 +34,7 @@ def reuters(data):
 
 def rcv1(data):
     """15,000 documents without repeats, all their topics; a random tenth is the test part."""
-    X, topics, _ = rcv1_documents(data)
+    _, X, topics = subset(data)
     return [keep(X, topics, rows) for rows in split("rcv1", len(topics), 0)]
 
 

@@ -42,18 +42,20 @@ def reproduce(
         _list(as_json)
         return
     if fetch:
-        _fetch(fetch, data)
+        with _stopping("what was downloaded so far is kept"):
+            _fetch(fetch, data)
     if not names:
         if fetch:
             return
         raise InputError("name experiments to run, or all; shortlist reproduce --list names them")
-    chosen = catalogue.chosen(names)
+    chosen = _for_data(catalogue.chosen(names), data, out)
     problems: list[str] = []
     if "all" in names:
         chosen, problems = _with_data(chosen, data, out)
     command = " ".join(["shortlist reproduce", *names, *(["--quick"] if quick else [])])
     say_when_compiling()
-    outcomes, known = _run(chosen, data, out, quick, workers, fresh)
+    with _stopping(f"what was done so far is kept in {out / 'kept'}"):
+        outcomes, known = _run(chosen, data, out, quick, workers, fresh)
     report = _report(outcomes, known, command)
     _write(report, out)
     if as_json:
@@ -72,16 +74,30 @@ def reproduce(
         raise InputError("; ".join(problems))
 
 
+@contextmanager
+def _stopping(kept: str) -> Iterator[None]:
+    """Say what is kept when the user stops the command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"shortlist: stopped; {kept}, and the same command, run again, goes on from there")
+        raise typer.Exit(130) from None
+
+
 def _list(as_json: bool) -> None:
     from shortlist.experiments.catalogue import CATALOGUE
 
     if as_json:
         print_json([
-            {"name": one.name, "paper": one.paper, "title": one.title, "needs": one.needs, "stands_in": one.stands_in}
+            {"name": one.name, "paper": one.paper, "title": one.title, "needs": one.needs, "stands_in": one.stands_in,
+             "original": one.original.needs if one.original else None}
             for one in CATALOGUE.values()
         ])  # fmt: skip
         return
-    rows = [[one.name, one.paper, ", ".join(one.needs) or "nothing", one.title] for one in CATALOGUE.values()]
+    rows = []
+    for one in CATALOGUE.values():
+        better = f" (better: {', '.join(one.original.needs)})" if one.original else ""
+        rows.append([one.name, one.paper, (", ".join(one.needs) or "nothing") + better, one.title])
     print_table("", ["experiment", "paper", "needs", "what it shows"], rows)
 
 
@@ -93,9 +109,17 @@ def _fetch(name: str, data: Path) -> None:
     say(f"{name} is in {folder}")
 
 
+def _for_data(experiments: list[Experiment], data: Path, out: Path) -> list[Experiment]:
+    """Each experiment on the paper's own data, where the data folder has them."""
+    from shortlist.experiments.finding import look
+
+    return [one.for_data(lambda name: look(data, name, out / "data") is not None) for one in experiments]
+
+
 def _with_data(experiments: list[Experiment], data: Path, out: Path) -> tuple[list[Experiment], list[str]]:
     """The experiments whose data sets are there; and of each that is not, what to say."""
-    from shortlist.experiments.datasets import dataset, look
+    from shortlist.experiments.datasets import dataset
+    from shortlist.experiments.finding import look
 
     needs = sorted({name for one in experiments for name in one.needs})
     missing = {name for name in needs if look(data, name, out / "data") is None}
@@ -111,7 +135,8 @@ def _run(
     """All experiments' outcomes, and what is known of the data sets."""
     import os
 
-    from shortlist.experiments.datasets import DATASETS, content_digest, lay_out
+    from shortlist.experiments.datasets import DATASETS
+    from shortlist.experiments.finding import content_digest, lay_out
     from shortlist.experiments.running import run
     from shortlist.report.numbers import in_words
 
@@ -120,8 +145,9 @@ def _run(
     digests = {name: content_digest(folder / DATASETS[name].folder, DATASETS[name].files) for name in needs}
     known = {}
     for name, digest in digests.items():
-        same = "as checked" if digest == DATASETS[name].digest else "not the files that were measured before"
-        known[name] = f"{digest[:12]} ({same})"
+        expected = DATASETS[name].digest
+        same = "as checked" if digest == expected else "not the files that were measured before"
+        known[name] = f"{digest[:12]} ({same if expected else 'never measured before'})"
     with _bar() as update:
 
         def progress(tally: Tally) -> None:

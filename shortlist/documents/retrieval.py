@@ -19,7 +19,8 @@ Okapi's is not negative for words that more than half of the documents have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,11 @@ from numpy.typing import NDArray
 from shortlist.door import as_choice
 from shortlist.errors import InputError
 from shortlist.kernels import Floats
+from shortlist.text.tokens import as_texts
 from shortlist.text.vectorizer import TextVectorizer
 
 METHODS = ("cosine", "tfidf", "bm25", "dirichlet", "jelinek_mercer")
+BATCH = 10_000  # texts read at a time
 K1, B, K3, MU, LAMBDA = 1.2, 0.75, 7.0, 2500.0, 0.4
 
 
@@ -40,7 +43,7 @@ class RetrievalIndex:
 
     Parameters
     ----------
-    texts : the documents.
+    texts : the documents; those of an iterator are read some at a time and not held.
     stem : whether words count by their stem; Porter's stemmer, from the package snowballstemmer.
     stop : whether to leave out English stop words.
     """
@@ -110,9 +113,16 @@ class RetrievalIndex:
     def _count(self, texts: Iterable[str]) -> tuple[scipy.sparse.csr_array, list[str]]:
         """How often each text has each word, and the term that each word counts as; several may be the same."""
         vectorizer = TextVectorizer(min_length=1, stop_words="english" if self._stop else None)
-        counts = vectorizer.fit_transform(texts)
+        counts = vectorizer.fit_rows(_batches(texts)).to_matrix()
         words = vectorizer.names(range(counts.shape[1]))
         return counts, _stems(words) if self._stem else words
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    if not isinstance(texts, Iterator):
+        texts = iter(as_texts(texts))
+    while batch := list(islice(texts, BATCH)):
+        yield batch
 
 
 def _stems(words: list[str]) -> list[str]:

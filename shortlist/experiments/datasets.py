@@ -1,21 +1,17 @@
 """The public data sets of the experiments: what each is, where it is published, and how it is laid out.
 
 None of them comes with this library: most are free for research, not for redistribution. A data folder holds each
-set as a folder or as an archive, under its publisher's name or ours. ``lay_out`` makes one folder of them in which
-every set has the name that the experiments use; ``fetching.py`` downloads what can be downloaded.
+set as a folder or as an archive, under its publisher's name or ours. ``finding.py`` finds them there, ``fetching.py``
+downloads what can be downloaded. The last four are the papers' own sets, which were not at hand; where one is there,
+experiments take it instead of what stands in for it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from shortlist.errors import InputError
-from shortlist.experiments.archives import unpack
 
 
 @dataclass(frozen=True)
@@ -38,13 +34,17 @@ class DataSet:
     size: str  # of the download
     licence: str
     folder: str  # its name in a data folder
-    marker: str  # what stands in that folder, by which it is known
+    marker: str  # a pattern of what stands in that folder, by which it is known
     files: str  # patterns of the files that are read
-    digest: str  # sha256 over the sorted paths and bytes of these files, as ``content_digest`` computes it
+    digest: str = ""  # sha256 over the sorted paths and bytes of these files, as ``content_digest`` computes it
     folders: tuple[str, ...] = ()  # other names of the folder
     archives: tuple[str, ...] = ()  # names of archives
     remotes: tuple[Remote, ...] = ()  # what to download; empty where there is no direct download
     by_hand: str = ""  # how to get it where there is none
+
+    def is_in(self, folder: Path) -> bool:
+        """Whether this folder holds it."""
+        return any(folder.glob(self.marker))
 
     def missing(self, data: Path) -> str:
         """What to say where it is not there."""
@@ -60,6 +60,14 @@ class DataSet:
 
 
 MULAN = "https://raw.githubusercontent.com/tsoumakas/mulan/43f6389095ad71984264db4387a8074b22bc7d4a/data/multi-label"
+RCV1_FILES = (  # numbers and digests as in scikit-learn
+    (5976048, "rcv1-v2.topics.qrels.gz", "2a98e5e5d8b770bded93afc8930d88299474317fe14181aee1466cc754d0d1c1"),
+    (5976057, "lyrl2004_vectors_train.dat.gz", "5468f656d0ba7a83afc7ad44841cf9a53048a5c083eedc005dcdb5cc768924ae"),
+    (5976069, "lyrl2004_vectors_test_pt0.dat.gz", "ed40f7e418d10484091b059703eeb95ae3199fe042891dcec4be6696b9968374"),
+    (5976066, "lyrl2004_vectors_test_pt1.dat.gz", "87700668ae45d45d5ca1ef6ae9bd81ab0f5ec88cc95dcef9ae7838f727a13aa6"),
+    (5976063, "lyrl2004_vectors_test_pt2.dat.gz", "48143ac703cbe33299f7ae9f4995db49a258690f60e5debbff8995c34841c7f5"),
+    (5976060, "lyrl2004_vectors_test_pt3.dat.gz", "dfcb0d658311481523c6e6ca0c3f5a3e1d3d12cde5d7a8ce629a9006ec7dbb39"),
+)
 DATASETS = {
     one.name: one
     for one in [
@@ -254,6 +262,64 @@ DATASETS = {
                 ),
             ),
         ),
+        DataSet(
+            name="rcv1-v2",
+            what="all of RCV1-v2: 804,414 documents as stemmed words or as vectors, with topics and industries",
+            publisher="Lewis, Yang, Rose and Li (JMLR 2004); vectors and topics in the copy that scikit-learn loads",
+            address="http://www.ai.mit.edu/projects/jmlr/papers/volume5/lewis04a/lyrl2004_rcv1v2_README.htm",
+            size="650 MB of vectors and topics; 180 MB of words",
+            licence="free for research; the texts themselves only under an agreement with NIST",
+            folder="rcv1-v2",
+            marker="rcv1-v2.topics.qrels*",
+            files="rcv1-v2.*.qrels* lyrl2004_*.dat*",
+            folders=("rcv1v2", "lyrl2004"),
+            remotes=tuple(
+                Remote(f"https://ndownloader.figshare.com/files/{number}", name, f"sha256:{digest}")
+                for number, name, digest in RCV1_FILES
+            ),
+        ),
+        DataSet(
+            name="eachmovie",
+            what="EachMovie: 2,811,983 scores of 72,916 persons for 1,628 films",
+            publisher="DEC Systems Research Center",
+            address="http://www.research.digital.com/SRC/eachmovie/",
+            size="17 MB",
+            licence="was free for research; withdrawn in 2004",
+            folder="eachmovie",
+            marker="[Vv]ote.txt*",
+            files="[Vv]ote.txt*",
+            folders=("EachMovie",),
+            archives=("eachmovie.tar.gz", "eachmovie.zip"),
+            by_hand="it is not offered any more; whoever has it needs Vote.txt alone",
+        ),
+        DataSet(
+            name="wt10g",
+            what="WT10g: 1.69 million web pages, with topics and judgements of the Web Tracks of TREC 9 and 10",
+            publisher="the University of Glasgow; topics and judgements by NIST",
+            address="http://ir.dcs.gla.ac.uk/test_collections/wt10g.html",
+            size="2.7 GB, 11 GB unpacked",
+            licence="for a fee, under an agreement",
+            folder="wt10g",
+            marker="WTX001",
+            files="WTX*/B* *topics* *qrels*",
+            folders=("WT10g", "WT10G"),
+            by_hand="lay the folders WTX001 to WTX104 of its disks side by side, and beside them topics.451-500, "
+            "topics.501-550 and the two files of qrels from https://trec.nist.gov/data/webmain.html",
+        ),
+        DataSet(
+            name="industry",
+            what="Industry Sector: 9,600 web pages of companies in 104 industries",
+            publisher="Andrew McCallum",
+            address="http://www.cs.umass.edu/~mccallum/data/sector.tar.gz",
+            size="21 MB",
+            licence="no licence stated",
+            folder="sector",
+            marker="*.sector",
+            files="*.sector/*/*",
+            folders=("industry", "industry_sector"),
+            archives=("sector.tar.gz",),
+            by_hand="the address does not answer any more; whoever has the archive can use it as it is",
+        ),
     ]
 }
 
@@ -263,53 +329,3 @@ def dataset(name: str) -> DataSet:
     if name not in DATASETS:
         raise InputError(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
     return DATASETS[name]
-
-
-def find(data: str | Path, name: str, cache: str | Path) -> Path:
-    """The folder of a data set: in the data folder as it is, or unpacked once from an archive there into the cache."""
-    folder = look(data, name, cache)
-    if folder is None:
-        raise InputError(dataset(name).missing(Path(data)))
-    return folder
-
-
-def look(data: str | Path, name: str, cache: str | Path) -> Path | None:
-    """The same, or None where there is neither."""
-    wanted, data, unpacked = dataset(name), Path(data), Path(cache) / dataset(name).folder
-    for folder in (data / wanted.folder, *(data / other for other in wanted.folders), data, unpacked):
-        if (folder / wanted.marker).exists():
-            return folder
-    for archive in wanted.archives:
-        if (data / archive).is_file():
-            unpack(data / archive, unpacked, wanted.marker)
-            return unpacked
-    return None
-
-
-def lay_out(data: str | Path, names: Iterable[str], cache: str | Path) -> Path:
-    """A folder in which each of these data sets has its own name: the data folder, or the cache with links to it."""
-    found = {DATASETS[name].folder: find(data, name, cache) for name in names}
-    if all(folder == Path(data) / own for own, folder in found.items()):
-        return Path(data)
-    for own, folder in found.items():
-        place = Path(cache) / own
-        if place.is_symlink():
-            place.unlink()
-        if not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                place.symlink_to(folder.resolve(), target_is_directory=True)
-            except OSError:  # where links are not allowed
-                shutil.copytree(folder, place)
-    return Path(cache)
-
-
-def content_digest(folder: Path, files: str) -> str:
-    """sha256 over the files that match the patterns: for each, in order of its path, path, length and bytes."""
-    digest = hashlib.sha256()
-    every = (path for pattern in files.split() for path in folder.glob(pattern))
-    matching = {path.relative_to(folder).as_posix(): path for path in every if path.is_file()}
-    for name in sorted(matching):
-        digest.update(f"{name}\0{os.path.getsize(matching[name])}\0".encode())
-        digest.update(matching[name].read_bytes())
-    return digest.hexdigest()

@@ -9,7 +9,7 @@ results are JSON, so that a run that was stopped can go on, and any number of wo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,4 +71,16 @@ class Experiment:
     jobs: Callable[[bool], list[Job]]  # quick -> the parameters of every job
     run: Callable[[Path, Job], Result]  # the folder of the data sets, and one job
     show: Callable[[list[tuple[Job, Result]]], list[Table | Figure]]
-    stands_in: str = field(default="")  # which corpus cannot be had, and what is used in its place
+    stands_in: str = ""  # which corpus cannot be had, and what is used in its place
+    original: Experiment | None = None  # the same on the paper's own data, for whoever has them
+
+    def with_original(self, sets: dict[str, str], title: str, **changes: Any) -> Experiment:
+        """The experiment, and beside it the same on other data sets: those needed here -> the paper's own."""
+        needs = tuple(sets.get(name, name) for name in self.needs)
+        original = replace(self, needs=needs, title=title, **({"stands_in": ""} | changes))
+        told = f"Where the data folder has {', '.join(sets.values())}, the same command takes that instead."
+        return replace(self, stands_in=f"{self.stands_in} {told}", original=original)
+
+    def for_data(self, has: Callable[[str], bool]) -> Experiment:
+        """On the paper's own data where the data folder has them all, on what stands in otherwise."""
+        return self.original if self.original and all(map(has, self.original.needs)) else self

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from shortlist.errors import InputError
 from shortlist.experiments.archives import unpack
-from shortlist.experiments.datasets import DataSet, Remote, content_digest, dataset
+from shortlist.experiments.datasets import DataSet, Remote, dataset
+from shortlist.experiments.finding import content_digest
 
 Progress = Callable[[str, int, int | None], None]  # file, bytes there, bytes in all where known
 ATTEMPTS = 3
@@ -24,7 +25,7 @@ PATIENCE = 30.0  # seconds without a byte
 def fetch(name: str, data: str | Path, progress: Progress = lambda file, there, of: None) -> Path:
     """Download a data set into its folder in the data folder, and check it. Gives the folder, which may be there."""
     wanted, target = dataset(name), Path(data) / dataset(name).folder
-    if (target / wanted.marker).exists():
+    if wanted.is_in(target):
         return target
     if not wanted.remotes:
         raise InputError(f"{name} has no direct download: see {wanted.address}; {wanted.by_hand}")

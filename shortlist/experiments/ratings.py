@@ -1,8 +1,8 @@
 """The experiments of paper 002: PRank, Widrow-Hoff (WH) and the multiclass Perceptron (MCP) on streams of ratings.
 
 Figure 3, left: synthetic streams with the kernel (x·x' + 1)². Middle and right: collaborative filtering, where the
-ratings of a random viewer are to be predicted from those of the other viewers; MovieLens stands in for EachMovie,
-which is withdrawn. Each algorithm is measured by its time-averaged ranking loss (1/T)·Σ_{t≤T} |ŷ_t − y_t|.
+ratings of a random viewer are to be predicted from those of the other viewers; where EachMovie, which is withdrawn, is
+not there, MovieLens stands in. Each algorithm is measured by its time-averaged ranking loss (1/T)·Σ_{t≤T} |ŷ_t − y_t|.
 
 The paper does not tell the learning rate of WH. What depends on it is told in docs/ratings.md.
 
@@ -14,28 +14,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars
+from numpy.typing import NDArray
 
 from shortlist.errors import InputError
 from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
+from shortlist.inputs import read
 from shortlist.kernels import Floats, Longs
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.multiclass_perceptron import MulticlassPerceptron
 from shortlist.ratings.prank import PRank
 from shortlist.ratings.widrow_hoff import WidrowHoff
 
-Learners = dict[str, Callable[[], RatingLearner]]
-SCALE = [1, 2, 3, 4, 5]
+Ratings = NDArray[np.int8]  # viewers × films
+Learners = dict[str, Callable[..., RatingLearner]]  # made with the scale of the ratings
 
 
 def paper_learners(learning_rate: float, *, intercepts: bool = False, **common: Any) -> Learners:
     """The three algorithms; as the paper has them without intercepts and with one fixed learning rate for WH."""
-    common = {"scale": SCALE, "hypothesis": "last", **common}
+    common = {"hypothesis": "last", **common}
     return {
         "PRank": partial(PRank, **common),
         "WH": partial(WidrowHoff, learning_rate=learning_rate, fit_intercept=intercepts, **common),
@@ -67,6 +68,7 @@ class MoviesProtocol:
 
     more_than: int = 200
     trials: int = 500
+    highest: int = 5  # of the ratings, from 1 on
     feature_range: float = 1.0  # as EachMovie has it
     held_out: float = 0.25  # in the batch experiment
     seed: int = 2
@@ -135,27 +137,36 @@ def synthetic(protocol: SyntheticProtocol | None = None) -> Curves:
 
 
 def _synthetic_trial(protocol: SyntheticProtocol, trial: int) -> Floats:
-    return _online_losses(protocol.learners, *synthetic_stream(protocol, trial))
+    return _online_losses(protocol.learners, len(protocol.thresholds) + 1, *synthetic_stream(protocol, trial))
 
 
 # Figure 3, middle and right.
 
 
-def read_movielens(path: str | Path) -> Longs:
+def read_movielens(path: str | Path) -> Ratings:
     """MovieLens 100k's u.data (viewer, film, rating, time; from grouplens.org) as viewers × films, 0 where unrated."""
-    try:
-        columns = polars.read_csv(path, separator="\t", has_header=False, columns=[0, 1, 2])
-        viewer, film, rating = (columns.to_series(i).cast(polars.Int64).to_numpy() for i in range(3))
-    except (OSError, polars.exceptions.PolarsError) as problem:
-        raise InputError(f"cannot read {path} as MovieLens ratings: {str(problem).splitlines()[0]}") from None
-    if rating.size == 0 or min(viewer.min(), film.min(), rating.min()) < 1 or rating.max() > 5:
-        raise InputError(f"{path} does not hold MovieLens ratings: viewers and films from 1 on, ratings 1 to 5")
-    ratings = np.zeros((viewer.max(), film.max()), dtype=np.int64)
-    ratings[viewer - 1, film - 1] = rating
-    return ratings
+    return _ratings_matrix(path, "movielens", lambda ratings: ratings, 5)
 
 
-def viewer_stream(ratings: Longs, protocol: MoviesProtocol, trial: int) -> tuple[Floats, Longs]:
+def read_eachmovie(path: str | Path) -> Ratings:
+    """EachMovie's votes as viewers × films, 0 where there is none: its scores 0, 0.2, … 1 become 1 to 6."""
+    return _ratings_matrix(path, "eachmovie", lambda scores: 1 + 5 * scores, 6)
+
+
+def _ratings_matrix(path: str | Path, format: str, to_ratings: Callable[[Floats], Floats], highest: int) -> Ratings:
+    batches = list(read(path, format=format))
+    names = [[name for batch in batches for name in getattr(batch, kind)] for kind in ("query", "ids")]
+    ratings = to_ratings(np.concatenate([np.empty(0), *(batch.ratings for batch in batches)]))
+    numbered = all(name.isdecimal() for each in names for name in each)
+    if not ratings.size or not numbered or not np.isin(ratings, np.arange(1, highest + 1)).all():
+        raise InputError(f"{path} does not hold ratings: viewers and films with numbers, ratings from 1 to {highest}")
+    (_, viewer), (_, film) = (np.unique(np.array(each, dtype=np.int64), return_inverse=True) for each in names)
+    matrix = np.zeros((viewer.max() + 1, film.max() + 1), dtype=np.int8)  # EachMovie's has 119 million entries
+    matrix[viewer, film] = ratings
+    return matrix
+
+
+def viewer_stream(ratings: Ratings, protocol: MoviesProtocol, trial: int) -> tuple[Floats, Longs]:
     """The films of one random viewer, shuffled: as rows the other viewers' shifted ratings, and the viewer's own."""
     generator = np.random.default_rng([protocol.seed, trial])
     subset = ratings[(ratings > 0).sum(axis=1) > protocol.more_than]
@@ -163,38 +174,44 @@ def viewer_stream(ratings: Longs, protocol: MoviesProtocol, trial: int) -> tuple
         raise InputError(f"fewer than two viewers have more than {protocol.more_than} ratings")
     viewer = generator.integers(len(subset))
     films = generator.permutation(np.flatnonzero(subset[viewer]))
-    shift, unit = ratings[ratings > 0].mean(), protocol.feature_range / (SCALE[-1] - SCALE[0])
+    shift, unit = ratings[ratings > 0].mean(), protocol.feature_range / (protocol.highest - 1)
     others = np.delete(subset, viewer, axis=0)[:, films].T
-    return np.where(others > 0, (others - shift) * unit, 0.0), subset[viewer, films]
+    return np.where(others > 0, (others - shift) * unit, 0.0), subset[viewer, films].astype(np.int64)
 
 
-def movies(ratings: Longs, protocol: MoviesProtocol = MOVIES_200) -> Curves:
+def movies(ratings: Ratings, protocol: MoviesProtocol = MOVIES_200) -> Curves:
     """The middle or right plot of figure 3: as many rounds as every chosen viewer has ratings for."""
     losses = [_movies_trial(protocol, ratings, trial) for trial in range(protocol.trials)]
     return Curves.of(list(protocol.learners), np.stack(losses))
 
 
-def _movies_trial(protocol: MoviesProtocol, ratings: Longs, trial: int) -> Floats:
+def _movies_trial(protocol: MoviesProtocol, ratings: Ratings, trial: int) -> Floats:
     X, y = viewer_stream(ratings, protocol, trial)
-    return _online_losses(protocol.learners, X[: protocol.more_than], y[: protocol.more_than])
+    return _online_losses(protocol.learners, protocol.highest, X[: protocol.more_than], y[: protocol.more_than])
 
 
-def movies_batch(ratings: Longs, protocol: MoviesProtocol = MOVIES_200) -> Losses:
+def movies_batch(ratings: Ratings, protocol: MoviesProtocol = MOVIES_200) -> Losses:
     """The paper's closing experiment: learn from some films of the viewer, rate the others."""
     each = np.stack([_batch_trial(protocol, ratings, trial) for trial in range(protocol.trials)])
     mean, half = mean_and_half_width(each)
     return Losses(list(protocol.learners), protocol.trials, mean, half, each)
 
 
-def _batch_trial(protocol: MoviesProtocol, ratings: Longs, trial: int) -> Floats:
+def _batch_trial(protocol: MoviesProtocol, ratings: Ratings, trial: int) -> Floats:
     X, y = viewer_stream(ratings, protocol, trial)
     n = len(y) - round(protocol.held_out * len(y))
-    return np.array([-new().fit(X[:n], y[:n]).score(X[n:], y[n:]) for new in protocol.learners.values()])
+    learners = [new(scale=_scale(protocol.highest)) for new in protocol.learners.values()]
+    return np.array([-one.fit(X[:n], y[:n]).score(X[n:], y[n:]) for one in learners])
 
 
-def _online_losses(learners: Learners, X: Floats, y: Longs) -> Floats:
+def _online_losses(learners: Learners, highest: int, X: Floats, y: Longs) -> Floats:
     """|ŷ_t − y_t| of each algorithm in each round, predicted before learning."""
-    return np.array([np.abs(new().predict_and_learn(X, y) - y) for new in learners.values()], dtype=np.float64)
+    fresh = [new(scale=_scale(highest)) for new in learners.values()]
+    return np.array([np.abs(one.predict_and_learn(X, y) - y) for one in fresh], dtype=np.float64)
+
+
+def _scale(highest: int) -> list[int]:
+    return list(range(1, highest + 1))
 
 
 # As experiments: the trials of a job, with the time-averaged losses at some rounds of each.
@@ -228,10 +245,10 @@ def show_synthetic(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
     return _curves_shown("Figure 3, left: synthetic streams", [result for _, result in done])
 
 
-def movies_jobs(quick: bool) -> list[Job]:
+def movies_jobs(films: str, quick: bool) -> list[Job]:
     """The trials in portions, for each subset of viewers: online, and in the batch setting."""
     return [
-        {"setting": setting, "more_than": more_than, **job}
+        {"set": films, "setting": setting, "more_than": more_than, **job}
         for setting in ("online", *BATCH)
         for more_than in (200, 100)
         for job in _portions("movies", quick)
@@ -240,13 +257,22 @@ def movies_jobs(quick: bool) -> list[Job]:
 
 def run_movies(folder: Path, job: Job) -> Result:
     """The curves, or the held-out losses, of some trials."""
-    ratings = read_movielens(folder / "movielens100k" / "u.data")
+    ratings, highest = films(folder, job["set"])
     trials = range(job["first"], job["end"])
     if job["setting"] == "online":
-        return _at_some_rounds([_movies_trial(MoviesProtocol(job["more_than"]), ratings, trial) for trial in trials])
+        protocol = MoviesProtocol(job["more_than"], highest=highest)
+        return _at_some_rounds([_movies_trial(protocol, ratings, trial) for trial in trials])
     width, learners = BATCH[job["setting"]]
-    protocol = MoviesProtocol(job["more_than"], feature_range=width, learners=learners)
+    protocol = MoviesProtocol(job["more_than"], highest=highest, feature_range=width, learners=learners)
     return {"held_out": [_batch_trial(protocol, ratings, trial).tolist() for trial in trials]}
+
+
+@lru_cache(1)
+def films(folder: Path, name: str) -> tuple[Ratings, int]:
+    """The ratings of a data set, and the highest that there can be."""
+    if name == "eachmovie":
+        return read_eachmovie(folder / "eachmovie"), 6
+    return read_movielens(folder / "movielens100k" / "u.data"), 5
 
 
 def show_movies(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
@@ -321,10 +347,14 @@ EXPERIMENTS = [
         paper="Crammer and Singer (paper 002)",
         title="PRank, Widrow-Hoff and the multiclass Perceptron predict a viewer's ratings",
         needs=("movielens",),
-        jobs=movies_jobs,
+        jobs=partial(movies_jobs, "movielens"),
         run=run_movies,
         show=show_movies,
         stands_in="EachMovie was withdrawn in 2004; MovieLens 100k stands in. It is smaller: 148 viewers have more "
         "than 200 ratings and 361 more than 100.",
+    ).with_original(
+        {"movielens": "eachmovie"},
+        "PRank, Widrow-Hoff and the multiclass Perceptron predict a viewer's ratings, on EachMovie itself",
+        jobs=partial(movies_jobs, "eachmovie"),
     ),
 ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.experiments import catalogue
+from shortlist.experiments import catalogue, running
 from shortlist.experiments.catalogue import CATALOGUE
 from shortlist.experiments.datasets import DATASETS
 from tests.experiments import made_up
@@ -86,6 +86,48 @@ def test_the_documentation_names_every_experiment_and_data_set():
         row = next(line for line in page.splitlines() if line.startswith(f"| {one.name} |"))
         assert row.endswith(f"| {fetched} |")
         assert all(f"`{name}`" in row for name in (one.folder, *one.folders, *one.archives))
+
+
+def test_a_run_that_is_stopped_says_so_and_goes_on(tmp_path):
+    """Ctrl-C at a terminal reaches the command and its workers alike."""
+    import os
+    import signal
+    import subprocess
+    import sys
+    import time
+
+    code = (
+        "from shortlist.cli import main; from shortlist.experiments import catalogue;"
+        "from tests.experiments import made_up;"
+        "catalogue.CATALOGUE = {'slow': made_up.experiment(made_up.run_slowly, 'slow')}; main()"
+    )
+    command = [sys.executable, "-c", code, "reproduce", "slow", "--workers", "2"]
+    kept = tmp_path / "results" / "kept" / "slow"
+    (tmp_path / "data").mkdir()
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    stopped = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    waited = time.monotonic() + 60
+    while not any(kept.glob("*.json")) and time.monotonic() < waited:
+        time.sleep(0.02)
+    os.killpg(stopped.pid, signal.SIGINT)
+    out, err = stopped.communicate(timeout=60)
+    assert stopped.returncode == 130
+    assert out == ""
+    assert err.splitlines()[-1:] == [
+        "shortlist: stopped; what was done so far is kept in results/kept, and the same command, run again, goes on "
+        "from there"
+    ]
+    assert "Traceback" not in err
+    before = {path: path.stat().st_mtime_ns for path in kept.glob("*.json")}
+    assert 0 < len(before) < 4
+    slow = made_up.experiment(made_up.run_slowly, "slow")
+    tallies = []
+    running.run([slow], tmp_path / "data", tmp_path / "results", progress=tallies.append)
+    assert tallies[-1].jobs == 4 - len(before)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 
 from shortlist import MapSVM, RetrievalIndex, ScoreBins
 from shortlist.experiments import documents
-from shortlist.experiments.documents import FIVE_FOLDS, PAPER, Judged, balanced_roles, fold_roles, load, show, trial
+from shortlist.experiments.document_data import Judged, load
+from shortlist.experiments.documents import FIVE_FOLDS, PAPER, balanced_roles, fold_roles, show, trial
 from shortlist.inputs import read
 
 

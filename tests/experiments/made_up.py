@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,11 @@ def run_but_fail(folder: Path, job: Job) -> Result:
         raise InputError("trial 1 cannot be done on a Sunday")
     if job["trial"] == 2:
         raise KeyError("what")
+    return run(folder, job)
+
+
+def run_slowly(folder: Path, job: Job) -> Result:
+    time.sleep(0.5)
     return run(folder, job)
 
 

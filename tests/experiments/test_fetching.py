@@ -11,7 +11,8 @@ import pytest
 
 from shortlist import InputError
 from shortlist.experiments import datasets, fetching
-from shortlist.experiments.datasets import DataSet, Remote, content_digest
+from shortlist.experiments.datasets import DataSet, Remote
+from shortlist.experiments.finding import content_digest
 
 
 def archive(files):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shortlist.experiments import topics
+from shortlist.experiments import rcv1, topics
 from shortlist.experiments.experiment import Cell, Figure, Table
 
 
@@ -82,5 +82,5 @@ def test_reuters_is_the_papers_and_so_are_the_results(data_folder):
 
 @pytest.mark.data
 def test_rcv1_has_no_repeats(data_folder):
-    corpus = topics.rcv1(data_folder("rcv1_subsets", "rcv1_subsets").parent)
+    corpus = rcv1.subset(data_folder("rcv1_subsets", "rcv1_subsets").parent)
     assert (len(corpus.topics), len(corpus.names)) == (14_401, 103)

@@ -65,13 +65,17 @@ def test_a_viewers_stream_by_hand():
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("", "cannot read"), ("a\tb\tc\n", "cannot read"), ("1\t1\t9\n", "does not hold"), ("0\t1\t5\n", "does not hold")],
-)
+    [
+        ("", "does not hold"), ("a\tb\t3\t0\n", "does not hold"), ("1\t1\t9\t0\n", "ratings from 1 to 5"),
+        ("1\t1\t1.5\t0\n", "ratings from 1 to 5"), ("1\t1\tc\t0\n", "line 1, column 5: expected a rating"),
+        ("1\t1\t5\n", "line 1, column 6: expected user, film, rating, time"),
+    ],
+)  # fmt: skip
 def test_other_files_are_refused(tmp_path, text, says):
     (tmp_path / "u.data").write_text(text)
     with pytest.raises(InputError, match=says):
         paper.read_movielens(tmp_path / "u.data")
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="there is no file"):
         paper.read_movielens(tmp_path / "absent")
 
 

@@ -1,0 +1,150 @@
+"""The collections of paper 003's experiments: documents by query, with their scores under each base function."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist.documents.retrieval import METHODS, RetrievalIndex
+from shortlist.documents.scaling import QueryScaler
+from shortlist.door import Rows
+from shortlist.errors import InputError
+from shortlist.inputs import read
+from shortlist.kernels import Floats, Longs
+from shortlist.measures import evaluate_documents
+
+INDEXES: dict[str, dict[str, bool]] = {"plain": {}, "stemmed": {"stem": True}, "stopped": {"stem": True, "stop": True}}
+POOL = {"cranfield": 100, "wt10g": 1000}  # documents that each base function contributes for a query
+TOPICS = {"trec9": range(451, 501), "trec10": range(501, 551)}  # of the Web Tracks on WT10g
+
+
+class Judged(NamedTuple):
+    """Documents by query, with their scores under each base function."""
+
+    scores: Floats  # documents × base functions
+    relevance: Floats
+    query: Longs  # 0, 1, …; the documents of a query stand together
+    names: list[str]  # of the base functions
+    fold: Longs  # of each query, from 1 on; 0 where there are none
+
+    def of(self, queries: Iterable[int]) -> Judged:
+        """The documents of some queries."""
+        kept = np.isin(self.query, list(queries))
+        return self._replace(scores=self.scores[kept], relevance=self.relevance[kept], query=self.query[kept])
+
+    def average_precision(self, scores: Floats) -> Floats:
+        """By query, in order of appearance."""
+        return evaluate_documents(scores, self.relevance, self.query, ["MAP"], resamples=0).per_instance["MAP"]
+
+    @classmethod
+    def with_relevant(cls, scores: Floats, relevance: Floats, query: Longs, names: list[str], fold: Longs) -> Judged:
+        """Without the queries that have no relevant document, the others numbered anew."""
+        kept = np.isin(query, query[relevance > 0])
+        old, number = np.unique(query[kept], return_inverse=True)
+        return cls(scores[kept], relevance[kept], number, names, fold[old])
+
+
+@functools.cache
+def load(data: Path, name: str) -> Judged:
+    """A data set, prepared once for a process."""
+    if name in TOPICS:
+        return web_track(data / "wt10g", name)
+    return cranfield(data / "cranfield") if name == "cranfield" else ohsumed(data / "letor_ohsumed")
+
+
+def ohsumed(folder: Path) -> Judged:
+    """LETOR 3.0's OHSUMED, features scaled to [0, 1] within each query; its five test files are the whole set."""
+    parts, relevance = [], []
+    query: list[int] = []
+    fold: list[int] = []
+    number: dict[str, int] = {}
+    for k in range(1, 6):
+        for batch in read(folder / f"fold{k}_test.txt", format="letor", n_features=45):
+            assert batch.rows is not None and batch.relevance is not None and batch.query is not None  # noqa: PT018
+            parts.append(batch.rows)
+            relevance.append(batch.relevance)
+            query += [number.setdefault(name, len(number)) for name in batch.query]
+            fold += [k] * (len(number) - len(fold))
+    scores = QueryScaler().transform(Rows.stack(parts).to_matrix(), query=query)
+    names = [f"feature {i}" for i in range(1, 46)]
+    return Judged.with_relevant(scores, np.concatenate(relevance), np.array(query), names, np.array(fold))
+
+
+def cranfield(folder: Path, pool: int = POOL["cranfield"]) -> Judged:
+    """Cranfield, with the paper's 15 base functions.
+
+    All 1,837 documents that cranqrel lists count as relevant. The 225 that it lists with -1, one for each query, are
+    no exception: bm25 puts them at place 2 in the median, before those of the best grade.
+    """
+    texts, questions = (
+        [text for batch in read(folder / name, format="cranfield") for text in batch.texts or ()]
+        for name in ("cran.all.1400", "cran.qry")
+    )
+    functions = base_functions(lambda: texts, questions)
+    relevant: list[set[int]] = [set() for _ in questions]
+    for batch in read(folder / "cranqrel", format="cranqrel"):
+        for question, document in zip(batch.query or (), batch.ids or (), strict=True):
+            relevant[int(question) - 1].add(int(document) - 1)
+    return pooled(functions, relevant, pool)
+
+
+def web_track(folder: Path, track: str, pool: int = POOL["wt10g"]) -> Judged:
+    """WT10g with the descriptions of one Web Track's topics as queries, and the paper's 15 base functions.
+
+    Three indexes are made, one after the other, each in one reading of the whole collection. Documents judged 1
+    (relevant) and 2 (highly relevant) count as relevant.
+    """
+    descriptions: dict[str, str] = {}
+    for path in sorted(folder.glob("*topics*")):
+        for batch in read(path, format="trec-topics", part="desc"):
+            descriptions |= zip(batch.ids or (), batch.texts or (), strict=True)
+    relevant: dict[str, set[str]] = {str(n): set() for n in TOPICS[track] if str(n) in descriptions}
+    for path in sorted(folder.glob("*qrels*")):
+        for batch in read(path, format="qrels"):
+            assert batch.relevance is not None
+            for number, name, grade in zip(batch.query or (), batch.ids or (), batch.relevance, strict=True):
+                if grade > 0 and number in relevant:
+                    relevant[number].add(name)
+    if not any(relevant.values()):
+        raise InputError(
+            f"{folder} lacks topics {TOPICS[track][0]} to {TOPICS[track][-1]} with their judgements: put the files of "
+            "topics and qrels from https://trec.nist.gov/data/webmain.html there"
+        )
+    documents: dict[str, int] = {}
+
+    def texts() -> Iterator[str]:
+        for batch in read(folder, format="trec-documents"):
+            for name in batch.ids or ():
+                documents.setdefault(name, len(documents))
+            yield from batch.texts or ()
+
+    functions = base_functions(texts, [descriptions[number] for number in relevant])
+    numbers = [{documents[name] for name in own if name in documents} for own in relevant.values()]
+    return pooled(functions, numbers, pool)
+
+
+def base_functions(texts: Callable[[], Iterable[str]], questions: list[str]) -> dict[str, Floats]:
+    """The scores of five retrieval functions on three indexes, queries × documents."""
+    functions: dict[str, Floats] = {}
+    for name, settings in INDEXES.items():
+        index = RetrievalIndex(texts(), **settings)
+        functions |= {f"{method}, {name}": index.scores(questions, method) for method in METHODS}
+    return functions
+
+
+def pooled(functions: dict[str, Floats], relevant: list[set[int]], pool: int) -> Judged:
+    """Each query with the union of the first ``pool`` documents of each base function."""
+    scores, relevance, query = [], [], []
+    for number, own in enumerate(relevant):
+        all_scores = np.column_stack([of_function[number] for of_function in functions.values()])
+        kept = np.unique(np.argsort(-all_scores, axis=0, kind="stable")[:pool])
+        scores.append(all_scores[kept])
+        relevance.append(np.isin(kept, list(own)).astype(np.float64))
+        query.append(np.full(kept.size, number))
+    folds = np.zeros(len(relevant), dtype=np.int64)
+    judged = np.concatenate(scores), np.concatenate(relevance), np.concatenate(query)
+    return Judged.with_relevant(*judged, list(functions), folds)
