@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shortlist.errors import InputError
-from shortlist.experiments import documents, index_ablations, index_comparison, index_updates, ratings, topics
+from shortlist.experiments import (
+    documents,
+    index_ablations,
+    index_comparison,
+    index_leakage,
+    index_updates,
+    ratings,
+    topics,
+)
 from shortlist.experiments.experiment import Experiment
 
 PAPERS = [
     topics.EXPERIMENTS,
     ratings.EXPERIMENTS,
     documents.EXPERIMENTS,
-    index_comparison.EXPERIMENTS, index_ablations.EXPERIMENTS, index_updates.EXPERIMENTS,
+    index_comparison.EXPERIMENTS, index_ablations.EXPERIMENTS, index_leakage.EXPERIMENTS, index_updates.EXPERIMENTS,
 ]  # fmt: skip
 CATALOGUE: dict[str, Experiment] = {one.name: one for experiments in PAPERS for one in experiments}
 

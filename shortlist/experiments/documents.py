@@ -35,7 +35,7 @@ RANKERS: dict[str, Callable[..., Any]] = {**STRUCTURAL, **ACCURACY}
 ON_SCORES = ("SVM-acc3", "SVM-acc4")  # these make their own bins, out of scores changed within each query
 CHOSEN = "base function chosen"
 PLACES = ("best base function", "2nd best", "3rd best")
-QUICK_TRIALS = 5
+QUICK_TRIALS = 2
 
 
 @dataclass(frozen=True)

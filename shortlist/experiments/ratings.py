@@ -216,7 +216,7 @@ def _scale(highest: int) -> list[int]:
 
 # As experiments: the trials of a job, with the time-averaged losses at some rounds of each.
 
-TRIALS, QUICK = {"synthetic": 100, "movies": 500}, {"synthetic": 10, "movies": 60}
+TRIALS, QUICK = {"synthetic": 100, "movies": 500}, {"synthetic": 5, "movies": 60}
 EACH_JOB = {"synthetic": 5, "movies": 60}  # trials, for some seconds of work
 ROUNDS_SHOWN = 50
 PUBLISHED_ORDER = {"PRank": 1, "WH": 2, "MCP": 3}
