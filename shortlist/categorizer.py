@@ -85,7 +85,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         return self.fit_batches([(texts, self._checked(texts, Y))])
 
     def fit_batches(self, batches: Iterable[tuple[list[str], list[list[Any]]]]) -> Categorizer:
-        """``fit`` from batches of texts and label lists, of which only the rows of features are kept.
+        """``fit`` from batches of texts and label lists, of which only the rows of counts are kept.
 
         Batches are made in a thread of their own while earlier ones are tokenised.
         """
@@ -100,7 +100,8 @@ class Categorizer(ClassifierMixin, BaseEstimator):
                 sets.append(names.learn(some_labels, len(as_texts(some_texts))))
                 yield some_texts
 
-        rows = self.text_.fit_rows(texts())
+        counted = self.text_.fit_counts(texts())
+        rows = counted if self.learner_.takes_pieces else counted.all()
         self.learner_.fit_rows(rows, NumberedLabels(names.names, LabelSets.stack(sets)))
         return self
 

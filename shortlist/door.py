@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse
@@ -26,6 +26,10 @@ class Rows(NamedTuple):
     @property
     def n_rows(self) -> int:
         return self.indptr.size - 1
+
+    def lengths(self) -> NDArray[np.int64]:
+        """How many entries each row has."""
+        return np.diff(self.indptr)
 
     def block(self, first: int, last: int) -> Rows:
         """Rows first..last-1, sharing memory."""
@@ -61,6 +65,22 @@ class Rows(NamedTuple):
             np.concatenate([np.empty(0), *(part.data for part in parts)]),
             max((part.n_features for part in parts), default=0),
         )
+
+
+class RowStore(Protocol):
+    """Rows that are kept in less room than ``Rows``, and made as they are asked for."""
+
+    n_rows: int
+    n_features: int
+
+    def lengths(self) -> NDArray[np.int64]:
+        """How many entries each row has, at most."""
+
+    def chosen(self, which: NDArray[np.int64]) -> Rows:
+        """The rows of those numbers, in that order."""
+
+    def all(self) -> Rows:
+        """All rows."""
 
 
 def as_rows(X: Any, *, nonnegative: bool = False) -> Rows:

@@ -31,6 +31,12 @@ class LabelSets(NamedTuple):
         np.cumsum([len(one) for one in lists], out=indptr[1:])
         return cls(indptr, np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(indptr[-1])))
 
+    def chosen(self, which: NDArray[np.int64]) -> LabelSets:
+        """The label sets of those examples, in that order."""
+        lengths = np.diff(self.indptr)[which]
+        indptr = np.zeros(which.size + 1, dtype=np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        return LabelSets(indptr, self.ids[np.repeat(self.indptr[which] - indptr[:-1], lengths) + np.arange(indptr[-1])])
 
     @classmethod
     def stack(cls, parts: list[LabelSets]) -> LabelSets:

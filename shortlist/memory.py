@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from shortlist.categories.room import BoundedIndex
-from shortlist.door import Rows, as_size
+from shortlist.door import as_size
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
+from shortlist.text.counted import CountedRows
 
 LIBRARIES = 340 * 10**6  # what a process has taken before it learns anything
 LEAST = 64 * 10**6
@@ -91,25 +92,20 @@ class Bound:
         self.learner.forget_columns(kept)
         self.words_forgotten += int((~kept).sum())
 
-    def windows(self, batches: Iterator[tuple[list[str], Any]]) -> Iterator[tuple[Rows, NumberedLabels]]:
-        """Weighted rows of as many texts as there is room for at a time; all of them, if there is.
+    def windows(
+        self, batches: Iterator[tuple[list[str], Any]]
+    ) -> Iterator[tuple[CountedRows, NumberedLabels]]:
+        """Rows of as many texts as there is room for at a time; all of them, if there is.
 
         Whoever takes a window learns it and makes room before asking for the next: that may renumber the words.
         """
-        rows: list[Rows] = []
-        names, sets = LabelIndex(), []
-        held = 0
+        rows, names, sets = CountedRows(self.text.weighted), LabelIndex(), []
         for texts, labels in batches:
             sets.append(names.learn(labels, len(texts)))
-            rows.append(self.text.take_up(texts))
-            held += ENTRY * rows[-1].indices.size + LABEL // 4 * len(texts)
+            rows.add(self.text.take_up(texts))
+            held = ENTRY * rows.n_entries + LABEL // 4 * rows.n_rows
             if held > self.size // ROWS or self.words_are_full():
-                yield self._window(rows, names, sets)
-                rows, names, sets, held = [], LabelIndex(), [], 0
-        if rows:
-            yield self._window(rows, names, sets)
-
-    def _window(self, rows: list[Rows], names: LabelIndex, sets: list[LabelSets]) -> tuple[Rows, NumberedLabels]:
-        stacked = Rows.stack(rows)._replace(n_features=self.text.n_features_)
-        rows.clear()
-        return self.text.weighted(stacked), NumberedLabels(names.names, LabelSets.stack(sets))
+                yield rows, NumberedLabels(names.names, LabelSets.stack(sets))
+                rows, names, sets = CountedRows(self.text.weighted), LabelIndex(), []
+        if rows.n_rows:
+            yield rows, NumberedLabels(names.names, LabelSets.stack(sets))

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from shortlist.categories import index as indexing
 from shortlist.categories.index import EDGES, END, Index, added, empty_index, make_index, retrieve
-from shortlist.categories.room import BoundedIndex, drop_light, drop_weakest, with_slots
+from shortlist.categories.room import BoundedIndex, drop_light, drop_weakest, reserved, with_slots
 from shortlist.categories.shards import MergingLearner, ShardedLearner
-from shortlist.door import Rows, as_choice, as_real, as_whole
+from shortlist.door import Rows, RowStore, as_choice, as_real, as_whole
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.labels import LabelSets
 from shortlist.store import State
@@ -52,6 +52,7 @@ class FeatureFocus(BoundedIndex, MergingLearner, ShardedLearner):
     """
 
     nonnegative = True
+    takes_pieces = True
 
     def __init__(
         self,
@@ -104,21 +105,35 @@ class FeatureFocus(BoundedIndex, MergingLearner, ShardedLearner):
             return rows._replace(data=unit_length(rows.indptr, rows.data))
         return rows if self.values == "raw" else rows._replace(data=np.ones_like(rows.data))
 
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        self._index = self._index.for_features(rows.n_features)
+    def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         cap = self._cap()
+        scores, touched = self._ready(rows, labels, order, cap)
+        for some_rows, some_labels, some in self.pieces(rows, labels, order):
+            done, why = 0, WANTS_SLOTS
+            while why != DONE:
+                done, why, slots = learn(
+                    some_rows, some_labels, some, done, first_pass, self._index, scores, touched, self.max_edges,
+                    float(self.min_weight), float(self.margin), self.first, self.rare_, bool(self.leakage), cap,
+                )  # fmt: skip
+                self._make_room(why, slots, cap)
+
+    def _ready(
+        self, rows: Rows | RowStore, labels: LabelSets, order: Longs, cap: int
+    ) -> tuple[Floats, Ints]:
+        """Give the index room for what is to be learned; gives the arrays of classes that the kernels work on."""
+        self._index = self._index.for_features(rows.n_features)
+        if self._index.n_edges == 0:
+            most = int(rows.lengths()[order] @ np.diff(labels.indptr)[order])
+            self._index = reserved(self._index, most, cap)
         n_classes = len(self._labels)
-        scores, touched = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
-        done, why = 0, WANTS_SLOTS
-        while why != DONE:
-            done, why, slots = learn(
-                rows, labels, order, done, first_pass, self._index, scores, touched, self.max_edges,
-                float(self.min_weight), float(self.margin), self.first, self.rare_, bool(self.leakage), cap,
-            )  # fmt: skip
-            if why == WANTS_SLOTS:
-                self._index = with_slots(self._index, slots, cap)
-            elif why == WANTS_EDGES:
-                self._drop_weakest(full(cap))
+        return np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
+
+    def _make_room(self, why: int, slots: int, cap: int) -> None:
+        """What the kernel has stopped for."""
+        if why == WANTS_SLOTS:
+            self._index = with_slots(self._index, slots, cap)
+        elif why == WANTS_EDGES:
+            self._drop_weakest(full(cap))
 
     def _merge(self, other: FeatureFocus, numbers: Ints) -> None:
         """Running sums w′, totals and counts add; then FSU's rule and the cap hold again."""
@@ -130,7 +145,7 @@ class FeatureFocus(BoundedIndex, MergingLearner, ShardedLearner):
 
     def _shard(self, n: int) -> FeatureFocus:
         shard = copy.copy(self)
-        shard._index = Index._make(array.copy() for array in self._index)
+        shard._index = self._index.copy()
         shard._most_edges = max(1, self._cap() // n)  # so that together they keep within the cap
         return shard
 
@@ -313,26 +328,29 @@ def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: b
 
 
 @kernel
+def slots_of(size: int) -> int:
+    """How many slots a block of that size has: 1, 2, 3, 4, 6, 8, 12, 16, 24, ..."""
+    return (3 - (size & 1)) << ((size + 1) >> 1) >> 1
+
+
+@kernel
 def move_to_more_room(f: int, index: Index) -> None:
-    """Give feature f twice the slots: a free block of that size, or new ones at the end of the pool."""
+    """Give feature f the next larger block of slots: a free one, or a new one at the end of the pool."""
     feature, edges = index.features[f], index.edges
     old, n = feature["start"], feature["length"]
     size = 0
-    while (1 << size) < 2 * n:
+    while slots_of(size) <= n:
         size += 1
     new = index.free[size]
     if new >= 0:
         index.free[size] = np.int64(edges[new]["weight"])  # a free block holds the place of the next one
     else:
         new = index.used[END]
-        index.used[END] += 1 << size
+        index.used[END] += slots_of(size)
     for e in range(n):
         edges[new + e] = edges[old + e]
-    if n > 0:
-        size_left = 0
-        while (2 << size_left) <= n:
-            size_left += 1
-        edges[old]["weight"] = index.free[size_left]
-        index.free[size_left] = old
     feature["start"] = new
-    feature["capacity"] = 1 << size
+    feature["capacity"] = slots_of(size)
+    if n > 0:
+        edges[old]["weight"] = index.free[size - 1]  # of n slots or, of a list from a file, of fewer
+        index.free[size - 1] = old

@@ -52,7 +52,7 @@ class IndependentIndex(AdditiveLearner):
         self.threshold_ = as_real(given, "threshold", least=0, most=1)
         super()._begin()
 
-    def fit_rows(self, rows: Rows, Y: Any) -> Any:
+    def fit_rows(self, rows: Any, Y: Any) -> Any:
         super().fit_rows(rows, Y)
         if self.threshold is None and rows.n_rows > 1:
             held_out = self.held_out(rows.n_rows)

@@ -2,7 +2,7 @@
 
 Each feature f holds a list of edges (class c, w′_fc), heaviest first, and its total w′_f; the weight of an edge is
 w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots start .. start+capacity−1 and uses the
-first ``length`` of them. A list that outgrows its slots moves to twice as many; the slots it leaves are reused.
+first ``length`` of them. A list that outgrows its slots moves to half as many again; the slots it leaves are reused.
 Learners fill the index, each in its own way; this file ranks with it (section 3.2, RankedRetrieval).
 
 What belongs to one feature, or to one edge, stands together in memory: an example visits a hundred features all over
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.categories.learner import grown
 from shortlist.door import Rows
+from shortlist.growing import grown
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.store import State
 
@@ -34,7 +34,8 @@ FEATURE = np.dtype(
 EDGE = np.dtype([("weight", np.float64), ("label", np.int32), ("tuned", np.float32)])  # w′_fc, c, tuned_index.py's u_fc
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
 LEAST = 5e-324  # the smallest number above 0
-SIZES = 40  # powers of two that a list's capacity can take
+SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (feature_focus.slots_of)
+RUN = 1 << 16  # features whose lists are copied at a time
 
 
 class Index(NamedTuple):
@@ -42,7 +43,7 @@ class Index(NamedTuple):
 
     features: NDArray[Any]  # FEATURE
     edges: NDArray[Any]  # EDGE, the pool
-    free: Longs  # per power of two, the first free block of that many slots, −1 for none
+    free: Longs  # per size, the first free block of that many slots, −1 for none
     used: Longs  # edges, slots
 
     @property
@@ -57,6 +58,11 @@ class Index(NamedTuple):
         """The index with room for that many more slots in its pool."""
         return self._replace(edges=grown(self.edges, self.used[END] + n_slots))
 
+    def copy(self) -> Index:
+        """Another index of the same, which shares no memory with this one."""
+        edges = self.edges[: self.used[END]]
+        return Index(self.features.copy(), edges.copy(), self.free.copy(), self.used.copy())
+
     def all_edges(self) -> tuple[Longs, NDArray[Any]]:
         """All edges (EDGE), feature after feature, and the feature of each."""
         length = self.features["length"]
@@ -65,8 +71,21 @@ class Index(NamedTuple):
     def lists(self) -> NDArray[Any]:
         """All lists laid end to end, feature after feature (EDGE)."""
         edges = np.empty(self.n_edges, dtype=EDGE)
-        lay_end_to_end(self, edges)
+        lay_end_to_end(self, 0, self.features.size, edges)
         return edges
+
+    def _columns(self, names: tuple[str, ...]) -> list[NDArray[Any]]:
+        """These fields of all edges, feature after feature, without a second copy of all edges on the way."""
+        columns = [np.empty(self.n_edges, dtype=EDGE[name]) for name in names]
+        done = 0
+        for first in range(0, self.features.size, RUN):
+            last = min(first + RUN, self.features.size)
+            some = np.empty(int(self.features["length"][first:last].sum(dtype=np.int64)), dtype=EDGE)
+            lay_end_to_end(self, first, last, some)
+            for column, name in zip(columns, names, strict=True):
+                column[done : done + some.size] = some[name]
+            done += some.size
+        return columns
 
     def strongest(self, label: int, n: int) -> list[tuple[int, float]]:
         """The n features with the largest weights w_fc to a class."""
@@ -94,9 +113,13 @@ class Index(NamedTuple):
 
     def to_arrays(self, n_features: int) -> dict[str, NDArray[Any]]:
         """The index without its spare room, for the model file."""
-        edges = self.lists()
         per_feature = {name: self.features[name][:n_features] for name in ("length", "total", "seen")}
-        return {**per_feature, "edge_class": edges["label"].copy(), "edge_weight": edges["weight"].copy()}
+        classes, weights = self._columns(("label", "weight"))
+        return {**per_feature, "edge_class": classes, "edge_weight": weights}
+
+    def corrections(self) -> NDArray[np.float32]:
+        """u_fc of all edges, feature after feature."""
+        return self._columns(("tuned",))[0]
 
     @classmethod
     def from_arrays(cls, state: State, n_features: int, n_classes: int) -> Index:
@@ -165,10 +188,10 @@ def all_scores(rows: Rows, index: Index, n_classes: int, max_edges: int, rare: i
 
 
 @kernel
-def lay_end_to_end(index: Index, edges: NDArray[Any]) -> None:
-    """All lists, feature after feature, into edges (EDGE[n_edges])."""
+def lay_end_to_end(index: Index, begin: int, end: int, edges: NDArray[Any]) -> None:
+    """The lists of the features begin..end−1, one after the other, into edges (EDGE, as many as they have)."""
     n = 0
-    for f in range(index.features.size):
+    for f in range(begin, end):
         first = index.features[f]["start"]
         for e in range(first, first + index.features[f]["length"]):
             edges[n] = index.edges[e]

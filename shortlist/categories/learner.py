@@ -21,14 +21,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from shortlist import store
-from shortlist.door import Rows, as_rows, as_whole
+from shortlist.door import Rows, RowStore, as_rows, as_whole
 from shortlist.errors import InputError
+from shortlist.growing import grown
 from shortlist.kernels import Floats, Ints, Longs
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking
 from shortlist.store import State, array_to_text, text_to_array
 
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
+PIECE = 8192  # rows of a store that are made at a time
 BIAS = -1  # the column of a vote that no feature casts
 
 
@@ -60,6 +62,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
 
     nonnegative = False  # whether the learner takes only values of at least 0
     updatable = True  # whether it can go on learning; if not, it has ``fit`` only
+    takes_pieces = False  # whether it can learn the rows of a store, in ``pieces``
 
     # The learner's own steps.
 
@@ -115,26 +118,27 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
             self._expect()
         return self.learn_rows(rows, Y)
 
-    def fit_rows(self, rows: Rows, Y: Any) -> Any:
+    def fit_rows(self, rows: Rows | RowStore, Y: Any) -> Any:
         """``fit`` on rows that have been checked."""
         for _ in self.fit_passes(rows, Y):
             pass
         return self
 
-    def fit_passes(self, rows: Rows, Y: Any) -> Iterator[int]:
+    def fit_passes(self, rows: Rows | RowStore, Y: Any) -> Iterator[int]:
         """``fit_rows`` step by step: the learner can be tried after each pass, whose number is given."""
         if rows.n_rows == 0:
             raise InputError("there are no rows to learn from: found 0 samples where at least 1 is needed")
         self._start()
         yield from self.learn_passes(rows, Y)
 
-    def learn_passes(self, rows: Rows, Y: Any) -> Iterator[int]:
+    def learn_passes(self, rows: Rows | RowStore, Y: Any) -> Iterator[int]:
         """Learn more rows as ``fit`` does, several times and shuffled, step by step, and forget nothing."""
         passes = as_whole(getattr(self, "passes", 1), "passes", least=1)
         if not self.__sklearn_is_fitted__():
             self._start()
         labels = self._take_up(rows, Y)
-        rows = self._prepare(rows)
+        if isinstance(rows, Rows):
+            rows = self._prepare(rows)
         seed = getattr(self, "random_state", None)
         generator = None if seed is None else np.random.default_rng(seed)
         for n in range(passes):
@@ -142,9 +146,20 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
             self._learn_pass(rows, labels, order.astype(np.int64, copy=False), n == 0)
             yield n + 1
 
-    def _learn_pass(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+    def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         """One pass of ``fit``; see shards.py for another way to go through it."""
         self._learn(rows, labels, order, first_pass)
+
+    def pieces(
+        self, rows: Rows | RowStore, labels: LabelSets, order: Longs
+    ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
+        """What a pass learns, in that order, as kernels take it: rows as they are, those of a store some at a time."""
+        if isinstance(rows, Rows):
+            yield rows, labels, order
+            return
+        for first in range(0, order.size, PIECE):
+            which = order[first : first + PIECE]
+            yield self._prepare(rows.chosen(which)), labels.chosen(which), np.arange(which.size)
 
     def learn_rows(self, rows: Rows, Y: Any) -> Any:
         """``partial_fit`` on rows that have been checked."""
@@ -163,7 +178,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         self.n_examples_ = 0
         self.n_features_in_ = 0
 
-    def _take_up(self, rows: Rows, Y: Any) -> LabelSets:
+    def _take_up(self, rows: Rows | RowStore, Y: Any) -> LabelSets:
         labels = self._labels.learn(Y, rows.n_rows)
         self._label_counts = grown(self._label_counts, len(self._labels))
         np.add.at(self._label_counts, labels.ids, 1)
@@ -322,15 +337,6 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self.nonnegative
         return tags
-
-
-def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[Any]:
-    """The array with room for at least ``size`` entries, zeros behind; at least doubled, so that growth is cheap."""
-    if array.shape[0] >= size:
-        return array
-    larger = np.zeros((max(size, 2 * array.shape[0] if doubled else 0), *array.shape[1:]), dtype=array.dtype)
-    larger[: array.shape[0]] = array
-    return larger
 
 
 def is_true(best: Ints, truth: LabelSets) -> NDArray[np.bool_]:

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.categories.learner import CategoryLearner, grown
+from shortlist.categories.learner import CategoryLearner
 from shortlist.door import Rows
+from shortlist.growing import grown
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.store import State
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.categories.index import EDGES, END, Index
-from shortlist.categories.learner import CategoryLearner, grown
+from shortlist.categories.learner import CategoryLearner
 from shortlist.door import as_whole
+from shortlist.growing import grown
 from shortlist.kernels import Floats, Longs, kernel
 
 UNLIMITED = np.iinfo(np.int64).max
@@ -103,6 +104,14 @@ def with_slots(index: Index, n_slots: int, most_edges: int) -> Index:
         return index
     enough = 2 * size if size <= most_edges // 2 else 2 * most_edges
     return index._replace(edges=grown(index.edges, max(needed, enough), doubled=False))
+
+
+def reserved(index: Index, n_edges: int, most_edges: int) -> Index:
+    """An empty index with slots for that many edges: its pool need never be copied, and unused slots take no memory."""
+    try:
+        return with_slots(index, min(n_edges, 2 * most_edges), most_edges)
+    except MemoryError:  # where the system promises no more than it has, the pool grows as it must
+        return index
 
 
 def pack(index: Index) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.categories.learner import CategoryLearner
-from shortlist.door import Rows, as_whole
+from shortlist.door import as_whole
 from shortlist.errors import InputError
 from shortlist.kernels import Ints, Longs
 from shortlist.labels import LabelSets
@@ -62,7 +62,7 @@ class ShardedLearner(CategoryLearner):
     def _begin(self) -> None:
         as_whole(self.shards, "shards", least=1)
 
-    def _learn_pass(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+    def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         if self.shards == 1:
             return self._learn(rows, labels, order, first_pass)
         parts = np.array_split(order, self.shards)

@@ -23,11 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.categories.feature_focus import DONE, WANTS_EDGES, WANTS_SLOTS, FeatureFocus, full, holds
+from shortlist.categories.feature_focus import DONE, WANTS_SLOTS, FeatureFocus, holds
 from shortlist.categories.feature_focus import learn as count_examples
-from shortlist.categories.index import Index, retrieve
-from shortlist.categories.room import with_slots
-from shortlist.door import Rows, as_real, as_whole
+from shortlist.categories.index import END, Index, retrieve
+from shortlist.door import Rows, RowStore, as_real, as_whole
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.labels import LabelSets
 from shortlist.store import State
@@ -89,21 +88,25 @@ class TunedIndex(FeatureFocus):
     def _rare_given(self) -> int:
         return USUAL if self.rare is None else as_whole(self.rare, "rare")
 
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+    def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
         step = (1.0 if self.step is None else float(self.step)) * 0.5**self._pass
-        n_classes = len(self._labels)
-        scores, touched = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
-        if first_pass:
-            self._count_and_tune(rows, labels, order, scores, touched, step)
-        elif self.tuning_:
-            tune(rows, labels, order, self._index, scores, touched, self.max_edges, self.rare_, float(self.lead), step)
+        if not (first_pass or self.tuning_):
+            return
+        cap = self._cap()
+        scores, touched = self._ready(rows, labels, order, cap)
+        for some_rows, some_labels, some in self.pieces(rows, labels, order):
+            if first_pass:
+                self._count_and_tune(some_rows, some_labels, some, scores, touched, step, cap)
+            else:
+                tune(
+                    some_rows, some_labels, some, self._index, scores, touched, self.max_edges, self.rare_,
+                    float(self.lead), step,
+                )  # fmt: skip
 
     def _count_and_tune(
-        self, rows: Rows, labels: LabelSets, order: Longs, scores: Floats, touched: Ints, step: float
+        self, rows: Rows, labels: LabelSets, order: Longs, scores: Floats, touched: Ints, step: float, cap: int
     ) -> None:
-        self._index = self._index.for_features(rows.n_features)
-        cap = self._cap()
         choosing = self.step is None, self.rare is None
         done, why = 0, WANTS_SLOTS
         while why != DONE:
@@ -112,10 +115,7 @@ class TunedIndex(FeatureFocus):
                 float(self.margin), self.first, bool(self.leakage), cap, float(self.lead), step, choosing,
                 self._hits, self._course,
             )  # fmt: skip
-            if why == WANTS_SLOTS:
-                self._index = with_slots(self._index, slots, cap)
-            elif why == WANTS_EDGES:
-                self._drop_weakest(full(cap))
+            self._make_room(why, slots, cap)
 
     @property
     def tuning_(self) -> bool:
@@ -136,8 +136,8 @@ class TunedIndex(FeatureFocus):
             give_up(self._index, self._course)
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        own = {"edge_tuned": self._index.lists()["tuned"].copy(), "hits": self._hits, "course": self._course}
-        return super()._to_arrays() | own
+        own: dict[str, NDArray[Any]] = {"hits": self._hits, "course": self._course}
+        return super()._to_arrays() | own | {"edge_tuned": self._index.corrections()}
 
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
@@ -281,5 +281,5 @@ def choose(choosing: tuple[bool, bool], index: Index, hits: Floats, course: Long
 @kernel
 def give_up(index: Index, course: Longs) -> None:
     course[TUNING] = 0
-    for e in range(index.edges.size):
+    for e in range(index.used[END]):
         index.edges[e]["tuned"] = 0.0

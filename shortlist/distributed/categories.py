@@ -19,7 +19,7 @@ from shortlist import store
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.feature_focus import FeatureFocus
 from shortlist.categories.independent import IndependentIndex, some_rows
-from shortlist.categories.learner import CategoryLearner, grown
+from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.shards import ShardedLearner, added
 from shortlist.categories.tuned_index import TunedIndex
 from shortlist.categorizer import Categorizer, default_text
@@ -27,6 +27,7 @@ from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part, check_counts
 from shortlist.door import Rows, as_plain, as_whole
 from shortlist.errors import InputError
+from shortlist.growing import grown
 from shortlist.inputs import Skipped
 from shortlist.inputs.labelled import with_labels
 from shortlist.kernels import Longs

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist.door import Rows, as_choice, as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.store import State
-from shortlist.text.counting import count, keep
+from shortlist.text.counted import CountedRows
+from shortlist.text.counting import count
 from shortlist.text.features import Features, features_of, spell
 from shortlist.text.tokens import Words, as_texts, blocks, letter_table, split
 from shortlist.text.vocabulary import Vocabulary
@@ -93,7 +94,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
         """Learn from these texts alone."""
-        self._fit([as_texts(texts)])
+        self.fit_counts([as_texts(texts)])
         return self
 
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> scipy.sparse.csr_array:
@@ -138,8 +139,23 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return self.rows(as_texts(texts)).to_matrix()
 
     def fit_rows(self, batches: Iterable[list[str]]) -> Rows:
-        """Learn from these batches of texts alone, and give the rows of all of them; keeps the rows, not the texts."""
-        return self.weighted(self._fit(batches))
+        """Learn from these batches of texts alone, and give the rows of all of them."""
+        return self.fit_counts(batches).all()
+
+    def fit_counts(self, batches: Iterable[list[str]]) -> CountedRows:
+        """Learn from these batches of texts alone, and keep the rows of all of them, to be weighed as they are taken.
+
+        Neither the texts are kept nor anything else that grows with them.
+        """
+        self._begin()
+        rows = CountedRows(self.weighted)
+        for texts in batches:
+            rows.add(self.take_up(texts))
+        rows.n_features = self.n_features_
+        kept = self.forget_rare()
+        if not kept.all():
+            rows.keep_columns(kept)
+        return rows
 
     def learn_rows(self, texts: list[str]) -> Rows:
         """Take up these texts, and give their rows, weighted by the counts after all of them."""
@@ -317,15 +333,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         else:
             numbers = self.vocabulary_.find(features.hashes)
         return count(numbers, features.indptr, self.n_features_)
-
-    def _fit(self, batches: Iterable[list[str]]) -> Rows:
-        self._begin()
-        rows = Rows.stack([self.take_up(texts) for texts in batches])._replace(n_features=self.n_features_)
-        kept = self.forget_rare()
-        if kept.all():
-            return rows
-        rows = keep(rows, kept[rows.indices])
-        return rows._replace(indices=(np.cumsum(kept, dtype=np.int32) - 1)[rows.indices], n_features=self.n_features_)
 
 
 class _Settings(NamedTuple):

@@ -1,21 +1,21 @@
 """A vocabulary that grows as features arrive, and can give every one of them back.
 
 Features are numbered in order of first appearance. An open-addressing table finds the number of a 64-bit hash; the
-letters of all names lie end to end in one array.
+letters of all names lie end to end in one array, as UTF-8.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import InputError
-from shortlist.kernels import kernel
+from shortlist.growing import grown
+from shortlist.kernels import Longs, kernel
 from shortlist.store import State
-from shortlist.text.tokens import to_codes, to_text
+from shortlist.text.tokens import to_text
 
 EMPTY = np.int32(-1)
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
@@ -28,7 +28,7 @@ class Vocabulary:
         self._size = np.zeros(1, dtype=np.int64)  # changed by the kernel, so that an interruption finds all in order
         self._slots = np.full(1024, EMPTY, dtype=np.int32)
         self._hashes = np.empty(512, dtype=np.uint64)
-        self._letters = np.empty(4096, dtype=np.uint32)
+        self._letters = np.empty(4096, dtype=np.uint8)
         self._ends = np.zeros(513, dtype=np.int64)  # name i is _letters[_ends[i]:_ends[i+1]]
 
     def __len__(self) -> int:
@@ -36,7 +36,7 @@ class Vocabulary:
 
     @property
     def letters(self) -> int:
-        """How many letters all names have together."""
+        """How many bytes all names have together."""
         return int(self._ends[len(self)])
 
     @property
@@ -58,28 +58,28 @@ class Vocabulary:
                 return numbers, new[:n_new]
             self._grow()
 
-    def name(self, letters: NDArray[np.uint32], ends: NDArray[np.int64]) -> None:
+    def name(self, letters: NDArray[np.uint32], ends: Longs) -> None:
         """Name the newest features: their letters end to end, and where each ends."""
+        encoded = np.frombuffer(bytearray(to_text(letters), "utf-8", "surrogatepass"), dtype=np.uint8)
+        self._name(encoded, _ends_in_bytes(encoded, ends))
+
+    def _name(self, encoded: NDArray[np.uint8], ends: Longs) -> None:
         first = len(self) - ends.size
         used = self._ends[first]
-        need = used + letters.size
-        if need > self._letters.size:
-            self._letters = np.concatenate([self._letters, np.empty(need, dtype=np.uint32)])
-        self._letters[used:need] = letters
+        self._letters = grown(self._letters, used + encoded.size)
+        self._letters[used : used + encoded.size] = encoded
         self._ends[first + 1 : len(self) + 1] = used + ends
 
     def names(self, numbers: Sequence[int] | None = None) -> list[str]:
         """The names of these features, or of all."""
         if numbers is None:
-            text = to_text(self._letters[: self._ends[len(self)]])
-            ends = self._ends[: len(self) + 1].tolist()
-            return [text[first:last] for first, last in pairwise(ends)]
-        return [to_text(self._letters[self._ends[i] : self._ends[i + 1]]) for i in numbers]
+            numbers = range(len(self))
+        return [as_text(self._letters[self._ends[i] : self._ends[i + 1]]) for i in numbers]
 
     def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
         """A vocabulary of some of the features, in the same order."""
         lengths = np.diff(self._ends[: len(self) + 1])
-        letters = self._letters[: self._ends[len(self)]][np.repeat(kept, lengths)]
+        letters = self._letters[: self.letters][np.repeat(kept, lengths)]
         return Vocabulary._of(self.hashes[kept], letters, np.cumsum(lengths[kept]))
 
     def merge(self, other: Vocabulary) -> NDArray[np.int32]:
@@ -89,32 +89,32 @@ class Vocabulary:
         kept[new] = True
         chosen = other.keep(kept)
         ends = chosen._ends[1 : len(chosen) + 1]
-        self.name(chosen._letters[: chosen._ends[len(chosen)]], ends)
+        self._name(chosen._letters[: chosen.letters], ends)
         return numbers
 
     @classmethod
-    def _of(cls, hashes: NDArray[np.uint64], letters: NDArray[np.uint32], ends: NDArray[np.int64]) -> Vocabulary:
+    def _of(cls, hashes: NDArray[np.uint64], encoded: NDArray[np.uint8], ends: Longs) -> Vocabulary:
         vocabulary = cls()
         vocabulary.learn(hashes)
-        vocabulary.name(letters, ends)
+        vocabulary._name(encoded, ends)
         return vocabulary
 
     def _grow(self) -> None:
         if 2 * self._hashes.size > MOST:
             raise InputError(f"the vocabulary cannot hold more than {MOST:,} features; use hashed=...")
-        hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
-        ends = np.concatenate([self._ends, np.zeros(self._hashes.size, dtype=np.int64)])
+        hashes = grown(self._hashes, 2 * self._hashes.size)
+        ends = grown(self._ends, hashes.size + 1)
         slots = np.full(2 * hashes.size, EMPTY, dtype=np.int32)
         _fill(slots, self.hashes)
         self._hashes, self._ends, self._slots = hashes, ends, slots
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """What a model file keeps: the letters as UTF-8."""
-        text = to_text(self._letters[: self._ends[len(self)]])
+        """What a model file keeps; the ends are counted in letters, not bytes."""
+        letters = self._letters[: self.letters]
         return {
             "hashes": self.hashes,
-            "letters": np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8),
-            "name_ends": self._ends[1 : len(self) + 1],
+            "letters": letters,
+            "name_ends": _ends_in_letters(letters, self._ends[1 : len(self) + 1]),
         }
 
     @classmethod
@@ -122,13 +122,17 @@ class Vocabulary:
         """The inverse of ``arrays``."""
         hashes = np.array(state.array("hashes", np.uint64))
         ends = np.array(state.array("name_ends", np.int64))
-        text = state.array("letters", np.uint8).tobytes().decode("utf-8", "surrogatepass")
-        letters = to_codes(text)
+        letters = state.array("letters", np.uint8)
+        n_letters = len(as_text(letters))
         state.require(hashes.size <= MOST and ends.size == hashes.size, "every feature has one name")
         state.require(np.unique(hashes).size == hashes.size, "no two features are the same")
-        lengths = np.diff(ends, prepend=0, append=letters.size)
+        lengths = np.diff(ends, prepend=0, append=n_letters)
         state.require(np.all(lengths[:-1] >= 0) and lengths[-1] == 0, "the names follow one another")
-        return cls._of(hashes, letters, ends)
+        return cls._of(hashes, letters, _ends_in_bytes(letters, ends))
+
+
+def as_text(letters: NDArray[np.uint8]) -> str:
+    return letters.tobytes().decode("utf-8", "surrogatepass")
 
 
 @kernel
@@ -196,3 +200,29 @@ def _fill(slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
         while slots[slot] != EMPTY:
             slot = (slot + np.uint64(1)) & mask
         slots[slot] = number
+
+
+@kernel
+def _ends_in_bytes(letters: NDArray[np.uint8], ends: Longs) -> Longs:
+    """Where each of the names, which end after so many letters (ascending), ends in this UTF-8."""
+    in_bytes = np.empty(ends.size, np.int64)
+    n_letters = byte = 0
+    for name in range(ends.size):
+        while n_letters < ends[name] or (byte < letters.size and letters[byte] & 0xC0 == 0x80):  # 10xxxxxx goes on
+            n_letters += letters[byte] & 0xC0 != 0x80
+            byte += 1
+        in_bytes[name] = byte
+    return in_bytes
+
+
+@kernel
+def _ends_in_letters(letters: NDArray[np.uint8], ends: Longs) -> Longs:
+    """The inverse of ``_ends_in_bytes``."""
+    in_letters = np.empty(ends.size, np.int64)
+    n_letters = byte = 0
+    for name in range(ends.size):
+        while byte < ends[name]:
+            n_letters += letters[byte] & 0xC0 != 0x80
+            byte += 1
+        in_letters[name] = n_letters
+    return in_letters

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.door import Rows
+from shortlist.growing import grown
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.text.counting import keep
 
@@ -68,9 +69,8 @@ class Weighting:
 
     def make_room(self, n_features: int) -> None:
         """See to it that every feature has a count; features never counted have 0."""
-        if self.needs_counts and n_features > self.u.size:
-            room = max(n_features - self.u.size, self.u.size)
-            self.u = np.concatenate([self.u, np.zeros(room, dtype=np.int64)])
+        if self.needs_counts:
+            self.u = grown(self.u, n_features)
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Forget the other features."""

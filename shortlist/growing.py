@@ -1,0 +1,20 @@
+"""Arrays that grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[Any]:
+    """The array with room for at least ``size`` entries, zeros behind; at least doubled, so that growth is cheap.
+
+    Zeros that nobody writes to take no memory: the system gives it page by page, when something is written there.
+    """
+    if array.shape[0] >= size:
+        return array
+    larger = np.zeros((max(size, 2 * array.shape[0] if doubled else 0), *array.shape[1:]), dtype=array.dtype)
+    larger[: array.shape[0]] = array
+    return larger
