@@ -1,8 +1,10 @@
 """Model <-> one file.
 
 A ``.shortlist`` file is a safetensors file: the arrays, memory-mapped on loading, and a JSON header with the
-format version, the library version, the class, its settings, and a checksum of everything. There is no pickle:
-opening a file can run no code, and what the kernels will trust is checked by each class as it takes its state.
+format version, the library version, the class, its settings, and a checksum of everything. It is written array by
+array, and what is ``Later`` piece by piece: saving takes little memory, where the library would hold all arrays. There
+is no pickle: opening a file can run no code, and what the kernels will trust is checked by each class as it takes its
+state.
 """
 
 from __future__ import annotations
@@ -10,17 +12,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from shortlist.errors import ModelFileError
 
@@ -29,12 +31,28 @@ KEY = "shortlist"
 
 
 @dataclass
+class Later:
+    """A one-dimensional array that is made piece by piece when it is needed; NumPy's functions take it as an array."""
+
+    dtype: np.dtype[Any]
+    size: int
+    pieces: Callable[[], Iterator[NDArray[Any]]]
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.size,)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.concatenate([np.empty(0, dtype=self.dtype), *self.pieces()])
+
+
+@dataclass
 class State:
     """All that a model is: its class, what fits in JSON, its arrays, and the models inside it."""
 
     kind: str
     settings: dict[str, Any] = field(default_factory=dict)
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    arrays: dict[str, Any] = field(default_factory=dict)  # arrays, or arrays made later
     parts: dict[str, State] = field(default_factory=dict)
 
     def header(self) -> dict[str, Any]:
@@ -45,9 +63,13 @@ class State:
         }
 
     def all_arrays(self, prefix: str = "") -> dict[str, NDArray[Any]]:
-        arrays = {prefix + name: np.ascontiguousarray(array) for name, array in self.arrays.items()}
+        return {name: np.ascontiguousarray(array) for name, array in self.named_arrays(prefix).items()}
+
+    def named_arrays(self, prefix: str = "") -> dict[str, Any]:
+        """All arrays under their names in the file, as they are: some are made later, some not contiguous."""
+        arrays = {prefix + name: array for name, array in self.arrays.items()}
         for name, part in self.parts.items():
-            arrays |= part.all_arrays(f"{prefix}{name}/")
+            arrays |= part.named_arrays(f"{prefix}{name}/")
         return arrays
 
     @classmethod
@@ -65,7 +87,7 @@ class State:
         """The array of that name, refused unless it has that type and number of dimensions."""
         if name not in self.arrays:
             raise ModelFileError(f"the model file has no array {name!r} for its {self.kind}")
-        array = self.arrays[name]
+        array = np.asarray(self.arrays[name])
         if array.dtype != np.dtype(dtype) or array.ndim != ndim:
             raise ModelFileError(
                 f"array {name!r} of the {self.kind} in the model file is {array.dtype}[{array.ndim}-d], "
@@ -98,34 +120,55 @@ def write(state: State, path: str | os.PathLike[str]) -> None:
     from shortlist import __version__
 
     target = Path(path)
-    arrays = state.all_arrays()
-    model_header = state.header()
-    header = {
-        "format": FORMAT,
-        "library": __version__,
-        "model": model_header,
-        "checksum": _checksum(model_header, arrays),
-    }
+    header = {"format": FORMAT, "library": __version__, "model": state.header()}
     try:
         handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as problem:
         raise ModelFileError(f"cannot write {target}: {problem.strerror}") from None
     try:
-        os.close(handle)
-        save_file(arrays, draft, metadata={KEY: json.dumps(header)})
+        with os.fdopen(handle, "wb") as file:
+            _write_arrays(file, header, state.named_arrays())
+            file.flush()
+            os.fsync(file.fileno())
         _give_usual_permissions(draft)
-        with open(draft, "rb") as written:
-            os.fsync(written.fileno())
         os.replace(draft, target)
-    except (OSError, SafetensorError) as problem:
+    except OSError as problem:
         with contextlib.suppress(OSError):
             os.unlink(draft)
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise ModelFileError(f"cannot write {target}: {reason}; nothing was changed") from None
+        raise ModelFileError(f"cannot write {target}: {problem.strerror}; nothing was changed") from None
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(draft)
         raise
+
+
+def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Write a safetensors file: as the library does, byte for byte, but each array is made when it is written.
+
+    The checksum is known last; it has a place of its length in the header, which is written again at the end.
+    """
+    start, layout = 0, {}
+    for name in sorted(arrays, key=lambda name: (list(_NAMES).index(arrays[name].dtype), name)):
+        dtype, shape = arrays[name].dtype, arrays[name].shape
+        end = start + dtype.itemsize * math.prod(shape)
+        layout[name] = {"dtype": _NAMES[dtype], "shape": list(shape), "data_offsets": [start, end]}
+        start = end
+
+    def write_header(checksum: str) -> None:
+        metadata = {KEY: json.dumps(header | {"checksum": checksum})}
+        text = json.dumps({"__metadata__": metadata} | layout, separators=(",", ":"), ensure_ascii=False).encode()
+        text += b" " * (-len(text) % 8)
+        file.seek(0)
+        file.write(len(text).to_bytes(8, "little") + text)
+
+    digest = Checksum(header["model"])
+    write_header(digest.hex())
+    data = file.tell()
+    for name in sorted(arrays):
+        file.seek(data + layout[name]["data_offsets"][0])
+        for piece in digest.pieces(name, arrays[name]):
+            file.write(piece)
+    write_header(digest.hex())
 
 
 def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = ()) -> Any:
@@ -211,24 +254,43 @@ def _map(path: Path) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-_DTYPES = {
-    "BOOL": np.bool_, "U8": np.uint8, "I32": np.int32, "I64": np.int64, "U32": np.uint32, "U64": np.uint64,
-    "F32": np.float32, "F64": np.float64,
+_DTYPES = {  # in the order in which the library writes them
+    "U64": np.uint64, "I64": np.int64, "F64": np.float64, "F32": np.float32, "U32": np.uint32, "I32": np.int32,
+    "U8": np.uint8, "BOOL": np.bool_,
 }  # fmt: skip
+_NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
+
+
+class Checksum:
+    """A digest of a header and of arrays, added in the order of their names."""
+
+    def __init__(self, model: dict[str, Any]) -> None:
+        self._digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode())
+
+    def pieces(self, name: str, array: Any) -> Iterator[memoryview]:
+        """The bytes of an array, piece by piece, each of which has been added to the digest."""
+        self._digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        for piece in array.pieces() if isinstance(array, Later) else [array]:
+            if piece.size:
+                held = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
+                self._digest.update(held)
+                yield held
+
+    def hex(self) -> str:
+        return f"sha256:{self._digest.hexdigest()}"
 
 
 def checksum(state: State) -> str:
     """A digest of everything in a state."""
-    return _checksum(state.header(), state.all_arrays())
+    return _checksum(state.header(), state.named_arrays())
 
 
-def _checksum(model: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
-    digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode())
+def _checksum(model: dict[str, Any], arrays: dict[str, Any]) -> str:
+    digest = Checksum(model)
     for name in sorted(arrays):
-        array = arrays[name]
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.reshape(-1).view(np.uint8).data if array.size else b"")
-    return f"sha256:{digest.hexdigest()}"
+        for _ in digest.pieces(name, arrays[name]):
+            pass
+    return digest.hex()
 
 
 def _give_usual_permissions(path: str) -> None:

@@ -44,6 +44,12 @@ def rewrite(path, change):
     save_file(arrays, path, metadata={KEY: json.dumps(header)})
 
 
+def test_the_file_is_what_the_safetensors_library_writes(path):
+    before = path.read_bytes()
+    rewrite(path, lambda arrays, header: None)
+    assert path.read_bytes() == before
+
+
 def test_a_loaded_model_ranks_as_before(model, path):
     loaded = sl.load(path)
     assert list(loaded.rank("wheat rates")) == list(model.rank("wheat rates"))

@@ -15,7 +15,6 @@ import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.categories import index as indexing
 from shortlist.categories.index import EDGES, END, Index, added, empty_index, make_index, retrieve
@@ -173,7 +172,7 @@ class FeatureFocus(BoundedIndex, MergingLearner, ShardedLearner):
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return indexing.votes(row, self._index, label, self.max_edges, self.rare_)
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+    def _to_arrays(self) -> dict[str, Any]:
         return self._index.to_arrays(self.n_features_in_)
 
     def _from_arrays(self, state: State) -> None:

@@ -11,6 +11,7 @@ the index, and the time it takes is the time to fetch them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from shortlist.door import Rows
 from shortlist.growing import grown
 from shortlist.kernels import Floats, Ints, Longs, kernel
-from shortlist.store import State
+from shortlist.store import Later, State
 
 FEATURE = np.dtype(
     [
@@ -70,22 +71,19 @@ class Index(NamedTuple):
 
     def lists(self) -> NDArray[Any]:
         """All lists laid end to end, feature after feature (EDGE)."""
-        edges = np.empty(self.n_edges, dtype=EDGE)
-        lay_end_to_end(self, 0, self.features.size, edges)
-        return edges
+        return np.concatenate([np.empty(0, dtype=EDGE), *self._runs()])
 
-    def _columns(self, names: tuple[str, ...]) -> list[NDArray[Any]]:
-        """These fields of all edges, feature after feature, without a second copy of all edges on the way."""
-        columns = [np.empty(self.n_edges, dtype=EDGE[name]) for name in names]
-        done = 0
+    def column(self, name: str) -> Later:
+        """One field of all edges, feature after feature."""
+        return Later(EDGE[name], self.n_edges, lambda: (edges[name] for edges in self._runs()))
+
+    def _runs(self) -> Iterator[NDArray[Any]]:
+        """The lists laid end to end, of some features at a time."""
         for first in range(0, self.features.size, RUN):
             last = min(first + RUN, self.features.size)
-            some = np.empty(int(self.features["length"][first:last].sum(dtype=np.int64)), dtype=EDGE)
-            lay_end_to_end(self, first, last, some)
-            for column, name in zip(columns, names, strict=True):
-                column[done : done + some.size] = some[name]
-            done += some.size
-        return columns
+            edges = np.empty(int(self.features["length"][first:last].sum(dtype=np.int64)), dtype=EDGE)
+            lay_end_to_end(self, first, last, edges)
+            yield edges
 
     def strongest(self, label: int, n: int) -> list[tuple[int, float]]:
         """The n features with the largest weights w_fc to a class."""
@@ -111,15 +109,10 @@ class Index(NamedTuple):
         touched = np.minimum(self.features["length"][known], max_edges)
         return float(touched.sum(dtype=np.int64)) / max(rows.indices.size, 1)
 
-    def to_arrays(self, n_features: int) -> dict[str, NDArray[Any]]:
+    def to_arrays(self, n_features: int) -> dict[str, Any]:
         """The index without its spare room, for the model file."""
         per_feature = {name: self.features[name][:n_features] for name in ("length", "total", "seen")}
-        classes, weights = self._columns(("label", "weight"))
-        return {**per_feature, "edge_class": classes, "edge_weight": weights}
-
-    def corrections(self) -> NDArray[np.float32]:
-        """u_fc of all edges, feature after feature."""
-        return self._columns(("tuned",))[0]
+        return {**per_feature, "edge_class": self.column("label"), "edge_weight": self.column("weight")}
 
     @classmethod
     def from_arrays(cls, state: State, n_features: int, n_classes: int) -> Index:

@@ -93,8 +93,8 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         """Turn feature values into what the learner works on."""
         return rows
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        """The learned arrays, for the model file."""
+    def _to_arrays(self) -> dict[str, Any]:
+        """The learned arrays, for the model file; some may be made later."""
         raise AssertionError("a learner defines this step")
 
     def _from_arrays(self, state: State) -> None:

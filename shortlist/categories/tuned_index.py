@@ -21,7 +21,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.categories.feature_focus import DONE, WANTS_SLOTS, FeatureFocus, holds
 from shortlist.categories.feature_focus import learn as count_examples
@@ -135,9 +134,9 @@ class TunedIndex(FeatureFocus):
         if not (self.tuning_ and other.tuning_):
             give_up(self._index, self._course)
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        own: dict[str, NDArray[Any]] = {"hits": self._hits, "course": self._course}
-        return super()._to_arrays() | own | {"edge_tuned": self._index.corrections()}
+    def _to_arrays(self) -> dict[str, Any]:
+        own = {"edge_tuned": self._index.column("tuned"), "hits": self._hits, "course": self._course}
+        return super()._to_arrays() | own
 
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
