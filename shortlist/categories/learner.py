@@ -30,7 +30,7 @@ from shortlist.ranking import Ranking
 from shortlist.store import State, array_to_text, text_to_array
 
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
-PIECE = 8192  # rows of a store that are made at a time
+PIECE = 2048  # rows of a store that are made at a time
 BIAS = -1  # the column of a vote that no feature casts
 
 

@@ -13,6 +13,8 @@ from shortlist.growing import grown
 from shortlist.kernels import Longs
 from shortlist.text.counting import keep
 
+FEW = 1 << 22  # entries to begin with: zeros take no memory until they are written to, and are not copied so often
+
 
 class CountedRows:
     """Rows of counts, which ``add`` appends and ``chosen`` gives back weighed.
@@ -24,8 +26,8 @@ class CountedRows:
         self._weigh = weigh
         self.n_rows = self.n_entries = self.n_features = 0
         self._indptr = np.zeros(1024, dtype=np.int64)
-        self._indices = np.zeros(4096, dtype=np.int32)
-        self._counts: NDArray[Any] = np.zeros(4096, dtype=np.uint8)
+        self._indices = np.zeros(FEW, dtype=np.int32)
+        self._counts: NDArray[Any] = np.zeros(FEW, dtype=np.uint8)
 
     def add(self, rows: Rows) -> None:
         """Keep these rows of counts too."""
