@@ -39,7 +39,8 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 import shortlist as sl
-from shortlist.experiments.ratings import MoviesProtocol, read_movielens, viewer_stream
+from shortlist.experiments.rating_data import read_movielens
+from shortlist.experiments.ratings import MoviesProtocol, viewer_stream
 
 SLACK = 0.005
 REPEATS = 5

@@ -1,6 +1,6 @@
 """What an experiment is: independent jobs, numbers that can be kept, and tables and figures made of them.
 
-Each paper has one file in this room, with the protocol as data at its top and a list ``EXPERIMENTS`` at its end.
+A paper's files have the protocol as data at their top and a list ``EXPERIMENTS`` at their end.
 ``jobs`` lists the parameters of every independent piece of work and ``run`` does one of them. Both parameters and
 results are JSON, so that a run that was stopped can go on, and any number of workers gives the same numbers.
 ``show`` turns all of them into tables and figures, ours beside published.
@@ -8,10 +8,12 @@ results are JSON, so that a run that was stopped can go on, and any number of wo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -24,6 +26,12 @@ class Cell:
     ours: float | None = None
     spread: float | None = None
     published: float | None = None
+
+    @classmethod
+    def of(cls, values: Sequence[float | None], published: float | None = None) -> Cell:
+        """Mean and standard deviation over the trials that have a value, beside what was published."""
+        known = [value for value in values if value is not None]
+        return cls(float(np.mean(known)), float(np.std(known)), published) if known else cls(published=published)
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,13 @@ class Curve:
     y: list[float]
     low: list[float] | None = None
     high: list[float] | None = None
+
+    @classmethod
+    def of(cls, trials: list[list[float]], x: list[float] | None = None) -> Curve:
+        """The mean of trials, with a band of one standard deviation; at 1, 2, … unless told where."""
+        mean, spread = np.mean(trials, axis=0), np.std(trials, axis=0)
+        x = [float(n + 1) for n in range(mean.size)] if x is None else x
+        return cls(x, mean.tolist(), (mean - spread).tolist(), (mean + spread).tolist())
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from shortlist.categories.feature_focus import FeatureFocus
-from shortlist.experiments.experiment import Cell, Experiment, Figure, Job, Result, Table
+from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
 from shortlist.experiments.index_comparison import PAPER
-from shortlist.experiments.index_data import ORIGINALS, STAND_INS, curve_of, load, mean_of, split
+from shortlist.experiments.index_data import ORIGINALS, STAND_INS, load, split
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def ablation_show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
             (margin, n), values = max(every.items(), key=lambda item: np.mean(item[1]))
             rows[setting] = {
                 "figure": ablation.figure,
-                "R1": mean_of(values, ablation.published.get(name)),
+                "R1": Cell.of(values, ablation.published.get(name)),
                 "best at": f"δ={margin:g}, pass {n}",
             }
         title = f"{name}: R1 at the best of margins and {PASSES} passes"
@@ -145,7 +145,7 @@ def passes_show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
             for part in ("test", "train"):
                 found = [r[part] for job, r in done if (job["set"], job["margin"]) == (name, margin) and r[part]]
                 if found:
-                    curves[f"δ = {margin:g}, {part}"] = curve_of(found)
+                    curves[f"δ = {margin:g}, {part}"] = Curve.of(found)
         figures.append(Figure(f"Figure {number}: {name}, R1 by pass", "passes", "R1", curves))
     return figures
 
@@ -166,7 +166,7 @@ def degree_show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
     curves = {}
     for name in DEGREE_SETS:
         found = [[r["R1"] for job, r in done if (job["set"], job["max_edges"]) == (name, d)] for d in DEGREES]
-        curves[name] = curve_of(np.transpose(found).tolist(), [float(d) for d in DEGREES])
+        curves[name] = Curve.of(np.transpose(found).tolist(), [float(d) for d in DEGREES])
     return [Figure("Figure 12: R1 after one pass against d_max", "d_max", "R1", curves, log_x=True)]
 
 

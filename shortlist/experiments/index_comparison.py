@@ -20,7 +20,7 @@ from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.top_down import TopDown
 from shortlist.categories.unweighted_index import UnweightedIndex
 from shortlist.experiments.experiment import Cell, Experiment, Figure, Job, Result, Table
-from shortlist.experiments.index_data import ORIGINALS, STAND_INS, TREES, load, mean_of, split
+from shortlist.experiments.index_data import ORIGINALS, STAND_INS, TREES, load, split
 from shortlist.measures import evaluate
 
 PAPER = "Madani, Connor and Greiner (paper 004)"
@@ -169,7 +169,7 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
             continue  # left out of a quick run
         rows[method] = {}
         for column, given in zip(COLUMNS, (*published, *[None] * len(COLUMNS)), strict=False):
-            rows[method][column] = mean_of([result.get(column) for result in found], given)
+            rows[method][column] = Cell.of([result.get(column) for result in found], given)
         rows[method]["trials"] = str(len(found))
     data = done[0][1]["data"]
     note = (

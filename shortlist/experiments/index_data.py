@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.experiments import rcv1
-from shortlist.experiments.experiment import Cell, Curve
 from shortlist.inputs import read
 from shortlist.text.context import word_contexts
 from shortlist.text.vectorizer import TextVectorizer
@@ -39,7 +38,7 @@ def load(data: Path, name: str) -> tuple[Any, NDArray[np.object_]]:
 
 def newsgroups(data: Path) -> tuple[Any, Any]:
     texts, labels = _texts(data / "20_newsgroups", format="folders", encoding="latin-1", headers=False)
-    return TextVectorizer(stop_words="english").fit_transform(texts), _lists(labels)
+    return TextVectorizer(stop_words="english").fit_transform(texts), label_array(labels)
 
 
 def reuters(data: Path) -> tuple[Any, Any]:
@@ -52,7 +51,7 @@ def reuters(data: Path) -> tuple[Any, Any]:
     kept = [n for n, topics in enumerate(own) if topics]
     random = np.random.default_rng(4)
     X = TextVectorizer(stop_words="english").fit_transform([texts[n] for n in kept])
-    return X, _lists([[own[n][random.integers(len(own[n]))]] for n in kept])
+    return X, label_array([[own[n][random.integers(len(own[n]))]] for n in kept])
 
 
 def rcv1_lowest(data: Path) -> tuple[Any, Any]:
@@ -68,20 +67,20 @@ def rcv1_lowest(data: Path) -> tuple[Any, Any]:
     if X is None:
         X = TextVectorizer(tf="log", idf="plain").fit_transform(documents.texts or [])
     names = set(documents.names)
-    return X, _lists([rcv1.lowest(own, names) for own in documents.topics])
+    return X, label_array([rcv1.lowest(own, names) for own in documents.topics])
 
 
 def industry(data: Path) -> tuple[Any, Any]:
     """The pages of the Industry Sector set where they are there; otherwise RCV1's documents with one lowest topic."""
     if (data / "sector").is_dir():
         texts, labels = _texts(data / "sector", format="folders", encoding="latin-1", innermost=True, html=True)
-        return TextVectorizer(stop_words="english").fit_transform(texts), _lists(labels)
+        return TextVectorizer(stop_words="english").fit_transform(texts), label_array(labels)
     documents = rcv1.subset(data)
     names = set(documents.names)
     own = [rcv1.lowest(topics, names) for topics in documents.topics]
     kept = [n for n, topics in enumerate(own) if len(topics) == 1]
     assert documents.rows is not None
-    return documents.rows[kept], _lists([own[n] for n in kept])
+    return documents.rows[kept], label_array([own[n] for n in kept])
 
 
 def path_of_dots(group: str) -> Iterator[tuple[str, str]]:
@@ -103,12 +102,12 @@ TREES = {"rcv1": rcv1.tree, "newsgroups": tree_of_dots}
 def austen(data: Path) -> tuple[Any, Any]:
     texts, _ = _texts(data / "austen", format="books")
     X, words, _ = word_contexts(texts, "runs")
-    return X, _lists([[word] for word in words])
+    return X, label_array([[word] for word in words])
 
 
 def finna(data: Path) -> tuple[Any, Any]:
     texts, labels = _texts(data / "finna" / "finna.tsv.gz", format="tsv")
-    return TextVectorizer().fit_transform(texts[:FINNA_LINES]), _lists(labels[:FINNA_LINES])
+    return TextVectorizer().fit_transform(texts[:FINNA_LINES]), label_array(labels[:FINNA_LINES])
 
 
 LOADERS = {"newsgroups": newsgroups, "reuters": reuters, "industry": industry, "rcv1": rcv1_lowest, "austen": austen,
@@ -120,7 +119,7 @@ def _texts(path: Path, **options: Any) -> tuple[list[str], list[list[str]]]:
     return [text for batch in batches for text in batch.texts or ()], [own for b in batches for own in b.labels or ()]
 
 
-def _lists(labels: list[list[str]]) -> NDArray[np.object_]:
+def label_array(labels: Sequence[list[str]]) -> NDArray[np.object_]:
     """Label lists as an array, so that splits can index it."""
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
@@ -132,18 +131,3 @@ def split(name: str, n: int, trial: int) -> tuple[Any, Any]:
     order = np.random.default_rng([4, trial]).permutation(n)
     n_test = round(HELD_OUT.get(name, 0.1) * n)
     return order[n_test:], order[:n_test]
-
-
-def mean_of(values: Sequence[float | None], published: float | None = None) -> Cell:
-    """Mean and standard deviation over trials, beside what was published."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return Cell(published=published)
-    return Cell(float(np.mean(known)), float(np.std(known)), published)
-
-
-def curve_of(trials: list[list[float]], x: list[float] | None = None) -> Curve:
-    """The mean of trials, with a band of one standard deviation."""
-    mean, spread = np.mean(trials, axis=0), np.std(trials, axis=0)
-    x = [float(n + 1) for n in range(mean.size)] if x is None else x
-    return Curve(x, mean.tolist(), (mean - spread).tolist(), (mean + spread).tolist())

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array, hstack, random_array
 from shortlist.categories.feature_focus import FeatureFocus
 from shortlist.experiments.experiment import Cell, Experiment, Figure, Job, Result, Table
 from shortlist.experiments.index_comparison import PAPER
-from shortlist.experiments.index_data import ORIGINALS, STAND_INS, load, mean_of, split
+from shortlist.experiments.index_data import ORIGINALS, STAND_INS, label_array, load, split
 
 Change = Callable[[Any, Any], tuple[Any, Any]]  # of rows and labels
 
@@ -38,18 +38,14 @@ def a_quarter(X: Any, Y: Any) -> tuple[Any, Any]:
 def one_label(X: Any, Y: Any) -> tuple[Any, Any]:
     """Of each document one label, drawn at random."""
     generator = np.random.default_rng(4)
-    single = np.empty_like(Y)
-    single[:] = [[own[generator.integers(len(own))]] for own in Y]
-    return X, single
+    return X, label_array([[own[generator.integers(len(own))]] for own in Y])
 
 
 def ten_largest(X: Any, Y: Any) -> tuple[Any, Any]:
     """The documents of the ten most frequent labels, without their other labels."""
     largest = {label for label, _ in Counter(label for own in Y for label in own).most_common(10)}
     kept = [i for i, own in enumerate(Y) if largest.intersection(own)]
-    few = np.empty(len(kept), dtype=object)
-    few[:] = [[label for label in Y[i] if label in largest] for i in kept]
-    return X[kept], few
+    return X[kept], label_array([[label for label in Y[i] if label in largest] for i in kept])
 
 
 def without_idf(X: Any, Y: Any) -> tuple[Any, Any]:
@@ -132,11 +128,11 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
         found[name] = {"gain": float(np.mean(gain)), "leaked": float(np.mean(leaked)), "quiet": float(np.mean(quiet))}
         with_it, without = case.published or (None, None)
         rows[name] = {
-            "R1, leakage": mean_of([r["R1"] for r in of[True]], with_it),
-            "R1, none": mean_of([r["R1"] for r in of[False]], without),
-            "gain": mean_of(gain, with_it - without if with_it and without else None),
-            "leaked": mean_of(leaked),
-            "below ¼": mean_of(quiet),
+            "R1, leakage": Cell.of([r["R1"] for r in of[True]], with_it),
+            "R1, none": Cell.of([r["R1"] for r in of[False]], without),
+            "gain": Cell.of(gain, with_it - without if with_it and without else None),
+            "leaked": Cell.of(leaked),
+            "below ¼": Cell.of(quiet),
         }
     title = "Figure 15: leakage, and how much leaks"
     return [Table(title, ["R1, leakage", "R1, none", "gain", "leaked", "below ¼"], rows, in_words(found))]

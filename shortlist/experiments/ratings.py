@@ -14,23 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.errors import InputError
 from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
-from shortlist.inputs import read
+from shortlist.experiments.rating_data import Ratings, films
 from shortlist.kernels import Floats, Longs
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.multiclass_perceptron import MulticlassPerceptron
 from shortlist.ratings.prank import PRank
 from shortlist.ratings.widrow_hoff import WidrowHoff
 
-Ratings = NDArray[np.int8]  # viewers × films
 Learners = dict[str, Callable[..., RatingLearner]]  # made with the scale of the ratings
 
 
@@ -143,29 +141,6 @@ def _synthetic_trial(protocol: SyntheticProtocol, trial: int) -> Floats:
 # Figure 3, middle and right.
 
 
-def read_movielens(path: str | Path) -> Ratings:
-    """MovieLens 100k's u.data (viewer, film, rating, time; from grouplens.org) as viewers × films, 0 where unrated."""
-    return _ratings_matrix(path, "movielens", lambda ratings: ratings, 5)
-
-
-def read_eachmovie(path: str | Path) -> Ratings:
-    """EachMovie's votes as viewers × films, 0 where there is none: its scores 0, 0.2, … 1 become 1 to 6."""
-    return _ratings_matrix(path, "eachmovie", lambda scores: 1 + 5 * scores, 6)
-
-
-def _ratings_matrix(path: str | Path, format: str, to_ratings: Callable[[Floats], Floats], highest: int) -> Ratings:
-    batches = list(read(path, format=format))
-    names = [[name for batch in batches for name in getattr(batch, kind)] for kind in ("query", "ids")]
-    ratings = to_ratings(np.concatenate([np.empty(0), *(batch.ratings for batch in batches)]))
-    numbered = all(name.isdecimal() for each in names for name in each)
-    if not ratings.size or not numbered or not np.isin(ratings, np.arange(1, highest + 1)).all():
-        raise InputError(f"{path} does not hold ratings: viewers and films with numbers, ratings from 1 to {highest}")
-    (_, viewer), (_, film) = (np.unique(np.array(each, dtype=np.int64), return_inverse=True) for each in names)
-    matrix = np.zeros((viewer.max() + 1, film.max() + 1), dtype=np.int8)  # EachMovie's has 119 million entries
-    matrix[viewer, film] = ratings
-    return matrix
-
-
 def viewer_stream(ratings: Ratings, protocol: MoviesProtocol, trial: int) -> tuple[Floats, Longs]:
     """The films of one random viewer, shuffled: as rows the other viewers' shifted ratings, and the viewer's own."""
     generator = np.random.default_rng([protocol.seed, trial])
@@ -265,14 +240,6 @@ def run_movies(folder: Path, job: Job) -> Result:
     width, learners = BATCH[job["setting"]]
     protocol = MoviesProtocol(job["more_than"], highest=highest, feature_range=width, learners=learners)
     return {"held_out": [_batch_trial(protocol, ratings, trial).tolist() for trial in trials]}
-
-
-@lru_cache(1)
-def films(folder: Path, name: str) -> tuple[Ratings, int]:
-    """The ratings of a data set, and the highest that there can be."""
-    if name == "eachmovie":
-        return read_eachmovie(folder / "eachmovie"), 6
-    return read_movielens(folder / "movielens100k" / "u.data"), 5
 
 
 def show_movies(done: list[tuple[Job, Result]]) -> list[Table | Figure]:

@@ -12,11 +12,13 @@ import multiprocessing
 import os
 import shutil
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -149,17 +151,24 @@ def _work(tasks: list[Task], folder: Path, workers: int) -> Iterator[tuple[Task,
             for task in tasks:
                 yield task, do(task.experiment.run, folder, task.job)
         return
+    others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), threadpool_limits, (1,)) as pool:
         waiting = iter(tasks)
         running: dict[Future[Answer], Task] = {}
         try:
             while True:
                 for task in islice(waiting, 2 * workers - len(running)):
-                    running[pool.submit(do_in_worker, task.experiment.run, folder, task.job)] = task
+                    with _deaf_to_interrupts():
+                        future = pool.submit(do_in_worker, task.experiment.run, folder, task.job)
+                    running[future] = task
                 if not running:
                     return
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     yield running.pop(future), future.result()
+        except KeyboardInterrupt:
+            for worker in set(multiprocessing.active_children()) - others:
+                worker.terminate()
+            raise
         except BrokenProcessPool:
             raise InputError(
                 "a worker process ended without an answer, perhaps for want of memory; what is done is kept: "
@@ -167,6 +176,19 @@ def _work(tasks: list[Task], folder: Path, workers: int) -> Iterator[tuple[Task,
             ) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Workers started meanwhile stay so until they have a job: an interrupt while they start would print a trace."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 def do_in_worker(run: Callable[[Path, Job], Result], folder: Path, job: Job) -> Answer:

@@ -191,7 +191,7 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
         rows[name] = {}
         for title, theirs in zip(MEASURES, published, strict=True):
             values = [result["measures"][title] for result in results]
-            rows[name][title] = Cell(float(np.mean(values)), float(np.std(values)), theirs)
+            rows[name][title] = Cell.of(values, theirs)
     best = [f"{title} {_best(by_learner, title)}" for title in MEASURES]
     note += f" Best here: {', '.join(best)}. {IN_WORDS}"
     shares = Curve([float(n) for n in range(len(counts))], [count / sum(counts) for count in counts])

@@ -88,8 +88,9 @@ def test_the_documentation_names_every_experiment_and_data_set():
         assert all(f"`{name}`" in row for name in (one.folder, *one.folders, *one.archives))
 
 
-def test_a_run_that_is_stopped_says_so_and_goes_on(tmp_path):
-    """Ctrl-C at a terminal reaches the command and its workers alike."""
+@pytest.mark.parametrize("reaches", ["all", "the command alone"])
+def test_a_run_that_is_stopped_says_so_and_goes_on(tmp_path, reaches):
+    """Ctrl-C at a terminal reaches the command and its workers alike, also those that are still starting."""
     import os
     import signal
     import subprocess
@@ -109,18 +110,17 @@ def test_a_run_that_is_stopped_says_so_and_goes_on(tmp_path):
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip
-    waited = time.monotonic() + 60
+    waited = time.monotonic() + 300
     while not any(kept.glob("*.json")) and time.monotonic() < waited:
         time.sleep(0.02)
-    os.killpg(stopped.pid, signal.SIGINT)
-    out, err = stopped.communicate(timeout=60)
+    (os.killpg if reaches == "all" else os.kill)(stopped.pid, signal.SIGINT)
+    out, err = stopped.communicate(timeout=300)
     assert stopped.returncode == 130
     assert out == ""
-    assert err.splitlines()[-1:] == [
+    assert err.replace("compiling the inner loops, once for this machine…\n", "") == (
         "shortlist: stopped; what was done so far is kept in results/kept, and the same command, run again, goes on "
-        "from there"
-    ]
-    assert "Traceback" not in err
+        "from there\n"
+    )
     before = {path: path.stat().st_mtime_ns for path in kept.glob("*.json")}
     assert 0 < len(before) < 4
     slow = made_up.experiment(made_up.run_slowly, "slow")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist import InputError
-from shortlist.experiments import index_data, ratings, rcv1, topics
+from shortlist.experiments import index_data, rating_data, rcv1, topics
 from shortlist.experiments.catalogue import CATALOGUE
 from shortlist.experiments.document_data import web_track
 from shortlist.experiments.experiment import Table
@@ -44,7 +44,7 @@ def test_eachmovie(data, tmp_path, place):
     originals.eachmovie(data / place if place != "." else data)
     one, folder = found("prank-movielens", data, tmp_path)
     assert one.needs == ("eachmovie",)
-    matrix, highest = ratings.films(folder, "eachmovie")
+    matrix, highest = rating_data.films(folder, "eachmovie")
     assert (highest, matrix.shape, set(np.unique(matrix).tolist())) == (6, (6, 260), set(range(7)))
     small = [job | {"end": 2} for job in one.jobs(True)]
     online, _, batch, *_ = shown(one, folder, small)
@@ -60,7 +60,7 @@ def test_a_damaged_vote_is_named(data, tmp_path):
     with (data / "eachmovie" / "Vote.txt").open("a") as votes:
         votes.write("7\t7\t0.7\t1\tx\n")
     one, folder = found("prank-movielens", data, tmp_path)
-    ratings.films.cache_clear()
+    rating_data.films.cache_clear()
     with pytest.raises(InputError, match=r"Vote\.txt, line \d+, column 5: expected a score of 0, 0.2, … or 1"):
         one.run(folder, one.jobs(True)[0])
 

@@ -7,11 +7,12 @@ import pytest
 
 from shortlist import InputError, PRank
 from shortlist.experiments import ratings as paper
+from shortlist.experiments.rating_data import read_movielens
 
 
 @pytest.fixture(scope="module")
 def movielens(data_folder):
-    return paper.read_movielens(data_folder("movielens100k", "movielens100k") / "u.data")
+    return read_movielens(data_folder("movielens100k", "movielens100k") / "u.data")
 
 
 def test_the_synthetic_stream_is_the_papers():
@@ -74,9 +75,9 @@ def test_a_viewers_stream_by_hand():
 def test_other_files_are_refused(tmp_path, text, says):
     (tmp_path / "u.data").write_text(text)
     with pytest.raises(InputError, match=says):
-        paper.read_movielens(tmp_path / "u.data")
+        read_movielens(tmp_path / "u.data")
     with pytest.raises(InputError, match="there is no file"):
-        paper.read_movielens(tmp_path / "absent")
+        read_movielens(tmp_path / "absent")
 
 
 @pytest.mark.data
