@@ -129,7 +129,7 @@ def directions(rows: dict[str, dict[str, Cell | str]]) -> str:
 def passes_jobs(quick: bool) -> list[Job]:
     trials = range(1 if quick else PASS_TRIALS)
     jobs = [(name, margin) for name, margins in PASS_MARGINS.items() for margin in margins]
-    passes = 4 if quick else MANY_PASSES
+    passes = 2 if quick else MANY_PASSES
     return [{"set": name, "margin": m, "trial": t, "passes": passes} for (name, m), t in product(jobs, trials)]
 
 

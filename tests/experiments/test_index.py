@@ -45,6 +45,16 @@ def test_a_quick_comparison_leaves_out_the_slowest():
     assert table.note.startswith("Figure 8 here: 7 instances, 7 features, 7 classes, 7.0 active")
 
 
+def test_which_method_is_the_best_is_told():
+    there = rows(FF=(0.74, 0.886), SVM=(0.85, 0.872), baseline=(0.9, None))
+    assert index_comparison.best_of(there) == (
+        "Of the methods with a published R1, SVM has the highest here, in the paper FF."
+    )
+    there = rows(FF=(0.86, 0.865), SVM=(0.85, 0.852))
+    assert index_comparison.best_of(there).endswith("FF has the highest here, also in the paper.")
+    assert index_comparison.best_of(rows(FF=(0.2, None), SVM=(0.3, 0.4))) == ""
+
+
 def test_the_leakage_table_says_what_it_shows():
     def done(gain, quick):
         for job in index_leakage.jobs(quick):
