@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.experiments import rcv1
+from shortlist.experiments.datasets import DATASETS
 from shortlist.inputs import read
 from shortlist.text.context import word_contexts
 from shortlist.text.vectorizer import TextVectorizer
@@ -72,7 +73,7 @@ def rcv1_lowest(data: Path) -> tuple[Any, Any]:
 
 def industry(data: Path) -> tuple[Any, Any]:
     """The pages of the Industry Sector set where they are there; otherwise RCV1's documents with one lowest topic."""
-    if (data / "sector").is_dir():
+    if DATASETS["industry"].is_in(data / "sector"):
         texts, labels = _texts(data / "sector", format="folders", encoding="latin-1", innermost=True, html=True)
         return TextVectorizer(stop_words="english").fit_transform(texts), label_array(labels)
     documents = rcv1.subset(data)

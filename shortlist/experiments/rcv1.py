@@ -36,7 +36,7 @@ class Corpus(NamedTuple):
 
 def is_whole(data: Path) -> bool:
     """Whether the original is in the data folder."""
-    return (data / ORIGINAL).is_dir()
+    return DATASETS["rcv1-v2"].is_in(data / ORIGINAL)
 
 
 def subset(data: Path) -> Corpus:
