@@ -86,11 +86,11 @@ def alphas(*values: float) -> list[dict[str, Any]]:
 
 
 TOOLS = [
-    Tool("shortlist PRank", prank, [{"passes": p, "times": t} for p in (1, 3, 10) for t in (1, 0.25, 4)], ours=True),
+    Tool("shortlist PRank", prank, [{"passes": p, "times": t} for p in (1, 3, 6, 10) for t in (1, 0.25, 4)], ours=True),
     Tool(
         "shortlist WidrowHoff",
         partial(sl.WidrowHoff, random_state=0),
-        [{"passes": p, "learning_rate": rate} for p in (1, 3, 10) for rate in (0.003, 0.01, 0.03, 0.1, 0.3)],
+        [{"passes": p, "learning_rate": rate} for p in (1, 3, 6, 10) for rate in (0.003, 0.01, 0.03, 0.1, 0.3)],
         ours=True,
     ),
     Tool("mord LogisticAT", mord.LogisticAT, alphas(1.0, 10.0, 0.1)),

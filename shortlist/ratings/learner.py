@@ -30,6 +30,7 @@ from shortlist.store import State
 
 Self = TypeVar("Self", bound="RatingLearner")
 HYPOTHESES = ("last", "averaged", "voted")
+RUN = 16  # rows that stay together when a pass is shuffled
 PREDICT_BLOCK = 2**22  # the most scores, or kernel values, that predicting holds at a time
 
 
@@ -39,7 +40,8 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     passes : how often ``fit`` goes through the examples.
-    random_state : None takes the examples in the order given; a whole number shuffles them anew in each pass.
+    random_state : None takes the examples in the order given; a whole number is the seed by which each pass shuffles
+        them anew, the first one row by row and the others by runs of 16 rows (see ``in_runs``).
     hypothesis : what predicts: the "last" rule, the one "averaged" over all examples, or the "voted" rating, in which
         each rule votes with the number of examples it lived through.
     voters : how many rules, the longest-lived, are kept to vote.
@@ -189,12 +191,16 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
     def _stream(self, rows: Rows, y: Longs, passes: int, generator: np.random.Generator | None) -> Longs:
         rated = np.empty(rows.n_rows, dtype=np.int64)
         order = np.arange(rows.n_rows, dtype=np.int64)
+        if generator is not None:
+            # The rows move once, into random order; later passes shuffle runs of them (see in_runs).
+            generator.shuffle(order)
+            rows, y, order = rows.take(order), y[order], np.arange(rows.n_rows, dtype=np.int64)
         self._calibration = None  # it told of another rule
         if self._supports is not None:
             self._supports.origin[:] = -1
-        for _ in range(passes):
-            if generator is not None:
-                generator.shuffle(order)
+        for number in range(passes):
+            if generator is not None and number > 0:
+                order = in_runs(rows.n_rows, generator)
             if self._supports is None:
                 self._learn(rows, rows, order, y, rated)
             else:
@@ -293,6 +299,17 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
     @classmethod
     def from_state(cls: type[Self], state: State) -> Self:
         return saving.learner_of(cls, state)
+
+
+def in_runs(n: int, generator: np.random.Generator) -> Longs:
+    """0..n−1 in a new order: runs of neighbours, the runs shuffled, and each run shuffled within.
+
+    A row alone is some hundred bytes far away in memory, for which the loop would wait longer than it computes; a run
+    of rows comes in one stream.
+    """
+    starts = generator.permutation(np.arange(0, n, RUN, dtype=np.int64))
+    order = generator.permuted(starts[:, None] + np.arange(RUN, dtype=np.int64), axis=1).reshape(-1)
+    return order[order < n]
 
 
 def _as_rows(X: Any) -> Rows:

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from shortlist.door import Rows
-from shortlist.kernels import Floats, Ints, Longs, add, dot, kernel
+from shortlist.kernels import Floats, Ints, Longs, dot, kernel
 from shortlist.ratings.learner import RatingLearner
-from shortlist.ratings.voting import retire
+from shortlist.ratings.voting import move, retire
 
 
 class MulticlassPerceptron(RatingLearner):
@@ -128,15 +128,15 @@ def _learn(
         if errors == 0:
             clock[1] += 1
         else:
-            retire(W, B, lives, clock)
+            if lives.size > 0:
+                retire(W, B, lives, clock)
             for r in range(k):
                 step[r] = -1.0 / errors if score[r] >= score[y[i]] else 0.0
             step[y[i]] = 1.0
             first, last = write_indptr[i], write_indptr[i + 1]
             for r in range(k):
                 if step[r] != 0.0:
-                    add(write_indices[first:last], write_data[first:last], step[r], W[0, r])
-                    add(write_indices[first:last], write_data[first:last], step[r] * clock[0], W[1, r])
+                    move(write_indices[first:last], write_data[first:last], step[r], clock[0], W[0, r], W[1, r])
                     B[0, r] += intercept * step[r]
                     B[1, r] += intercept * step[r] * clock[0]
             clock[1] = 1

@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from shortlist.door import Rows
-from shortlist.kernels import Floats, Ints, Longs, add, dot, kernel
+from shortlist.kernels import Floats, Ints, Longs, dot, kernel
 from shortlist.ratings.thresholds import ThresholdLearner
-from shortlist.ratings.voting import retire
+from shortlist.ratings.voting import move, retire
 from shortlist.store import State
 
 
@@ -91,7 +91,8 @@ def _learn(
         if rank == y[i]:
             clock[1] += 1
         else:
-            retire(W, B, lives, clock)
+            if lives.size > 0:
+                retire(W, B, lives, clock)
             step = 0.0
             for r in range(b.size):
                 y_r = 1.0 if y[i] > r else -1.0
@@ -100,7 +101,6 @@ def _learn(
                     b[r] -= y_r
                     b_moment[r] -= y_r * clock[0]
             first, last = write_indptr[i], write_indptr[i + 1]
-            add(write_indices[first:last], write_data[first:last], step, w)
-            add(write_indices[first:last], write_data[first:last], step * clock[0], w_moment)
+            move(write_indices[first:last], write_data[first:last], step, clock[0], w, w_moment)
             clock[1] = 1
         clock[0] += 1

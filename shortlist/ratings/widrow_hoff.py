@@ -18,9 +18,9 @@ import numpy as np
 
 from shortlist.door import Rows, as_real
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Ints, Longs, add, dot, kernel
+from shortlist.kernels import Floats, Ints, Longs, dot, kernel
 from shortlist.ratings.thresholds import ThresholdLearner
-from shortlist.ratings.voting import retire
+from shortlist.ratings.voting import move, retire
 
 
 class WidrowHoff(ThresholdLearner):
@@ -113,12 +113,12 @@ def _learn(
         if rank == y[i]:
             clock[1] += 1
         else:
-            retire(W, B, lives, clock)
+            if lives.size > 0:
+                retire(W, B, lives, clock)
             clock[1] = 1
         error = positions[y[i]] - value
         first, last = write_indptr[i], write_indptr[i + 1]
-        add(write_indices[first:last], write_data[first:last], eta * error, w)
-        add(write_indices[first:last], write_data[first:last], eta * error * clock[0], w_moment)
+        move(write_indices[first:last], write_data[first:last], eta * error, clock[0], w, w_moment)
         B[0, 0] += eta_intercept * error
         B[1, 0] += eta_intercept * error * clock[0]
         clock[0] += 1

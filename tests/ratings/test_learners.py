@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from shortlist import InputError, MulticlassPerceptron, PRank, WidrowHoff, dual
+from shortlist.ratings.learner import RUN, in_runs
 from tests.ratings.streams import rated_rows, same_state
 
 LEARNERS = {
@@ -94,11 +95,23 @@ def test_the_seed_decides_the_order(learner):
     once = learner(passes=3, random_state=5).fit(X, y)
     again = learner(passes=3, random_state=6).fit(X, y)
     assert not np.array_equal(once._weights, again._weights)
-    generator, order, by_hand = np.random.default_rng(5), np.arange(len(X)), learner()
-    for _ in range(3):
-        generator.shuffle(order)
+    generator, moved, by_hand = np.random.default_rng(5), np.arange(len(X)), learner()
+    generator.shuffle(moved)  # the first pass; later ones take runs of what it left together
+    for number in range(3):
+        order = moved[in_runs(len(X), generator)] if number else moved
         by_hand.partial_fit(X[order], y[order], classes=[1, 2, 3, 4, 5])
     same_state(once, by_hand)
+
+
+@pytest.mark.parametrize("n", [1, RUN - 1, RUN, RUN + 1, 10 * RUN + 3])
+def test_runs_are_shuffled_and_each_run_within(n):
+    order = in_runs(n, np.random.default_rng(0))
+    assert sorted(order) == list(range(n))
+    changes = np.flatnonzero(np.diff(order // RUN))
+    assert changes.size == (n - 1) // RUN, "each run stays in one piece"
+    if n > 2 * RUN:
+        assert (order[np.append(-1, changes) + 1] % RUN).any()
+        assert not (np.diff(order // RUN) >= 0).all()
 
 
 # Hypotheses.
