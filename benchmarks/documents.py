@@ -2,7 +2,7 @@
 
     pip install lightgbm xgboost
     python benchmarks/documents.py tools DATA     MAP, training and prediction time on OHSUMED and Cranfield
-    python benchmarks/documents.py queries DATA   MAP against the number of training queries, bins and scores
+    python benchmarks/documents.py queries DATA   MAP against the number of training queries, and its ceiling
     python benchmarks/documents.py agree DATA     how far the other base functions differ from the best
     python benchmarks/documents.py fold DATA      training time on one fold of OHSUMED for each C
     python benchmarks/documents.py growth DATA    training time against the number of queries
@@ -33,6 +33,7 @@ from shortlist.measures.significance import wilcoxon
 
 class MapSVM:
     settings = (1.0, 10.0, 100.0, 1000.0)
+    trial_settings = (0.01, 0.1, *settings)  # few queries may need a stronger hand
 
     def __init__(self, setting):
         self.ranker = sl.MapSVM(C=setting, tol=1e-5)  # as exact as the experiments on five folds
@@ -42,6 +43,27 @@ class MapSVM:
 
     def predict(self, part):
         return self.ranker.predict(part.scores)
+
+
+class RocSVM(MapSVM):
+    def __init__(self, setting):
+        self.ranker = sl.RocSVM(C=setting, tol=1e-5)
+
+
+class BinnedMapSVM(MapSVM):
+    """SVM-map over the bins of the experiments, with their C and tol."""
+
+    trial_settings = Protocol().structural_C
+
+    def __init__(self, setting):
+        self.ranker = sl.MapSVM(C=setting, tol=Protocol().tol)
+        self.bins = sl.ScoreBins(50, "even")
+
+    def fit(self, train, validation):
+        self.ranker.fit(self.bins.fit_transform(train.scores), train.relevance, query=train.query)
+
+    def predict(self, part):
+        return self.ranker.predict(self.bins.transform(part.scores))
 
 
 class OneFeature:
@@ -65,6 +87,7 @@ class PairwiseSVC:
     """A linear classifier of differences: for each relevant and non-relevant document of a query, which is which."""
 
     settings = (1e-4, 1e-3, 1e-2, 1e-1)
+    trial_settings = (1e-6, 1e-5, *settings)
 
     def __init__(self, setting):
         self.svm = LinearSVC(C=setting, fit_intercept=False, dual=False)
@@ -141,7 +164,7 @@ def tools(data: Path) -> None:
         print(f"\n{name}: {fold.size} queries, {judged.query.size} documents, {len(judged.names)} features\n")
         print("| | MAP | MapSVM better/worse | p | training s | prediction s |\n|---|---|---|---|---|---|")
         ours = None
-        for tool in (MapSVM, OneFeature, PairwiseSVC, LightGBM, XGBoost):
+        for tool in (MapSVM, RocSVM, OneFeature, PairwiseSVC, LightGBM, XGBoost):
             values, fit_seconds, predict_seconds = measure(tool, judged)
             ours = values if ours is None else ours
             compared = wilcoxon(ours, values)
@@ -172,44 +195,48 @@ def measure(tool, judged: Judged) -> tuple:
 
 
 def queries(data: Path) -> None:
-    """Trials as in paper 003, but with more queries to learn from, against the base function that is best on all.
+    """Trials as in paper 003 with more and more queries to learn from, against the base function that is best on all.
 
-    Bins are those of the experiments; scores are scaled to [0, 1] within each query.
+    Last, what no trial can know: learned from the very queries that are tested, with the C that is best on them.
+    Bins are those of the experiments; the other tools take scores scaled to [0, 1] within each query.
     """
-    print("| | train/validation queries | features | MAP | best base function | better/worse | p |")
-    print("|---|---|---|---|---|---|---|")
+    rankers = (BinnedMapSVM, MapSVM, RocSVM, PairwiseSVC)
+    print("| | train/validation | best base function |", " | ".join(one.__name__ for one in rankers), "|")
+    print("|---" * (3 + len(rankers)) + "|")
     for name, sizes in (("cranfield", ((10, 5), (30, 15), (120, 30))), ("ohsumed", ((10, 5), (20, 10), (70, 15)))):
         judged = load(data, name)
-        by_function = np.array([judged.average_precision(column) for column in judged.scores.T])
-        base = by_function[np.argmax(by_function.mean(axis=1))]
+        base = max((judged.average_precision(column) for column in judged.scores.T), key=np.mean)
         scaled = judged._replace(scores=sl.QueryScaler().transform(judged.scores, query=judged.query))
-        for train, validation in sizes:
-            protocol = Protocol(trials=12, train=train, validation=validation)
-            for features, source, all_C in (
-                ("bins", judged, protocol.structural_C),
-                ("scores", scaled, (0.1, 1.0, 10.0, 100.0, 1000.0)),
-            ):
-                total, times = np.zeros((2, judged.fold.size))
-                for roles in balanced_roles(judged.fold.size, protocol):
-                    parts = [source.of(one) for one in roles]
-                    total[roles[2]] += chosen_by_validation(parts, features == "bins", all_C)
+        everything = np.arange(judged.fold.size)
+        for train, validation in (*sizes, (0, 0)):
+            trials = [(everything,) * 3]
+            if train:
+                trials = balanced_roles(everything.size, Protocol(trials=12, train=train, validation=validation))
+            cells = []
+            for tool in rankers:
+                total, times = np.zeros((2, everything.size))
+                for roles in trials:
+                    total[roles[2]] += of_trial(tool, judged if tool is BinnedMapSVM else scaled, roles)
                     times[roles[2]] += 1
-                ours, theirs = total[times > 0] / times[times > 0], base[times > 0]
-                compared = wilcoxon(ours, theirs)
-                print(f"| {name} | {train}/{validation} | {features} | {ours.mean():.4f} | {theirs.mean():.4f} "
-                      f"| {compared.higher}/{compared.lower} | {compared.p_value:.3f} |", flush=True)  # fmt: skip
+                seen = times > 0
+                compared = wilcoxon(total[seen] / times[seen], base[seen])
+                cells.append(f"{(total[seen] / times[seen]).mean():.4f}, {compared.higher}/{compared.lower}, "
+                             f"p {compared.p_value:.3f}")  # fmt: skip
+            label = f"{train}/{validation}" if train else "the tested queries"
+            print(f"| {name} | {label} | {base.mean():.4f} |", " | ".join(cells), "|", flush=True)
 
 
-def chosen_by_validation(parts: list[Judged], binned: bool, all_C: tuple) -> np.ndarray:
-    """Average precision of the test queries under the C that is best on the validation queries."""
-    features = [part.scores for part in parts]
-    if binned:
-        bins = sl.ScoreBins(50, "even").fit(features[0])
-        features = [bins.transform(one) for one in features]
-    train, validation, test = parts
-    rankers = [sl.MapSVM(C=C).fit(features[0], train.relevance, query=train.query) for C in all_C]
-    best = max(rankers, key=lambda ranker: validation.average_precision(ranker.predict(features[1])).mean())
-    return test.average_precision(best.predict(features[2]))
+def of_trial(tool, judged: Judged, roles: tuple) -> np.ndarray:
+    """Average precision of the test queries under the setting that is best on the validation queries."""
+    train, validation, test = (judged.of(one) for one in roles)
+    best = (-1.0, None)
+    for setting in tool.trial_settings:
+        ranker = tool(setting)
+        ranker.fit(train, validation)
+        reached = validation.average_precision(ranker.predict(validation)).mean()
+        if reached > best[0]:
+            best = reached, ranker
+    return test.average_precision(best[1].predict(test))
 
 
 def agree(data: Path) -> None:
