@@ -22,9 +22,9 @@ PAIRS = WORDS | {"ngrams": 2, "prefix": 5}
 WIDE = {"min_weight": 0.005, "max_edges": 50}
 VARIANTS = {
     "FeatureFocus(margin=0.3)": lambda: sl.FeatureFocus(margin=0.3),
-    "the same, wider and rare=20": lambda: sl.FeatureFocus(margin=0.3, rare=20, **WIDE),
+    "FeatureFocus(margin=0.3, rare=20), wide": lambda: sl.FeatureFocus(margin=0.3, rare=20, **WIDE),
     "TunedIndex(step=0)": lambda: sl.TunedIndex(step=0),
-    "TunedIndex(step=1)": lambda: sl.TunedIndex(step=1.0),
+    "TunedIndex(step=0.1)": lambda: sl.TunedIndex(step=0.1),
     "TunedIndex(passes=1)": lambda: sl.TunedIndex(passes=1),
     "TunedIndex()": sl.TunedIndex,
 }
@@ -78,10 +78,9 @@ def main(data: Path, chosen: list[str]) -> None:
                 p1, p5 = (100 * found[measure] for measure in ("P@1", "P@5"))
                 results[variant, f"{name}, {kind}"] = f"{p1:.1f} / {p5:.1f}, {seconds:.2f} s"
                 print(name, kind, variant, results[variant, f"{name}, {kind}"], file=sys.stderr)
-    columns = list(dict.fromkeys(column for _, column in results))
-    print(f"| | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
-    for variant in VARIANTS:
-        print(f"| {variant} | {' | '.join(results[variant, column] for column in columns)} |")
+    print(f"| | {' | '.join(f'`{variant}`' for variant in VARIANTS)} |\n|---|{'---|' * len(VARIANTS)}")
+    for row in dict.fromkeys(row for _, row in results):
+        print(f"| {row} | {' | '.join(results[variant, row] for variant in VARIANTS)} |")
 
 
 if __name__ == "__main__":

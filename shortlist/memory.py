@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.categories.room import BoundedIndex
+from shortlist.categories.index_learner import IndexLearner
 from shortlist.door import as_size
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
@@ -44,7 +44,7 @@ class Bound:
         self.size = as_size(max_memory, "max_memory", least=LEAST)
         self.words_forgotten = 0
         self.text, self.learner = text, learner
-        if not isinstance(learner, BoundedIndex):
+        if not isinstance(learner, IndexLearner):
             raise InputError(f"max_memory needs a learner that can make room, such as FeatureFocus, not {learner}")
         if getattr(learner, "shards", 1) > 1:
             raise InputError("max_memory bounds one index, and each shard has its own; use shards=1")

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from sklearn.base import clone
 
-from shortlist.categories.feature_focus import FeatureFocus
+from shortlist.categories.index_learner import IndexLearner
 from shortlist.categorizer import Categorizer
 from shortlist.door import Rows
 from shortlist.errors import InputError
@@ -64,7 +64,7 @@ class Trial(NamedTuple):
     seconds: float
 
 
-def plan(batches: Sequence[Examples], share: float, model: Categorizer | FeatureFocus, reading: float) -> Plan:
+def plan(batches: Sequence[Examples], share: float, model: Categorizer | IndexLearner, reading: float) -> Plan:
     """Plan the training of a model on a file of which these batches, its beginning, are that share.
 
     ``reading`` is the processor time, in seconds, that it took to read them.
@@ -101,7 +101,7 @@ def _first(batches: Sequence[Examples], n: int) -> list[Examples]:
     return first
 
 
-def _tried(batches: list[Examples], model: Categorizer | FeatureFocus) -> Trial:
+def _tried(batches: list[Examples], model: Categorizer | IndexLearner) -> Trial:
     model = clone(model)
     began = time.process_time()
     if isinstance(model, Categorizer):

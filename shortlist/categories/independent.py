@@ -83,7 +83,7 @@ class IndependentIndex(AdditiveLearner):
         for candidate in CANDIDATES:
             ids, scores = np.full((rows.n_rows, 1), -1, dtype=np.int32), np.empty((rows.n_rows, 1))
             index = proportions(counts, seen, candidate)
-            indexing.rank(self._prepare(rows), index, n_classes, ALL_EDGES, 0, ids, scores)
+            indexing.rank(self._prepare(rows), index, np.zeros(n_classes), ALL_EDGES, 0, ids, scores)
             found.append(is_true(ids[:, 0], truth).sum())
         return np.array(found, dtype=np.int64)
 
@@ -101,13 +101,13 @@ class IndependentIndex(AdditiveLearner):
         return self._derived
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        indexing.rank(rows, self._index(), len(self._labels), ALL_EDGES, 0, ids, scores)
+        indexing.rank(rows, self._index(), np.zeros(len(self._labels)), ALL_EDGES, 0, ids, scores)
 
     def _scores(self, rows: Rows) -> Floats:
-        return indexing.all_scores(rows, self._index(), len(self._labels), ALL_EDGES, 0)
+        return indexing.all_scores(rows, self._index(), np.zeros(len(self._labels)), ALL_EDGES, 0)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        return indexing.votes(row, self._index(), label, ALL_EDGES, 0)
+        return indexing.votes(row, self._index(), np.zeros(len(self._labels)), label, ALL_EDGES, 0)
 
     def edges_touched(self, X: Any) -> float:
         """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.categories.learner import BIAS
 from shortlist.door import Rows
 from shortlist.growing import grown
 from shortlist.kernels import Floats, Ints, Longs, kernel
@@ -165,19 +166,23 @@ def empty_index() -> Index:
 
 
 def rank(
-    rows: Rows, index: Index, n_classes: int, max_edges: int, rare: int, ids: Ints, scores: Floats
+    rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, ids: Ints, scores: Floats
 ) -> None:
-    """The best classes of each row, into ids and scores (n × k)."""
-    _rank(rows, index, max_edges, rare, np.zeros(n_classes), np.empty(n_classes, dtype=np.int32), ids, scores)
+    """The best classes of each row, into ids and scores (n × k). bias: what each class has before any vote."""
+    own, touched = np.zeros(bias.size), np.empty(bias.size, dtype=np.int32)
+    _rank(rows, index, bias, max_edges, rare, own, touched, ids, scores)
 
 
-def all_scores(rows: Rows, index: Index, n_classes: int, max_edges: int, rare: int) -> Floats:
-    """The scores of all classes, n × classes."""
-    scores = np.zeros((rows.n_rows, n_classes))
-    touched = np.empty(n_classes, dtype=np.int32)
-    for i in range(rows.n_rows):
-        retrieve(rows, i, index, max_edges, rare, True, scores[i], touched)
-    return scores
+def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int) -> Floats:
+    """The scores of all classes, n × classes. One that is not retrieved has 0, or the lowest score if that is less."""
+    all_of_them = np.zeros((rows.n_rows, bias.size))
+    touched = np.empty(bias.size, dtype=np.int32)
+    for i, scores in enumerate(all_of_them):
+        retrieved = touched[: retrieve(rows, i, index, max_edges, rare, scores, touched)]
+        own = scores[retrieved] + bias[retrieved]
+        scores[:] = min(0.0, own.min(initial=0.0))
+        scores[retrieved] = own
+    return all_of_them
 
 
 @kernel
@@ -195,33 +200,29 @@ def lay_end_to_end(index: Index, begin: int, end: int, edges: NDArray[Any]) -> N
 
 
 @kernel
-def share_of(f: int, x: float, index: Index, rare: int) -> float:
+def share_of(feature: Any, x: float, rare: int) -> float:
     """r_f · x[f] / w′_f; times w′_fc it is the vote of f for c. r_f = min(1, #_f / rare), or 1 where rare is 0."""
-    seen = index.features[f]["seen"]
-    rating = 1.0 if seen >= rare else seen / rare
-    return x * rating / index.features[f]["total"]
+    rating = 1.0 if feature["seen"] >= rare else feature["seen"] / rare
+    return x * rating / feature["total"]
 
 
 @kernel
 def retrieve(
-    rows: Rows, i: int, index: Index, max_edges: int, rare: int, corrected: bool, scores: Floats, touched: Ints
+    rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints
 ) -> int:
     """Add the votes of row i to scores (float64[classes], zero before); list the scored classes in touched.
 
     Each class c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among its max_edges heaviest
-    edges. The correction u_fc is 0 but for a learner that tunes, and then too unless ``corrected``.
+    edges. The correction u_fc is 0 but for a learner that tunes.
     """
     n = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        f = rows.indices[j]
-        if f >= index.features.size or index.features[f]["length"] == 0:
-            continue
-        share = share_of(f, rows.data[j], index, rare)
-        first = index.features[f]["start"]
-        for e in range(first, first + min(index.features[f]["length"], max_edges)):
-            vote = share * index.edges[e]["weight"]
-            if corrected:
-                vote += rows.data[j] * index.edges[e]["tuned"]
+        if rows.indices[j] >= index.features.size:
+            continue  # a feature that no example had
+        feature = index.features[rows.indices[j]]
+        share, first = share_of(feature, rows.data[j], rare), feature["start"]
+        for e in range(first, first + min(feature["length"], max_edges)):
+            vote = share * index.edges[e]["weight"] + rows.data[j] * index.edges[e]["tuned"]
             if vote != 0.0:  # neither a vote that vanishes in rounding ...
                 c = index.edges[e]["label"]
                 if scores[c] == 0.0:
@@ -235,19 +236,18 @@ def retrieve(
 
 @kernel
 def _rank(
-    rows: Rows, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints, ids: Ints, best: Floats
-) -> None:
+    rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, scores: Floats, touched: Ints,
+    ids: Ints, best: Floats,
+) -> None:  # fmt: skip
     """Retrieve for each row and keep the k best classes (ids int32[n,k], best float64[n,k]); ties to the lower id."""
     k = ids.shape[1]
     for i in range(rows.indptr.size - 1):
-        n = retrieve(rows, i, index, max_edges, rare, True, scores, touched)
+        n = retrieve(rows, i, index, max_edges, rare, scores, touched)
         found = 0
         for t in range(n):
             c = touched[t]
-            s = scores[c]
+            s = scores[c] + bias[c]
             scores[c] = 0.0
-            if s <= 0.0:  # corrected to nothing or less: not retrieved
-                continue
             if found == k and (s < best[i, k - 1] or (s == best[i, k - 1] and c > ids[i, k - 1])):
                 continue
             at = found if found < k else k - 1
@@ -299,22 +299,25 @@ def add_lists(
     return end
 
 
-def votes(row: Rows, index: Index, label: int, max_edges: int, rare: int) -> tuple[Ints, Floats]:
-    """The features of one row that vote for a class, and their votes, in the order in which ``retrieve`` adds them."""
-    out = np.zeros(row.indices.size)
+def votes(
+    row: Rows, index: Index, bias: Floats, label: int, max_edges: int, rare: int
+) -> tuple[Ints, Floats]:
+    """The features of one row that vote for a class, and their votes, in the order in which they are added."""
+    columns, out = np.append(row.indices, np.int32(BIAS)), np.zeros(row.indices.size + 1)
     _votes(row, index, label, max_edges, rare, out)
-    return row.indices[out != 0], out[out != 0]
+    if out.any():  # a class without a vote is not retrieved, whatever its bias
+        out[-1] = bias[label]
+    return columns[out != 0], out[out != 0]
 
 
 @kernel
 def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: Floats) -> None:
     """out[j] = the vote of the j-th active feature for the class."""
     for j in range(row.indices.size):
-        f = row.indices[j]
-        if f >= index.features.size or index.features[f]["length"] == 0:
+        if row.indices[j] >= index.features.size:
             continue
-        share = share_of(f, row.data[j], index, rare)
-        first = index.features[f]["start"]
-        for e in range(first, first + min(index.features[f]["length"], max_edges)):
+        feature = index.features[row.indices[j]]
+        share, first = share_of(feature, row.data[j], rare), feature["start"]
+        for e in range(first, first + min(feature["length"], max_edges)):
             if index.edges[e]["label"] == label:
                 out[j] = share * index.edges[e]["weight"] + row.data[j] * index.edges[e]["tuned"]

@@ -22,7 +22,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from shortlist.categories.feature_focus import unit_length
+from shortlist.categories.index_learner import unit_length
 from shortlist.categories.learner import BIAS
 from shortlist.categories.prototypes import PrototypeLearner, Prototypes, no_prototypes, pack
 from shortlist.door import Rows, as_choice, as_real, as_whole

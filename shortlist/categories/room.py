@@ -10,56 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.categories.index import EDGES, END, Index
-from shortlist.categories.learner import CategoryLearner
-from shortlist.door import as_whole
+from shortlist.door import Rows
 from shortlist.growing import grown
 from shortlist.kernels import Floats, Longs, kernel
+from shortlist.labels import LabelSets
 
 UNLIMITED = np.iinfo(np.int64).max
-
-
-class BoundedIndex(CategoryLearner):
-    """Base class of a learner that holds an index and can make room in it."""
-
-    max_total_edges: int | None
-    leakage: bool
-    edges_dropped_: int  # how many edges have made room, since fit or since the model was opened
-    _index: Index
-    _most_edges = UNLIMITED
-
-    def _begin(self) -> None:
-        super()._begin()
-        self.edges_dropped_ = 0
-        if self.max_total_edges is not None:
-            as_whole(self.max_total_edges, "max_total_edges", least=1)
-
-    @property
-    def rare_(self) -> int:
-        """The value of ``rare`` in use."""
-        raise AssertionError("a learner says how often a feature must be seen to vote with all its weight")
-
-    def _cap(self) -> int:
-        """How many edges the index may hold."""
-        return min(UNLIMITED if self.max_total_edges is None else self.max_total_edges, self._most_edges)
-
-    def limit_edges(self, most: int) -> None:
-        """Another cap on the edges beside ``max_total_edges``, set by whoever has counted the memory there is."""
-        self._most_edges = max(1, most)
-        self._drop_weakest(self._cap())
-
-    def _drop_weakest(self, keep: int) -> None:
-        before = self._index.n_edges
-        drop_weakest(self._index, keep, self.rare_, self.leakage)
-        self.edges_dropped_ += before - self._index.n_edges
-
-    def times_seen(self) -> Longs:
-        """In how many examples each column was seen."""
-        return self._index.for_features(self.n_features_in_).features["seen"][: self.n_features_in_]
-
-    def forget_columns(self, kept: NDArray[np.bool_]) -> None:
-        """Forget all columns but those kept, which are renumbered in their order."""
-        self._index = forget_features(self._index.for_features(kept.size), kept)
-        self.n_features_in_ = int(kept.sum())
+DONE, WANTS_SLOTS, WANTS_EDGES = 0, 1, 2  # why a learning kernel stopped
+ROOM = 8  # a full index drops an eighth of its edges, so that many updates share the cost of dropping
 
 
 def drop_weakest(index: Index, keep: int, rare: int, leakage: bool) -> None:
@@ -119,6 +77,27 @@ def pack(index: Index) -> None:
     filled = np.flatnonzero(index.features["length"])
     move_together(index, filled[np.argsort(index.features["start"][filled])])
     index.free[:] = -1
+
+
+@kernel
+def full(cap: int) -> int:
+    """How many edges an index may hold after it has made room."""
+    return cap - max(cap // ROOM, 1)
+
+
+@kernel
+def room_for(rows: Rows, labels: LabelSets, i: int, index: Index, cap: int) -> tuple[int, int]:
+    """Whether the index has room to learn example i: DONE, or what it wants, and how many free slots."""
+    n_labels = labels.indptr[i + 1] - labels.indptr[i]
+    slots = 0
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        slots += 8 * (index.features[rows.indices[j]]["length"] + n_labels)
+    if index.used[END] + slots > index.edges.size:
+        return WANTS_SLOTS, slots
+    new_edges = (rows.indptr[i + 1] - rows.indptr[i]) * n_labels
+    if index.used[EDGES] + new_edges > cap and index.used[EDGES] > full(cap):
+        return WANTS_EDGES, 0
+    return DONE, 0
 
 
 @kernel

@@ -1,284 +1,251 @@
-"""Count, then tune: a Feature-Focus index whose weights are corrected where ranking by counts alone is wrong.
+"""Count, then tune: a Feature-Focus index whose votes are corrected, class by class, where they miss.
 
-Beyond the papers, but made of them. Each edge has, beside the proportion w_fc that FF counts (paper 004), a correction
-u_fc, at first 0; feature f votes for class c with (r_f·w_fc + u_fc)·x[f]. An example is first counted as FF does it.
-Then each of its classes that does not lead the best wrong class c′ by ``lead`` is moved, by the passive-aggressive step
-(Crammer et al. 2006) on the edges that are there:
+Beyond the papers, but made of them. Each edge has, beside the proportion w_fc that Feature-Focus counts (paper 004), a
+correction u_fc, and each class a bias b_c, all 0 at first. A class that is retrieved has the score
 
-    τ = min(step, (lead − s_c + s_c′) / 2‖x‖²) / √n,    u_fc += τ·x[f],    u_fc′ −= τ·x[f],
+    s_c = b_c + Σ_f (r_f·w_fc + u_fc)·x[f],
 
-where n of its classes do not lead: c′ is moved n times. So the index stays as sparse and as bounded as FF left it.
-Further passes of ``fit`` only tune, each with half the step.
+and one that is not has none (0). A true class shall score at least 1, a wrong one at most 0; by how much each class of
+an example misses that is what the example teaches, by the rule of Widrow and Hoff (paper 002) with the step η:
 
-Where label sets are incomplete, a "wrong" class is often a true one that nobody wrote down, and corrections do harm.
-So the stream itself chooses (progressive validation): every few examples, before they are learned, are ranked by the
-counts alone, with several values of ``rare``, and by the corrected index. Once the counts are ahead by more than
-chance, corrections are given up for good; from then on the best ``rare`` so far is used.
+    e_c = max(0, 1 − s_c) for a true class, −max(0, s_c) for a wrong one,
+    u_fc += η·e_c·x[f] on the edges that voted and on new ones,    b_c += κ·η·e_c where c was retrieved.
+
+The first time an example is seen, its true classes with e_c > 0 are counted too, as FSU counts (feature_focus.py):
+w′_fc += x[f], w′_f += x[f]. So the index is as sparse and as bounded as Feature-Focus has it. Further passes of ``fit``
+only correct, each with a third of the step.
+
+Each class is corrected for itself, never against another one. So a class that is true but that nobody has written down,
+of which real label sets are full, costs a small step on its own score and nothing else.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from shortlist.categories.feature_focus import DONE, WANTS_SLOTS, FeatureFocus, holds
-from shortlist.categories.feature_focus import learn as count_examples
-from shortlist.categories.index import END, Index, retrieve
-from shortlist.door import Rows, RowStore, as_real, as_whole
+from shortlist.categories.feature_focus import cut_tail, move_to_more_room, put_in_place
+from shortlist.categories.index import EDGES, Index, retrieve
+from shortlist.categories.index_learner import IndexLearner
+from shortlist.categories.room import DONE, room_for
+from shortlist.door import Rows, RowStore, as_real
+from shortlist.growing import grown
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.labels import LabelSets
 from shortlist.store import State
 
-USUAL = 10  # the value of ``rare`` to begin with
-RARES = (5, 10, 20, 40)  # tried against each other where ``rare`` is None
-COUNTED, TUNED, SPLIT, TRIALS = 4, 5, 6, 7  # entries of hits, behind those of RARES; SPLIT: where the two disagreed
-EXAMPLES, DUE, TUNING, RARE = 0, 1, 2, 3  # entries of course: examples so far; the next trial; what is in use
-EVERY, CHECK, MEMORY = 4, 1000, 20_000  # one example in 4 is a trial; decide every 1,000; what is older fades
+DECAY = 1 / 3  # of the step, from one pass to the next
+KAPPA = 0.04  # κ: a class's bias learns as a feature would that is in every row with the value 0.2
 
 
-class TunedIndex(FeatureFocus):
-    """Feature-Focus with corrected weights: as accurate as a support vector machine where labels can be trusted.
+class TunedIndex(IndexLearner):
+    """Feature-Focus with corrected votes: as accurate as a linear classifier for each class, in few quick passes.
 
     Parameters
     ----------
-    margin, min_weight, max_edges, leakage, values, first, max_total_edges, random_state, n_jobs : as FeatureFocus has
+    min_weight, max_edges, leakage, rare, values, max_total_edges, shards, random_state, n_jobs : as FeatureFocus has
         them; the defaults are wider.
     passes : how often ``fit`` goes through the rows: the first time it counts and tunes, then it tunes.
-    lead : by how much a true class shall lead the best wrong one.
-    step : the largest correction at a time; 0 for none; None: 1, but given up where the stream shows that it does harm.
-    rare : features seen fewer than this many times vote with less weight, in proportion; None: 10, and where
-        corrections were given up the best of 5, 10, 20 and 40 so far.
+    step : how much of what a class misses is made up for at a time (η); 0 only counts.
     """
 
     def __init__(
         self,
         min_weight: float = 0.005,
         max_edges: int = 50,
-        margin: float = 1.0,
-        passes: int = 4,
-        lead: float = 2.0,
-        step: float | None = None,
-        rare: int | None = None,
+        passes: int = 3,
+        step: float = 0.3,
         leakage: bool = True,
+        rare: int = 10,
         values: str = "l2",
-        first: int = 50,
         max_total_edges: int | None = None,
+        shards: int = 1,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            min_weight=min_weight, max_edges=max_edges, margin=margin, passes=passes, leakage=leakage, values=values,
-            first=first, max_total_edges=max_total_edges, random_state=random_state, n_jobs=n_jobs,
-        )  # fmt: skip
-        self.lead = lead
+        self.min_weight = min_weight
+        self.max_edges = max_edges
+        self.passes = passes
         self.step = step
-        self.rare = rare  # type: ignore[assignment]
+        self.leakage = leakage
+        self.rare = rare
+        self.values = values
+        self.max_total_edges = max_total_edges
+        self.shards = shards
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _begin(self) -> None:
         super()._begin()
-        as_real(self.lead, "lead", least=0)
-        if self.step is not None:
-            as_real(self.step, "step", least=0)
-        self._hits = np.zeros(TRIALS + 1)
-        self._course = np.array([0, 0, self.step != 0, self._rare_given()], dtype=np.int64)
+        as_real(self.step, "step", least=0)
+        self._biases = np.zeros(0)
         self._pass = 0
-
-    def _rare_given(self) -> int:
-        return USUAL if self.rare is None else as_whole(self.rare, "rare")
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
-        step = (1.0 if self.step is None else float(self.step)) * 0.5**self._pass
-        if not (first_pass or self.tuning_):
-            return
-        cap = self._cap()
-        scores, touched = self._ready(rows, labels, order, cap)
-        for some_rows, some_labels, some in self.pieces(rows, labels, order):
-            if first_pass:
-                self._count_and_tune(some_rows, some_labels, some, scores, touched, step, cap)
-            else:
-                tune(
-                    some_rows, some_labels, some, self._index, scores, touched, self.max_edges, self.rare_,
-                    float(self.lead), step,
-                )  # fmt: skip
+        self._biases = grown(self._biases, len(self._labels))
+        super()._learn(rows, labels, order, first_pass)
 
-    def _count_and_tune(
-        self, rows: Rows, labels: LabelSets, order: Longs, scores: Floats, touched: Ints, step: float, cap: int
-    ) -> None:
-        choosing = self.step is None, self.rare is None
-        done, why = 0, WANTS_SLOTS
-        while why != DONE:
-            done, why, slots = count_and_tune(
-                rows, labels, order, done, self._index, scores, touched, self.max_edges, float(self.min_weight),
-                float(self.margin), self.first, bool(self.leakage), cap, float(self.lead), step, choosing,
-                self._hits, self._course,
-            )  # fmt: skip
-            self._make_room(why, slots, cap)
+    def _learn_some(
+        self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
+    ) -> tuple[int, int, int]:
+        return learn(
+            rows, labels, order, done, first_pass, self._index, self._biases, make_desk(len(self._labels)),
+            self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap,
+            float(self.step) * DECAY**self._pass,
+        )  # fmt: skip
 
-    @property
-    def tuning_(self) -> bool:
-        """Whether corrections are being made: False once the stream has shown that they do harm."""
-        return bool(self._course[TUNING])
+    def _bias(self) -> Floats:
+        return grown(self._biases, len(self._labels))[: len(self._labels)]
 
-    @property
-    def rare_(self) -> int:
-        """The value of ``rare`` in use."""
-        return int(self._course[RARE])
+    # Putting together: counts add, corrections and biases are averaged.
 
     def _merge(self, other: Any, numbers: Ints) -> None:
-        """As FF merges; corrections, which are sums of steps, add up too, unless either side has given them up."""
-        super()._merge(other, numbers)
-        self._hits += other._hits
-        self._course[EXAMPLES] += other._course[EXAMPLES]
-        if not (self.tuning_ and other.tuning_):
-            give_up(self._index, self._course)
+        share = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_)
+        theirs = copy.copy(other)
+        theirs._index = tuned_by(other._index, share)
+        self._index = tuned_by(self._index, 1.0 - share)
+        super()._merge(theirs, numbers)
+        self._biases = (1.0 - share) * grown(self._biases, len(self._labels))
+        self._biases[numbers] += share * other._bias()
+
+    def _shard(self, n: int) -> Any:
+        shard = super()._shard(n)
+        shard._biases = self._biases.copy()
+        return shard
+
+    def _mix(self, shards: list[Any]) -> None:
+        self._biases = np.mean([grown(shard._biases, len(self._labels)) for shard in shards], axis=0)
+        self._pass = shards[0]._pass
+        self._index = tuned_by(self._index, 0.0)
+        for shard in shards:
+            shard._index = tuned_by(shard._index, 1.0 / len(shards))
+        super()._mix(shards)
 
     def _to_arrays(self) -> dict[str, Any]:
-        own = {"edge_tuned": self._index.column("tuned"), "hits": self._hits, "course": self._course}
+        own = {"edge_tuned": self._index.column("tuned"), "bias": self._bias(), "pass": np.array([self._pass])}
         return super()._to_arrays() | own
 
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
-        tuned = state.array("edge_tuned", np.float32)
-        self._hits, self._course = np.array(state.array("hits", np.float64)), np.array(state.array("course", np.int64))
+        tuned, self._biases = state.array("edge_tuned", np.float32), np.array(state.array("bias", np.float64))
         state.require(tuned.size == self._index.edges.size, "each edge has a correction")
-        state.require(bool(np.isfinite(tuned).all() and np.isfinite(self._hits).all()), "corrections are finite")
-        state.require(self._hits.size == TRIALS + 1 and self._course.size == RARE + 1, "it has all counts of trials")
-        state.require(bool((self._course >= 0).all()), "counts are at least 0")
-        self._index.edges["tuned"] = tuned
+        state.require(self._biases.size == len(self._labels), "each label has a bias")
+        finite = bool(np.isfinite(tuned).all() and np.isfinite(self._biases).all())
+        state.require(finite, "corrections and biases are finite")
+        passed = state.array("pass", np.int64)
+        state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
+        self._index.edges["tuned"], self._pass = tuned, int(passed[0])
+
+
+def tuned_by(index: Index, factor: float) -> Index:
+    """The index with all corrections times a factor."""
+    index = index.copy()
+    index.edges["tuned"] *= factor
+    return index
+
+
+class Desk(NamedTuple):
+    """What the kernels need one of for each class."""
+
+    scores: Floats  # 0 between examples
+    error: Floats  # e_c, 0 between examples
+    touched: Ints
+    met: Longs  # the last entry of a row whose feature was found to have an edge to the class
+
+
+def make_desk(n_classes: int) -> Desk:
+    ids, entries = np.empty(n_classes, dtype=np.int32), np.full(n_classes, -1, dtype=np.int64)
+    return Desk(np.zeros(n_classes), np.zeros(n_classes), ids, entries)
 
 
 @kernel
-def count_and_tune(
-    rows: Rows, labels: LabelSets, order: Longs, position: int, index: Index, scores: Floats, touched: Ints,
-    max_edges: int, min_weight: float, margin: float, first: int, leakage: bool, cap: int, lead: float, step: float,
-    choosing: tuple[bool, bool], hits: Floats, course: Longs,
+def learn(
+    rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
+    desk: Desk, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int, step: float,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Learn the rows order[position:] for the first time. Stops early where the index has too little room.
+    """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
 
-    hits: float64[TRIALS + 1]; course: int64[RARE + 1]. The rest, and what is returned, as in feature_focus.learn.
+    Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     """
     for t in range(position, order.size):
-        one = order[t : t + 1]
-        if course[DUE] == course[EXAMPLES] and (choosing[0] or choosing[1]):
-            course[DUE] += EVERY
-            try_out(rows, labels, one[0], index, scores, touched, max_edges, hits, course)
-        _, why, slots = count_examples(
-            rows, labels, one, 0, True, index, scores, touched,
-            max_edges, min_weight, margin, first, course[RARE], leakage, cap,
-        )  # fmt: skip
-        if why != DONE:
-            return t, why, slots
-        if course[TUNING]:
-            tune(rows, labels, one, index, scores, touched, max_edges, course[RARE], lead, step)
-        course[EXAMPLES] += 1
-        if course[EXAMPLES] % CHECK == 0:
-            choose(choosing, index, hits, course)
+        i = order[t]
+        if first_pass:
+            why, slots = room_for(rows, labels, i, index, cap)
+            if why != DONE:
+                return t, why, slots
+        n = retrieve(rows, i, index, max_edges, rare, desk.scores, desk.touched)
+        find_errors(labels, i, bias, desk, n)
+        if first_pass:
+            count_and_correct(rows, labels, i, index, desk, max_edges, min_weight, leakage, cap, step)
+        else:
+            correct(rows, i, index, desk, max_edges, step)
+        for a in range(n):
+            c = desk.touched[a]
+            bias[c] += KAPPA * step * desk.error[c]
+            desk.scores[c] = desk.error[c] = 0.0
+        for b in range(labels.indptr[i], labels.indptr[i + 1]):
+            desk.error[labels.ids[b]] = 0.0
     return order.size, DONE, 0
 
 
 @kernel
-def tune(
-    rows: Rows, labels: LabelSets, order: Longs, index: Index, scores: Floats, touched: Ints,
-    max_edges: int, rare: int, lead: float, step: float,
+def find_errors(labels: LabelSets, i: int, bias: Floats, desk: Desk, n: int) -> None:
+    """e_c of the n retrieved classes of example i, and of its own."""
+    for a in range(n):
+        c = desk.touched[a]
+        desk.error[c] = -max(0.0, desk.scores[c] + bias[c])
+    for b in range(labels.indptr[i], labels.indptr[i + 1]):
+        c = labels.ids[b]
+        score = desk.scores[c] + bias[c] if desk.scores[c] != 0.0 else 0.0
+        desk.error[c] = max(0.0, 1.0 - score)
+
+
+@kernel
+def correct(rows: Rows, i: int, index: Index, desk: Desk, max_edges: int, step: float) -> None:
+    """u_fc += η·e_c·x[f] on the edges that voted."""
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        feature, shift = index.features[rows.indices[j]], step * rows.data[j]
+        for e in range(feature["start"], feature["start"] + min(feature["length"], max_edges)):
+            index.edges[e]["tuned"] += shift * desk.error[index.edges[e]["label"]]
+
+
+@kernel
+def count_and_correct(
+    rows: Rows, labels: LabelSets, i: int, index: Index, desk: Desk,
+    max_edges: int, min_weight: float, leakage: bool, cap: int, step: float,
 ) -> None:  # fmt: skip
-    """Correct the votes for each class of an example that does not lead, and for the wrong class it should lead."""
-    for i in order:
-        n = retrieve(rows, i, index, max_edges, rare, True, scores, touched)
-        wrong = best_wrong(labels, i, scores, touched, n)
-        highest = scores[wrong] if wrong >= 0 else 0.0
-        square = 0.0
-        for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            square += rows.data[j] * rows.data[j]
-        behind = 0  # n, how many classes do not lead
-        for b in range(labels.indptr[i], labels.indptr[i + 1]):
-            behind += lead - scores[labels.ids[b]] + highest > 0.0
+    """FSU for all true classes with an error at once, in one walk along each list that corrects its edges as well.
+
+    Edges that rise move up as the walk passes them, so a sorted list stays sorted; new edges come last, before the cut.
+    """
+    edges = index.edges
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        f, x, shift = rows.indices[j], rows.data[j], step * rows.data[j]
+        feature = index.features[f]
+        feature["seen"] += 1
+        first, n = feature["start"], feature["length"]
+        for e in range(first, first + n):
+            c = edges[e]["label"]
+            error = desk.error[c]
+            if e < first + max_edges:
+                edges[e]["tuned"] += shift * error
+            if error > 0.0:
+                desk.met[c] = j
+                put_in_place(edges, first, e, c, edges[e]["weight"] + x, edges[e]["tuned"])
+
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
             c = labels.ids[b]
-            loss = lead - scores[c] + highest
-            if loss > 0.0 and square > 0.0:
-                tau = min(step, loss / (2.0 * square)) / np.sqrt(behind)
-                move(rows, i, index, max_edges, c, wrong, tau)
-        for a in range(n):
-            scores[touched[a]] = 0.0
-
-
-@kernel
-def best_wrong(labels: LabelSets, i: int, scores: Floats, touched: Ints, n: int) -> int:
-    """The class with the highest score above 0 of those that example i does not have; −1 if there is none."""
-    wrong, highest = -1, 0.0
-    for a in range(n):
-        c = touched[a]
-        if scores[c] > highest and not holds(labels, i, c):
-            wrong, highest = c, scores[c]
-    return wrong
-
-
-@kernel
-def move(rows: Rows, i: int, index: Index, max_edges: int, c: int, wrong: int, tau: float) -> None:
-    """u_fc += τ·x[f] and u_fc′ −= τ·x[f] on the edges that vote."""
-    for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        feature, shift = index.features[rows.indices[j]], np.float32(tau * rows.data[j])
-        for e in range(feature["start"], feature["start"] + min(feature["length"], max_edges)):
-            if index.edges[e]["label"] == c:
-                index.edges[e]["tuned"] += shift
-            elif index.edges[e]["label"] == wrong:
-                index.edges[e]["tuned"] -= shift
-
-
-# Progressive validation
-
-
-@kernel
-def try_out(
-    rows: Rows, labels: LabelSets, i: int, index: Index, scores: Floats, touched: Ints, max_edges: int,
-    hits: Floats, course: Longs,
-) -> None:  # fmt: skip
-    """Rank example i, not yet learned: with and without corrections, or with each value of ``rare``."""
-    if hits[TRIALS] == MEMORY // EVERY:
-        hits *= 0.5  # what came first counts less and less
-    hits[TRIALS] += 1.0
-    if course[TUNING]:
-        counted = leads(rows, labels, i, index, scores, touched, max_edges, course[RARE], False)
-        tuned = leads(rows, labels, i, index, scores, touched, max_edges, course[RARE], True)
-        hits[COUNTED] += counted
-        hits[TUNED] += tuned
-        hits[SPLIT] += counted != tuned
-    else:
-        for r in range(len(RARES)):
-            hits[r] += leads(rows, labels, i, index, scores, touched, max_edges, RARES[r], False)
-
-
-@kernel
-def leads(
-    rows: Rows, labels: LabelSets, i: int, index: Index, scores: Floats, touched: Ints, max_edges: int,
-    rare: int, corrected: bool,
-) -> bool:  # fmt: skip
-    """Whether a class of example i is ranked first."""
-    n = retrieve(rows, i, index, max_edges, rare, corrected, scores, touched)
-    best, highest = -1, 0.0
-    for a in range(n):
-        c = touched[a]
-        if scores[c] > highest:
-            best, highest = c, scores[c]
-        scores[c] = 0.0
-    return holds(labels, i, best)
-
-
-@kernel
-def choose(choosing: tuple[bool, bool], index: Index, hits: Floats, course: Longs) -> None:
-    """Give up corrections if the counts are ahead by two standard deviations; after that, take the best ``rare``."""
-    if course[TUNING]:
-        if choosing[0] and hits[COUNTED] - hits[TUNED] > 2.0 * np.sqrt(hits[SPLIT]):
-            give_up(index, course)
-            hits[:] = 0.0
-    elif choosing[1] and hits[TRIALS] > 0.0:
-        course[RARE] = RARES[np.argmax(hits[: len(RARES)])]
-
-
-@kernel
-def give_up(index: Index, course: Longs) -> None:
-    course[TUNING] = 0
-    for e in range(index.used[END]):
-        index.edges[e]["tuned"] = 0.0
+            if desk.error[c] > 0.0:
+                feature["total"] += x
+                if desk.met[c] != j and index.used[EDGES] < cap:
+                    if n == feature["capacity"]:
+                        move_to_more_room(f, index)
+                        first = feature["start"]
+                    put_in_place(edges, first, first + n, c, x, shift * desk.error[c])
+                    n += 1
+                    feature["length"] = n
+                    index.used[EDGES] += 1
+        cut_tail(feature, edges, index.used, min_weight, leakage)

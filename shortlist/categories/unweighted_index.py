@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from shortlist.categories import index as indexing
 from shortlist.categories import moves
-from shortlist.categories.feature_focus import holds, unit_length, update
+from shortlist.categories.feature_focus import holds, update
 from shortlist.categories.index import END, Index, empty_index, retrieve
+from shortlist.categories.index_learner import unit_length
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes import (
     Prototypes,
@@ -106,14 +107,14 @@ class UnweightedIndex(CategoryLearner):
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         n_classes, m = len(self._labels), self.classifiers
         if m == 0:
-            return indexing.rank(rows, self._index, n_classes, ALL_EDGES, 0, ids, scores)
+            return indexing.rank(rows, self._index, np.zeros(n_classes), ALL_EDGES, 0, ids, scores)
         own, found = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
         rank_retrieved(rows, self._index, own, found, self._perceptrons, scratch(n_classes * m), m, ids, scores)
 
     def _scores(self, rows: Rows) -> Floats:
         n_classes = len(self._labels)
         if self.classifiers == 0:
-            return indexing.all_scores(rows, self._index, n_classes, ALL_EDGES, 0)
+            return indexing.all_scores(rows, self._index, np.zeros(n_classes), ALL_EDGES, 0)
         found = np.full((rows.n_rows, n_classes), -np.inf)  # what is not retrieved stands below all that is
         ids, scores = np.full(found.shape, -1, dtype=np.int32), np.empty(found.shape)
         self._rank(rows, ids, scores)
@@ -123,7 +124,7 @@ class UnweightedIndex(CategoryLearner):
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         if self.classifiers == 0:
-            return indexing.votes(row, self._index, label, ALL_EDGES, 0)
+            return indexing.votes(row, self._index, np.zeros(len(self._labels)), label, ALL_EDGES, 0)
         votes = np.zeros(row.indices.size)
         for m in range(self.classifiers):
             one = np.zeros(row.indices.size)
@@ -176,7 +177,7 @@ def learn(
             slots += 8 * (index.features[rows.indices[j]]["length"] + last - first)
         if index.used[END] + slots > index.edges.size:
             return t, WANTS_EDGES, slots
-        n = retrieve(rows, i, index, ALL_EDGES, 0, True, scores, found)
+        n = retrieve(rows, i, index, ALL_EDGES, 0, scores, found)
         hits = 0
         for b in range(first, last):
             if scores[labels.ids[b]] > 0.0:
@@ -244,7 +245,7 @@ def rank_retrieved(
     own: float64[classes], all zero; found: int32[classes].
     """
     for i in range(rows.indptr.size - 1):
-        n = retrieve(rows, i, index, ALL_EDGES, 0, True, own, found)
+        n = retrieve(rows, i, index, ALL_EDGES, 0, own, found)
         desk.clock[0] += 1
         score(rows, i, perceptrons, desk, 0)
         for a in range(n):

@@ -17,7 +17,6 @@ from sklearn.base import clone
 
 from shortlist import store
 from shortlist.categories.additive import AdditiveLearner
-from shortlist.categories.feature_focus import FeatureFocus
 from shortlist.categories.independent import IndependentIndex, some_rows
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.shards import ShardedLearner, added
@@ -47,10 +46,10 @@ def train(
         text = default_text() if model.text is None else clone(model.text)
         if text.ngrams == "auto":
             text = settled(cluster, parts, text)
-        learner = FeatureFocus(margin=0.3) if model.learner is None else clone(model.learner)
+        learner = TunedIndex() if model.learner is None else clone(model.learner)
     else:
         learner = clone(model)
-    if isinstance(learner, TunedIndex) or not isinstance(learner, (AdditiveLearner, ShardedLearner)):
+    if not isinstance(learner, (AdditiveLearner, ShardedLearner)):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("survey", part, text) for part in parts]
     surveys = list(cluster.each(survey, lambda n: (parts[n], text), keys))

@@ -27,6 +27,7 @@ LEARNERS = [
     TunedIndex(),
     TunedIndex(step=0.5, rare=3, passes=2, max_total_edges=120),
     TunedIndex(step=0, leakage=False, values="raw"),
+    TunedIndex(shards=3, values="boolean"),
     IndependentIndex(),
     IndependentIndex(threshold=0.2),
     FrequencyBaseline(),

@@ -71,10 +71,10 @@ def test_a_model_of_the_future(run, model):
     ("arguments", "words"),
     [
         (["--learner", "oracle"], ["oracle", "feature-focus"]),
-        (["--set", "depth=3"], ["no setting depth", "margin"]),
+        (["--set", "depth=3"], ["no setting depth", "max_edges"]),
         (["--set", "text.depth=3"], ["no setting text.depth", "text.ngrams"]),
-        (["--set", "margin"], ["NAME=VALUE"]),
-        (["--set", "margin=wide"], ["margin must be a number"]),
+        (["--set", "step"], ["NAME=VALUE"]),
+        (["--set", "step=wide"], ["step must be a number"]),
         (["--set", "passes=0"], ["passes must be at least 1"]),
         (["--format", "parchment"], ["parchment", "json-lines"]),
     ],

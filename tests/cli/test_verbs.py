@@ -26,9 +26,9 @@ def test_train_in_json(run, news):
 
 
 def test_train_with_settings(run, news):
-    assert run("train", news, "--set", "margin=0.7", "--set", "text.ngrams=2", "--set", "passes=2").code == 0
+    assert run("train", news, "--set", "step=0.7", "--set", "text.ngrams=2", "--set", "passes=2").code == 0
     model = sl.load("news.shortlist")
-    assert (model.learner_.margin, model.learner_.passes, model.text_.ngrams) == (0.7, 2, 2)
+    assert (model.learner_.step, model.learner_.passes, model.text_.ngrams) == (0.7, 2, 2)
     assert run("train", news, "--learner", "independent", "--set", "threshold=0.1").code == 0
     assert isinstance(sl.load("news.shortlist").learner_, sl.IndependentIndex)
 
@@ -37,7 +37,7 @@ def test_train_on_rows_of_features(run, tmp_path):
     (tmp_path / "rows.svm").write_text("a 1:1 2:1\nb 3:2\na,c 1:2\n" * 5)
     result = run("train", "rows.svm", "--format", "svmlight", "-o", "m")
     assert result.code == 0, result.err
-    assert isinstance(sl.load("m"), sl.FeatureFocus)
+    assert isinstance(sl.load("m"), sl.TunedIndex)
     assert run("rank", "m", "rows.svm", "--format", "svmlight", "-k", "1").out.splitlines()[0].startswith("a\t")
 
 

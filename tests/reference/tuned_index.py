@@ -1,41 +1,50 @@
-"""Count, then tune, from the formulas: Feature-Focus's twin with a dict of corrections."""
+"""Count, then tune, from the formulas: Feature-Focus's twin with dicts of corrections and biases."""
 
 import numpy as np
 
 from tests.reference.feature_focus import SlowFeatureFocus
 
+KAPPA = 0.04
+
 
 class SlowTunedIndex(SlowFeatureFocus):
-    def __init__(self, lead=2.0, step=1.0, **settings):
-        super().__init__(**settings)
-        self.lead, self.step = lead, step
-        self.u = {}  # (f, c) -> u_fc, in the precision of the index
+    def __init__(self, step=0.3, **settings):
+        super().__init__(margin=0.0, **settings)
+        self.step = step
+        self.u = {}  # (f, c) -> u_fc
+        self.bias = {}
 
     def retrieve(self, x):
         scores = {}
         for f, v in x:
             for c, w in self.edges.get(f, [])[: self.d_max]:
-                vote = v * self.rating(f) / self.total[f] * w + v * float(self.u.get((f, c), 0.0))
+                vote = v * self.rating(f) / self.total[f] * w + v * self.u.get((f, c), 0.0)
                 scores[c] = scores.get(c, 0.0) + vote
-        return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        return {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
 
-    def update(self, f, c, v):
-        super().update(f, c, v)
-        held = {c for c, _ in self.edges[f]}
-        self.u = {(g, d): u for (g, d), u in self.u.items() if g != f or d in held}
-
-    def tune(self, x, classes, part=1.0):
-        scores = dict(self.retrieve(x))
-        wrong = {c: s for c, s in scores.items() if c not in classes and s > 0}
-        best_wrong = max(wrong, key=lambda c: wrong[c], default=None)
-        highest = wrong.get(best_wrong, 0.0)
-        square = sum(v * v for _, v in x)
-        behind = [c for c in classes if self.lead - scores.get(c, 0.0) + highest > 0]
-        for c in behind:
-            loss = self.lead - scores.get(c, 0.0) + highest
-            tau = min(self.step * part, loss / (2 * square)) / np.sqrt(len(behind))
-            for f, v in x:
-                for d, _ in self.edges.get(f, [])[: self.d_max]:
-                    if d in (c, best_wrong):
-                        before = self.u.get((f, d), np.float32(0))
-                        self.u[f, d] = before + np.float32(tau * v) * (1 if d == c else -1)
+    def learn(self, x, classes, first_pass=True, part=1.0):
+        scores = self.retrieve(x)
+        error = {c: -max(0.0, score) for c, score in scores.items()}
+        error |= {c: max(0.0, 1.0 - scores.get(c, 0.0)) for c in classes}
+        counted = [c for c in classes if error[c] > 0]
+        for f, v in x:
+            edges = self.edges.setdefault(f, [])
+            voted = {c for c, _ in edges[: self.d_max]}
+            if first_pass:
+                self.seen[f] = self.seen.get(f, 0) + 1
+                known = {c for c, _ in edges}
+                raised = [(c, w + v if c in counted else w) for c, w in edges]
+                new = [(c, v) for c in counted if c not in known]
+                self.total[f] = self.total.get(f, 0.0) + v * len(counted)
+                self.edges[f] = sorted(raised + new, key=lambda edge: -edge[1])  # stable, as the lists are
+                voted |= {c for c, _ in new}
+            for c in voted:
+                u = self.u.get((f, c), 0.0) + self.step * part * v * error.get(c, 0.0)
+                self.u[f, c] = float(np.float32(u))  # four bytes beside each edge
+            light = {c: w for c, w in self.edges[f] if w / self.total[f] < self.w_min}
+            self.edges[f] = [edge for edge in self.edges[f] if edge[0] not in light]
+            self.u = {(g, c): u for (g, c), u in self.u.items() if g != f or c not in light}
+            if not self.leakage:
+                self.total[f] -= sum(sorted(light.values()))
+        for c in scores:
+            self.bias[c] = self.bias.get(c, 0.0) + KAPPA * self.step * part * error[c]

@@ -22,14 +22,13 @@ ENTRIES = {
     "Categorizer": {"*": [{}]},
     "FeatureFocus": {"*": [{"learner": "FeatureFocus", "text": {}}]},  # as published, on counts of words
     "best": {
-        "*": [TUNED | {"passes": 6, "text": TF_IDF}, TUNED | WIDE | {"lead": 4.0, "step": 2.0, "text": TF_IDF},
+        "*": [TUNED | {"passes": 6, "step": 0.5, "text": TF_IDF}, TUNED | WIDE | {"passes": 4, "text": TF_IDF},
               TUNED | WIDE | {"text": PAIRS}],
-        "delicious": [COUNTED | {"min_weight": 0.0005, "max_edges": 1000}, {"learner": "MMP", "passes": 3},
-                      {"learner": "MMP", "step": "passive-aggressive", "margin": 1.0, "C": 0.01, "passes": 3,
-                       "hypothesis": "averaged"}],
-        "finna-100k": [COUNTED | {"rare": 20, "text": PAIRS}, COUNTED | {"rare": 30, "text": PAIRS}],
-        "finna": [COUNTED | {"rare": 20, "text": PAIRS}, COUNTED | {"rare": 40, "text": PAIRS}],
-        "austen": [{"learner": "FeatureFocus", "margin": 0.1}, COUNTED],
+        "delicious": [TUNED | {"passes": 4, "step": 0.1, "min_weight": 0.0005, "max_edges": 1000},
+                      TUNED | WIDE | {"passes": 4, "step": 0.1}, TUNED | {"passes": 6, "step": 0.2}],
+        "finna-100k": [TUNED | WIDE | {"text": PAIRS}, TUNED | WIDE | {"passes": 2, "text": PAIRS}],
+        "finna": [TUNED | WIDE | {"text": PAIRS}, TUNED | WIDE | {"passes": 2, "text": PAIRS}],
+        "austen": [{"learner": "FeatureFocus", "margin": 0.1}, COUNTED, TUNED | WIDE | {"passes": 1}],
     },
 }  # fmt: skip
 
