@@ -234,10 +234,22 @@ class Categorizer(ClassifierMixin, BaseEstimator):
 
 def rank_examples(model: Any, examples: Examples, k: int) -> Ranking:
     """Rank the texts or rows of a batch, whichever the model takes: a Categorizer texts, a learner alone rows."""
+    learner = model.learner_ if isinstance(model, Categorizer) else model
+    return learner.rank_rows(_rows(model, examples), k)
+
+
+def rank_batches(model: Any, batches: Iterable[Examples], k: int) -> Iterator[tuple[Ranking, Examples]]:
+    """``rank_examples`` of one batch after the other; while one is ranked, the next are tokenised and made."""
+    learner = model.learner_ if isinstance(model, Categorizer) else model
+    for rows, batch in ahead((_rows(model, batch), batch) for batch in ahead(batches)):
+        yield learner.rank_rows(rows, k), batch
+
+
+def _rows(model: Any, examples: Examples) -> Rows:
     if isinstance(model, Categorizer):
         if examples.texts is None:
             raise InputError("the model ranks texts, and the data hold rows of features")
-        return model.rank(examples.texts, k)
+        return model.text_.rows(as_texts(examples.texts))
     if examples.rows is None:
         raise InputError("the model ranks rows of features, and the data hold texts")
-    return model.rank_rows(examples.rows, k)
+    return examples.rows

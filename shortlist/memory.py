@@ -25,11 +25,11 @@ from shortlist.text.counted import CountedRows
 
 LIBRARIES = 340 * 10**6  # what a process has taken before it learns anything
 LEAST = 64 * 10**6
-WORD, LETTER = 220, 16  # bytes for each word, and for each letter of it
+WORD, LETTER = 300, 6  # bytes for each word, and for each byte of its name
 LABEL = 400
 EDGE = 60
-ENTRY = 12  # an entry of a row: its column and its count
-ROWS = 20  # a twentieth of the memory: stacking and weighing the rows takes five times what they hold
+ENTRY = 10  # an entry of a row: its column and its count, and a copy of both while the rows grow
+ROWS = 16  # a sixteenth of the memory; the rest of the quarter is for batches on their way and rows being weighed
 
 
 class RoomMade(UserWarning):

@@ -28,13 +28,13 @@ from shortlist.memory import LIBRARIES
 
 LEAST = 40  # examples of which one can take a quarter
 
-# Bytes that training holds at its peak, for each ...
-COUNTED = 12  # entry of a row: column and count
-WEIGHED = 31  # entry, while all rows are weighed
-SCALED = 8  # entry, while the index is learned
+# Bytes that training holds at its peak, while the index is learned, for each ...
+COUNTED = 5  # entry of a text's row: column and count
+GIVEN = 32  # entry of a row that was given: as it was read, as part of the whole, and scaled
 ROW = 40  # row: where it begins, its labels, its place in the order
-WORD, LETTER = 100, 6
-EDGE = 52  # edge: 16, in lists twice as long as needed, half as much again while they grow
+WORD = 80  # feature: 32 in the index, 24 in the vocabulary and its counts, and the slots of a table half full at most
+LETTER = 1
+EDGE = 21  # edge: 16, in lists that have a quarter to spare
 LABEL = 300
 
 
@@ -134,7 +134,6 @@ def extrapolated(values: Sequence[float], doublings: float) -> float:
 
 
 def peak(of_texts: bool, examples: float, end: Trial) -> int:
-    """The bytes that training takes when it holds the most: while rows are weighed, or while the index is learned."""
-    learning = SCALED * end.entries + EDGE * end.edges
-    most = 2 * COUNTED * end.entries + max(WEIGHED * end.entries if of_texts else 0.0, learning)
-    return round(most + ROW * examples + WORD * end.words + LETTER * end.letters + LABEL * end.labels)
+    """The bytes that training takes when it holds the most."""
+    rows = (COUNTED if of_texts else GIVEN) * end.entries + ROW * examples
+    return round(rows + EDGE * end.edges + WORD * end.words + LETTER * end.letters + LABEL * end.labels)

@@ -63,7 +63,7 @@ def test_a_plan_of_a_whole_file_is_what_training_gives(tmp_path):
 
 
 SETS = {
-    "finna": ("finna", "finna", "finna.tsv.gz", 20_000, ["--set", "text.ngrams=1"]),
+    "finna": ("finna", "finna", "finna.tsv.gz", 20_000, []),
     "reuters": ("reuters21578", "reuters21578", "", 5_000, ["--skip-bad"]),
     "rcv1": ("rcv1_subsets", "rcv1_subsets", "rcv1_aligned_15k.svm", 5_000, []),
     "newsgroups": ("20newsgroups-original", "20_newsgroups", "", 20_000, ["--encoding", "latin-1"]),

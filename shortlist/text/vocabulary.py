@@ -80,7 +80,10 @@ class Vocabulary:
         """A vocabulary of some of the features, in the same order."""
         lengths = np.diff(self._ends[: len(self) + 1])
         letters = self._letters[: self.letters][np.repeat(kept, lengths)]
-        return Vocabulary._of(self.hashes[kept], letters, np.cumsum(lengths[kept]))
+        vocabulary = Vocabulary()
+        vocabulary.learn(self.hashes[kept])
+        vocabulary._name(letters, np.cumsum(lengths[kept]))
+        return vocabulary
 
     def merge(self, other: Vocabulary) -> NDArray[np.int32]:
         """Take up the features of another vocabulary, new ones in its order, and give the number of each here."""
@@ -91,13 +94,6 @@ class Vocabulary:
         ends = chosen._ends[1 : len(chosen) + 1]
         self._name(chosen._letters[: chosen.letters], ends)
         return numbers
-
-    @classmethod
-    def _of(cls, hashes: NDArray[np.uint64], encoded: NDArray[np.uint8], ends: Longs) -> Vocabulary:
-        vocabulary = cls()
-        vocabulary.learn(hashes)
-        vocabulary._name(encoded, ends)
-        return vocabulary
 
     def _grow(self) -> None:
         if 2 * self._hashes.size > MOST:
@@ -125,10 +121,13 @@ class Vocabulary:
         letters = state.array("letters", np.uint8)
         n_letters = len(as_text(letters))
         state.require(hashes.size <= MOST and ends.size == hashes.size, "every feature has one name")
-        state.require(np.unique(hashes).size == hashes.size, "no two features are the same")
+        vocabulary = cls()
+        vocabulary.learn(hashes)
+        state.require(len(vocabulary) == hashes.size, "no two features are the same")
         lengths = np.diff(ends, prepend=0, append=n_letters)
         state.require(np.all(lengths[:-1] >= 0) and lengths[-1] == 0, "the names follow one another")
-        return cls._of(hashes, letters, _ends_in_bytes(letters, ends))
+        vocabulary._name(letters, _ends_in_bytes(letters, ends))
+        return vocabulary
 
 
 def as_text(letters: NDArray[np.uint8]) -> str:

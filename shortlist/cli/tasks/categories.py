@@ -119,15 +119,15 @@ def lines(model: Any, batches: Iterator[Examples], stream: Stream, k: int, as_js
 
 def evaluate(model: Any, batches: Iterator[Examples], stream: Stream, asked: Asked) -> None:
     """Measures of the rankings with 95 % intervals; for each label; as pictures."""
-    from shortlist.categorizer import rank_examples
+    from shortlist.categorizer import rank_batches
 
     kept = []
 
     def ranked(k: int) -> Iterator[tuple[Ranking, list[list[str]]]]:
-        for batch in batches:
+        for ranking, batch in rank_batches(model, batches, k):
             if asked.plot:
                 kept.append(batch)
-            yield rank_examples(model, batch, k), batch.labels or []
+            yield ranking, batch.labels or []
 
     report(model, ranked, asked, kept)
 
