@@ -16,13 +16,13 @@ from shortlist.categories.tuned_index import TunedIndex
 from shortlist.door import Rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
-from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, label_lists
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
 from shortlist.memory import Bound
 from shortlist.pipeline import ahead
 from shortlist.ranking import Ranking
 from shortlist.store import State
-from shortlist.text.tokens import as_texts, blocks
 from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts import as_texts, blocks
 
 
 def default_text() -> TextVectorizer:
@@ -84,7 +84,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         texts = as_texts(texts)
         return self.fit_batches([(texts, self._checked(texts, Y))])
 
-    def fit_batches(self, batches: Iterable[tuple[list[str], list[list[Any]]]]) -> Categorizer:
+    def fit_batches(self, batches: Iterable[tuple[Sequence[str], Any]]) -> Categorizer:
         """``fit`` from batches of texts and label lists, of which only the rows of counts are kept.
 
         Batches are made in a thread of their own while earlier ones are tokenised.
@@ -95,7 +95,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
             return self._fit_within(bound, batches)
         names, sets = LabelIndex(), []
 
-        def texts() -> Iterator[list[str]]:
+        def texts() -> Iterator[Sequence[str]]:
             for some_texts, some_labels in ahead(batches):
                 sets.append(names.learn(some_labels, len(as_texts(some_texts))))
                 yield some_texts
@@ -105,7 +105,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         self.learner_.fit_rows(rows, NumberedLabels(names.names, LabelSets.stack(sets)))
         return self
 
-    def learn_batches(self, batches: Iterable[tuple[list[str], list[list[Any]]]]) -> Categorizer:
+    def learn_batches(self, batches: Iterable[tuple[Sequence[str], Any]]) -> Categorizer:
         """``learn_many`` of one batch after the other; while one is learned, the next are tokenised and made.
 
         If a batch cannot be made, all batches before it have been learned.
@@ -117,7 +117,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             self._begin()
 
-        def rows() -> Iterator[tuple[Rows, list[list[Any]]]]:
+        def rows() -> Iterator[tuple[Rows, NumberedLabels]]:
             for texts, Y in ahead(batches):
                 labels = self._checked(texts, Y)
                 yield self.text_.learn_rows(texts), labels
@@ -126,7 +126,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
             self.learner_.learn_rows(some_rows, labels)
         return self
 
-    def _fit_within(self, bound: Bound, batches: Iterable[tuple[list[str], list[list[Any]]]]) -> Categorizer:
+    def _fit_within(self, bound: Bound, batches: Iterable[tuple[Sequence[str], Any]]) -> Categorizer:
         """Learn in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
         checked = ((texts, self._checked(texts, labels)) for texts, labels in ahead(batches))
         small = ((texts[block], labels[block]) for texts, labels in checked for block in blocks(texts))
@@ -151,9 +151,9 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         self.text_ = default_text() if self.text is None else clone(self.text)
         self.learner_ = TunedIndex() if self.learner is None else clone(self.learner)
 
-    def _checked(self, texts: list[str], Y: Any) -> list[list[Any]]:
-        """The label lists; what is bad is refused before anything is learned from any text."""
-        return label_lists(Y, len(as_texts(texts)))
+    def _checked(self, texts: Sequence[str], Y: Any) -> NumberedLabels:
+        """The labels; what is bad is refused before anything is learned from any text."""
+        return numbered(Y, len(as_texts(texts)))
 
     # Ranking.
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import chain
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count, islice
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.errors import InputError
+from shortlist.kernels import kernel
+
+FEW = 20  # so many labels are compared with one another faster than sorted
 
 
 class LabelSets(NamedTuple):
@@ -27,9 +30,7 @@ class LabelSets(NamedTuple):
     def of(cls, sets: Iterable[Iterable[int]]) -> LabelSets:
         """From lists of label numbers."""
         lists = [list(dict.fromkeys(one)) for one in sets]
-        indptr = np.zeros(len(lists) + 1, dtype=np.int64)
-        np.cumsum([len(one) for one in lists], out=indptr[1:])
-        return cls(indptr, np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(indptr[-1])))
+        return cls(_offsets(lists), np.fromiter(chain.from_iterable(lists), dtype=np.int32))
 
     def chosen(self, which: NDArray[np.int64]) -> LabelSets:
         """The label sets of those examples, in that order."""
@@ -45,14 +46,70 @@ class LabelSets(NamedTuple):
         return cls(np.cumsum(counts), np.concatenate([np.zeros(0, dtype=np.int32), *(part.ids for part in parts)]))
 
 
-class NumberedLabels(NamedTuple):
-    """The labels of many examples that have been numbered once: they can stand wherever label lists can."""
+class NumberedLabels(Sequence[list[Any]]):
+    """The label lists of many examples: names, each once, and the numbers of each example's labels among them.
 
-    names: list[Any]
-    sets: LabelSets
+    A sequence of label lists, which can stand wherever these can. Not every name need occur: batches of one file
+    share their names, to which later batches add. A label may stand twice with one example, as it was given.
+    """
+
+    def __init__(self, names: list[Any], sets: LabelSets) -> None:
+        self.names = names
+        self.sets = sets
+
+    @classmethod
+    def of(cls, lists: Sequence[list[Any]]) -> NumberedLabels:
+        """The same label lists; names in order of first appearance."""
+        if isinstance(lists, NumberedLabels):
+            return lists
+        labels = list(chain.from_iterable(lists))
+        number = {name: i for i, name in enumerate(dict.fromkeys(labels))}
+        ids = np.fromiter(map(number.__getitem__, labels), dtype=np.int32, count=len(labels))
+        return cls(list(number), LabelSets(_offsets(lists), ids))
 
     def __len__(self) -> int:
         return self.sets.n_rows
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        labels = map(self.names.__getitem__, self.sets.ids.tolist())
+        for size in np.diff(self.sets.indptr).tolist():
+            yield list(islice(labels, size))
+
+    @overload
+    def __getitem__(self, which: int) -> list[Any]: ...
+    @overload
+    def __getitem__(self, which: slice) -> NumberedLabels: ...
+    def __getitem__(self, which: int | slice) -> list[Any] | NumberedLabels:
+        if isinstance(which, slice):
+            return self.take(range(len(self))[which])
+        indptr, ids = self.sets
+        row = range(len(self))[which]
+        return [self.names[number] for number in ids[indptr[row] : indptr[row + 1]].tolist()]
+
+    def take(self, which: Sequence[int]) -> NumberedLabels:
+        """The label lists of those examples, in that order, with the names that occur there."""
+        indptr, ids = self.sets.chosen(np.asarray(which, dtype=np.int64))
+        used, firsts, places = np.unique(ids, return_index=True, return_inverse=True)
+        order = np.argsort(firsts)  # of first appearance
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        names = [self.names[number] for number in used[order].tolist()]
+        return NumberedLabels(names, LabelSets(indptr, rank[places].astype(np.int32)))
+
+    def numbered_as(self, numbers: NDArray[np.int32]) -> LabelSets:
+        """The label sets, where name i has the number numbers[i]; each label once with an example."""
+        indptr, ids = self.sets
+        if _repeats(indptr, ids):
+            return LabelSets.of(numbers[own].tolist() for own in np.split(ids, indptr[1:-1]))
+        return LabelSets(indptr, numbers[ids])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
 
 
 class LabelIndex:
@@ -64,52 +121,52 @@ class LabelIndex:
         if len(self.number) != len(self.names):
             raise InputError("a label is named twice")
         self.letters = sum(map(len, map(str, self.names)))  # of all names together
+        self._met: tuple[list[Any], NDArray[np.int32]] = ([], np.empty(0, dtype=np.int32))
 
     def __len__(self) -> int:
         return len(self.names)
 
     def learn(self, Y: Any, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples; unseen labels get the next numbers."""
-        if isinstance(Y, NumberedLabels):
-            numbers = self._numbers(Y.names)
-            return Y.sets._replace(ids=numbers[Y.sets.ids])
-        return _as_sets(label_lists(Y, n_rows), self._numbers)
+        labels = numbered(Y, n_rows)
+        numbers = self._numbers_of(labels.names)
+        not_met = labels.sets.ids[numbers[labels.sets.ids] < 0]
+        for i in dict.fromkeys(not_met.tolist()):
+            name = labels.names[i]
+            if name not in self.number:
+                self.number[name] = len(self.names)
+                self.names.append(name)
+                self.letters += len(str(name))
+            numbers[i] = self.number[name]
+        return labels.numbered_as(numbers)
 
-    def _numbers(self, labels: list[Any]) -> NDArray[np.int32]:
-        """The number of each of these labels; unseen ones get the next numbers."""
-        number = self.number
-        unseen = [label for label in dict.fromkeys(labels) if label not in number]
-        number.update(zip(unseen, range(len(number), len(number) + len(unseen)), strict=True))
-        self.names += unseen
-        self.letters += sum(map(len, map(str, unseen)))
-        return np.fromiter(map(number.__getitem__, labels), dtype=np.int32, count=len(labels))
+    def _numbers_of(self, names: list[Any]) -> NDArray[np.int32]:
+        """The numbers of these names, −1 where one has not been met. Batches that share names are met with them."""
+        before, numbers = self._met
+        numbers = numbers if before is names else numbers[:0]
+        more = len(names) - numbers.size
+        if more or before is not names:
+            numbers = np.append(numbers, np.full(more, -1, dtype=np.int32))
+        self._met = names, numbers
+        return numbers
 
     def look_up(self, Y: Any, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples without learning any: unseen ones get numbers from len(self) on."""
-        unseen: dict[Any, int] = {}
-        number = self.number
-
-        def find(label: Any) -> int:
-            known = number.get(label)
-            return unseen.setdefault(label, len(number) + len(unseen)) if known is None else known
-
-        def numbers(labels: list[Any]) -> NDArray[np.int32]:
-            return np.fromiter(map(find, labels), dtype=np.int32, count=len(labels))
-
-        if isinstance(Y, NumberedLabels):
-            return Y.sets._replace(ids=numbers(Y.names)[Y.sets.ids])
-        return _as_sets(label_lists(Y, n_rows), numbers)
+        labels = numbered(Y, n_rows)
+        numbers = np.full(len(labels.names), -1, dtype=np.int32)
+        unseen = count(len(self))
+        for i in dict.fromkeys(labels.sets.ids.tolist()):
+            known = self.number.get(labels.names[i])
+            numbers[i] = next(unseen) if known is None else known
+        return labels.numbered_as(numbers)
 
 
-def _as_sets(lists: list[list[Any]], numbers: Callable[[list[Any]], NDArray[np.int32]]) -> LabelSets:
-    """Label lists as sets of numbers; ``numbers`` gives those of a list of labels."""
-    indptr = np.zeros(len(lists) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)), out=indptr[1:])
-    ids = numbers(list(chain.from_iterable(lists)))
-    pairs = np.repeat(np.arange(len(lists)), np.diff(indptr)) << 32 | ids
-    if np.unique(pairs).size < pairs.size:  # a label stands twice with one example
-        return LabelSets.of(own.tolist() for own in np.split(ids, indptr[1:-1]))
-    return LabelSets(indptr, ids)
+def numbered(Y: Any, n_rows: int) -> NumberedLabels:
+    """The labels of n_rows examples, checked; what is bad is refused."""
+    if not isinstance(Y, NumberedLabels):
+        return NumberedLabels.of(label_lists(Y, n_rows))
+    _check_count(len(Y), n_rows)
+    return Y
 
 
 def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
@@ -138,13 +195,24 @@ def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
             raise InputError("the labels must come as a list of label lists, or as one label for each example")
         else:
             lists = [_one(labels) for labels in Y]
-    if len(lists) != n_rows:
-        raise InputError(f"there are {n_rows} examples but labels for {len(lists)}; each example needs its own")
+    _check_count(len(lists), n_rows)
     for row, labels in enumerate(lists):
         for label in labels:
             if not isinstance(label, (str, int, float)) or label != label:
                 raise InputError(f"the label {label!r} of example {row} is neither text nor a number")
     return lists
+
+
+def label_counts(lists: Sequence[list[Any]]) -> NDArray[np.int64]:
+    """How many labels each example has."""
+    if isinstance(lists, NumberedLabels):
+        return np.diff(lists.sets.indptr)
+    return np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+
+
+def _check_count(found: int, n_rows: int) -> None:
+    if found != n_rows:
+        raise InputError(f"there are {n_rows} examples but labels for {found}; each example needs its own")
 
 
 def _are_plain(Y: list[Any]) -> bool:
@@ -161,3 +229,21 @@ def _one(labels: Any) -> list[Any]:
         return sorted(labels, key=lambda label: (str(type(label)), label))  # a set's own order changes from run to run
     return [labels.item() if isinstance(labels, np.generic) else labels]
 
+
+def _offsets(lists: Sequence[list[Any]]) -> NDArray[np.int64]:
+    """Where each of these lists begins if they are laid end to end."""
+    return np.append(0, np.cumsum(label_counts(lists)))
+
+
+@kernel
+def _repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32]) -> bool:
+    """Whether a label stands twice with one example."""
+    for i in range(indptr.size - 1):
+        own = ids[indptr[i] : indptr[i + 1]]
+        if own.size > FEW:
+            own = np.sort(own)
+        for j in range(1, own.size):
+            for k in range(j - 1 if own.size > FEW else 0, j):
+                if own[j] == own[k]:
+                    return True
+    return False

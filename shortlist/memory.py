@@ -12,7 +12,7 @@ of equally rare ones those known longest. When the edges fill theirs, the weakes
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,7 @@ class Bound:
         self.words_forgotten += int((~kept).sum())
 
     def windows(
-        self, batches: Iterator[tuple[list[str], Any]]
+        self, batches: Iterator[tuple[Sequence[str], Any]]
     ) -> Iterator[tuple[CountedRows, NumberedLabels]]:
         """Rows of as many texts as there is room for at a time; all of them, if there is.
 

@@ -9,7 +9,7 @@ import shortlist
 
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
-    "errors", "pipeline", "kernels", "growing", "door", "store", "labels", "ranking", "dual",
+    "errors", "pipeline", "kernels", "growing", "door", "store", "labels", "texts", "vocabulary", "ranking", "dual",
     "inputs", "text", "categories", "ratings", "documents", "measures", "memory",
     "categorizer", "rater", "document_ranker", "planning", "experiments", "report", "server", "distributed", "cli",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SMALL = [
     "tests/categories/test_feature_focus.py::test_a_full_index_keeps_its_strongest_edges",
+    "tests/inputs/test_in_place.py",
     "tests/test_categorizer.py",
 ]
 

@@ -188,7 +188,8 @@ def load(
 ) -> tuple[Rows, list[list[Any]]]:
     """The rows and labels of a part, or of some of its examples; with so many columns, whichever occur."""
     stream = part.open()
-    blocks, labels = [], []
+    blocks: list[Rows] = []
+    labels: list[list[Any]] = []
     for batch in with_labels(part.name, stream, stream):
         blocks.append(rows_of(part, batch) if text is None else text.rows(texts_of(part, batch)))
         labels += batch.labels or []
@@ -242,7 +243,7 @@ def begin(part: Part, text: TextVectorizer) -> State:
     return State("Beginning", {"texts": len(texts), "ngrams": chosen.ngrams, "prefix": chosen.prefix})
 
 
-def texts_of(part: Part, batch: Any) -> list[str]:
+def texts_of(part: Part, batch: Any) -> Sequence[str]:
     if batch.texts is None:
         raise InputError(f"{part.name} holds rows of features, and a Categorizer learns from texts")
     return batch.texts

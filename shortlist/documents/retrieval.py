@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from shortlist.door import as_choice
 from shortlist.errors import InputError
 from shortlist.kernels import Floats
-from shortlist.text.tokens import as_texts
 from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts import as_texts
 
 METHODS = ("cosine", "tfidf", "bm25", "dirichlet", "jelinek_mercer")
 BATCH = 10_000  # texts read at a time

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import nan
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from shortlist.errors import InputError
+from shortlist.inputs.cells import LabelCells, even_columns
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.fields import place_of
 from shortlist.inputs.quoting import Quoting
@@ -56,10 +57,14 @@ class Csv(Table):
         for first, block in source.blocks():
             if quoting and (quoting.waiting or quoting.quote.encode() in block):
                 numbers, rows = quoting.rows(*source.decoded(first, block))
-            elif layout and (columns := self._even_columns(block, layout.width)):
-                yield self._examples(source, layout, range(first, first + len(columns[0])), columns)
-                continue
             else:
+                if layout is None and (header := _first_line(block)):
+                    layout = self._first_row(source, first, header.split(self.separator))
+                    if layout.has_header:
+                        first, block = first + 1, block[block.index(b"\n") + 1 :]
+                if layout and (columns := even_columns(block, self.separator, layout.width)):
+                    yield self._examples(source, layout, range(first, first + len(columns[0])), columns)
+                    continue
                 lines = zip(*source.decoded(first, block), strict=True)
                 full = [(number, line.split(self.separator)) for number, line in lines if line]
                 numbers, rows = [number for number, _ in full], [row for _, row in full]
@@ -86,22 +91,6 @@ class Csv(Table):
         if self.separator == self.quote:
             raise InputError("separator and quote must differ")
         return None if self.quote is None else Quoting(source, self.separator, self.quote)
-
-    def _even_columns(self, block: bytes, width: int) -> list[list[str]] | None:
-        """The columns of a block in which every line has ``width`` fields; None where that is not so."""
-        array = np.frombuffer(block, dtype=np.uint8)
-        ends = np.flatnonzero(array == ord("\n"))
-        found = np.flatnonzero(array == ord(self.separator))
-        if width < 2 or found.size != ends.size * (width - 1):
-            return None
-        separators = found.reshape(-1, width - 1)
-        if np.any(separators[:, -1] > ends) or np.any(separators[1:, 0] < ends[:-1]):
-            return None
-        try:
-            fields = block.decode().replace("\n", self.separator).split(self.separator)
-        except UnicodeDecodeError:
-            return None
-        return [fields[column:-1:width] for column in range(width)]
 
     def _first_row(self, source: Source, number: int, row: list[str]) -> Layout:
         """Where the columns are. A bad line that should have said so is not skipped."""
@@ -144,7 +133,7 @@ class Csv(Table):
         return self._examples(source, layout, [number for number, _ in kept], columns)
 
     def _examples(
-        self, source: Source, layout: Layout, numbers: Sequence[int], columns: list[list[str]]
+        self, source: Source, layout: Layout, numbers: Sequence[int], columns: Sequence[Sequence[str]]
     ) -> Examples:
         column = {what: columns[place] for what, place in layout.places.items()}
         ratings = None
@@ -154,14 +143,10 @@ class Csv(Table):
             if np.isnan(ratings).any():  # bad, and already reported
                 good = np.flatnonzero(~np.isnan(ratings)).tolist()
                 return self._examples(source, layout, good, [[values[i] for i in good] for values in columns])
-        labels = None
-        if "labels" in column:
-            split = str.split if self.label_separator == " " else self.split_labels
-            labels = [split(cell) for cell in column["labels"]]
         return Examples(
             texts=column["text"],
-            labels=labels,
-            ids=column.get("id"),
+            labels=layout.labels.split(column["labels"], self.label_separator) if "labels" in column else None,
+            ids=list(column["id"]) if "id" in column else None,
             ratings=ratings,
         )
 
@@ -173,18 +158,28 @@ class Csv(Table):
             return nan
 
 
+def _first_line(block: bytes) -> str | None:
+    """The first line of a block; None where it is empty or not in UTF-8."""
+    try:
+        return block[: block.index(b"\n")].decode() or None
+    except UnicodeDecodeError:
+        return None
+
+
 def _number(column: str | int, first: list[str]) -> str | int:
     """A column's number where it is given as text, as on the command line, and is not itself a name."""
     is_number = isinstance(column, str) and re.fullmatch("[0-9]{1,9}", column) and column not in first
     return int(column) if is_number else column
 
 
-class Layout(NamedTuple):
+@dataclass
+class Layout:
     """How many columns there are, where those asked for stand, and whether the first line names them."""
 
     width: int
     places: dict[str, int]
     has_header: bool
+    labels: LabelCells = field(default_factory=LabelCells)
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Examples:
-    """A batch of examples. Each field has one entry for each example, or is None where the format has no such thing."""
+    """A batch of examples. Each field has one entry for each example, or is None where the format has no such thing.
 
-    texts: list[str] | None = None
+    Texts and labels are lists, or sequences that can be used like these and are made in one go: Texts, NumberedLabels.
+    """
+
+    texts: Sequence[str] | None = None
     rows: Rows | None = None
-    labels: list[list[str]] | None = None
+    labels: Sequence[list[str]] | None = None
     ratings: NDArray[np.float64] | None = None
     relevance: NDArray[np.float64] | None = None
     scores: NDArray[np.float64] | None = None
@@ -39,7 +42,7 @@ class Examples:
             if isinstance(values, list):
                 taken[name] = [values[n] for n in which]
             else:
-                taken[name] = values.take(which) if name == "rows" else values[which]  # type: ignore[attr-defined, index]
+                taken[name] = values.take(which)  # type: ignore[attr-defined]
         return Examples(**taken)
 
     def columns(self) -> Iterator[tuple[str, object]]:

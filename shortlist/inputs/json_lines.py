@@ -14,7 +14,9 @@ from typing import Any
 import msgspec
 
 from shortlist.errors import InputError
+from shortlist.inputs.cells import LabelCells
 from shortlist.inputs.examples import Examples
+from shortlist.inputs.json_kernel import usual_records
 from shortlist.inputs.source import Source
 from shortlist.inputs.table import BadValue, Row, Table
 
@@ -34,19 +36,15 @@ class JsonLines(Table):
         return True
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        usual = self._decoder(list[str]).decode_lines  # nearly every file: read without looking at each label
-        any_kind = self._decoder(Any).decode
+        any_kind = self._decoder().decode
         plain = self.label_separator is None and self.id is None and self.rating is None
+        labels = LabelCells()
         for first, block in source.blocks():
-            if plain:
-                try:
-                    records = usual(block)
-                    if len(records) == block.count(b"\n"):
-                        yield Examples(texts=[one.text for one in records], labels=[one.labels for one in records])
-                        continue
-                except (ValueError, RecursionError):
-                    pass
-            # Some line is bad, empty, or has labels of another kind: look at each.
+            if plain and (found := usual_records(block, str(self.text), str(self.labels))):
+                texts, own, indptr = found
+                yield Examples(texts=texts, labels=labels.number(own, indptr))
+                continue
+            # Some line is bad, or has other fields or labels than most files have: look at each.
             rows = []
             for number, line in enumerate(block.split(b"\n")[:-1], first):
                 if line.strip() and source.decoded_line(number, line) is not None:
@@ -56,16 +54,16 @@ class JsonLines(Table):
                         source.bad(number, *_explained(line, problem))
             yield self.batch(rows)
 
-    def _decoder(self, labels: Any) -> msgspec.json.Decoder[Any]:
-        """A decoder of objects that have the fields asked for; labels must be there only if they are lists."""
+    def _decoder(self) -> msgspec.json.Decoder[Any]:
+        """A decoder of objects that have the fields asked for, of which only the labels may be absent."""
         wanted = self.wanted()
         names = {what: field for what, field in wanted.items() if isinstance(field, str)}
         for what in wanted.keys() - names.keys():
             raise InputError(f"{what} must be the name of a field, not {wanted[what]!r}")
         if len(set(names.values())) < len(names):
             raise InputError(f"a field can be used for one thing only, not as in {names}")
-        kinds = {"text": (str,), "labels": (labels,) if labels is not Any else (Any, None), "id": (str | int,)}
-        fields = [(what, *kinds.get(what, (Any,))) for what in wanted]
+        kinds: dict[str, tuple[Any, ...]] = {"text": (str,), "labels": (Any, None), "id": (str | int,)}
+        fields: list[Any] = [(what, *kinds.get(what, (Any,))) for what in wanted]
         fields.sort(key=len)
         return msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=names, gc=False))
 

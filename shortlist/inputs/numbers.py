@@ -39,11 +39,11 @@ class Numbers(Csv):
         return Layout(len(first), places, True)
 
     def _examples(
-        self, source: Source, layout: Layout, numbers: Sequence[int], columns: list[list[str]]
+        self, source: Source, layout: Layout, numbers: Sequence[int], columns: Sequence[Sequence[str]]
     ) -> Examples:
         from shortlist.door import as_rows
 
-        features = {name: columns[place] for name, place in layout.places.items() if name != self.target}
+        features = {name: list(columns[place]) for name, place in layout.places.items() if name != self.target}
         bad: dict[int, str] = {}  # each bad row is reported once, for its first bad cell
         for name, cells in features.items():
             for n in _bad_cells(cells):
@@ -57,8 +57,8 @@ class Numbers(Csv):
             table[:, column] = [cells[n] for n in kept] if bad else cells
         found = Examples(rows=as_rows(table))
         if self.target in layout.places:
-            cells = columns[layout.places[self.target]]
-            found = replace(found, labels=[[cell] if (cell := cells[n].strip()) else [] for n in kept])
+            named = columns[layout.places[self.target]]
+            found = replace(found, labels=[[cell] if (cell := named[n].strip()) else [] for n in kept])
         return found
 
 

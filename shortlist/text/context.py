@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from shortlist.door import Rows, as_choice
 from shortlist.kernels import kernel
 from shortlist.text.features import features_of, spell
-from shortlist.text.tokens import FACTOR, SEED, as_texts, hashing, mixed, split
-from shortlist.text.vocabulary import Vocabulary
+from shortlist.text.tokens import FACTOR, SEED, hashing, mixed, split
+from shortlist.texts import as_texts
+from shortlist.vocabulary import Vocabulary
 
 # Each feature by the places of its words: -1 is the word before the gap, 1 the word after it.
 PLACES = [(-3,), (-2,), (-1,), (1,), (2,), (3,)]

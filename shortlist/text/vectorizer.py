@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.door import Rows, as_choice, as_real, as_whole
+from shortlist.door import Rows
 from shortlist.errors import InputError
 from shortlist.store import State
 from shortlist.text.counted import CountedRows
 from shortlist.text.counting import count
 from shortlist.text.features import Features, features_of, spell
-from shortlist.text.tokens import Words, as_texts, blocks, letter_table, split
-from shortlist.text.vocabulary import Vocabulary
-from shortlist.text.weighting import IDF, NORM, TF, Weighting, needs_counts
-
-SHORT = 400  # letters: texts shorter than that say little in single words
-PAIRS, PREFIX = 2, 5  # what short texts are given besides
+from shortlist.text.settings import Settings
+from shortlist.text.tokens import Words, letter_table, split
+from shortlist.text.weighting import Weighting, needs_counts
+from shortlist.texts import as_texts, blocks
+from shortlist.vocabulary import Vocabulary
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):
@@ -106,9 +105,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self.take_up(texts)
         return self
 
-    def settled(self, texts: list[str]) -> TextVectorizer:
+    def settled(self, texts: Sequence[str]) -> TextVectorizer:
         """An unfitted copy that leaves nothing to the first texts: it has what it would choose for these."""
-        chosen = _Settings.of(self)
+        chosen = Settings.of(self)
         chosen = chosen.suiting(texts) if chosen.ngrams == "auto" and texts else chosen
         copy: TextVectorizer = clone(self)
         return copy.set_params(ngrams=chosen.ngrams, prefix=chosen.prefix)
@@ -138,11 +137,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """The rows of these texts; features never seen in learning give nothing."""
         return self.rows(as_texts(texts)).to_matrix()
 
-    def fit_rows(self, batches: Iterable[list[str]]) -> Rows:
+    def fit_rows(self, batches: Iterable[Sequence[str]]) -> Rows:
         """Learn from these batches of texts alone, and give the rows of all of them."""
         return self.fit_counts(batches).all()
 
-    def fit_counts(self, batches: Iterable[list[str]]) -> CountedRows:
+    def fit_counts(self, batches: Iterable[Sequence[str]]) -> CountedRows:
         """Learn from these batches of texts alone, and keep the rows of all of them, to be weighed as they are taken.
 
         Neither the texts are kept nor anything else that grows with them.
@@ -157,7 +156,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             rows.keep_columns(kept)
         return rows
 
-    def learn_rows(self, texts: list[str]) -> Rows:
+    def learn_rows(self, texts: Sequence[str]) -> Rows:
         """Take up these texts, and give their rows, weighted by the counts after all of them."""
         return self.weighted(self.take_up(texts))
 
@@ -182,7 +181,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self.vocabulary_ = self.vocabulary_.keep(kept)
         self._weighting.keep(kept)
 
-    def rows(self, texts: list[str]) -> Rows:
+    def rows(self, texts: Sequence[str]) -> Rows:
         """The rows of these texts, with nothing learned."""
         if not hasattr(self, "vocabulary_"):
             if self.__sklearn_tags__().requires_fit:
@@ -277,13 +276,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def _begin(self) -> None:
         """Check the parameters, and forget everything."""
-        self._settings = chosen = _Settings.of(self)
+        self._settings = chosen = Settings.of(self)
         self._weighting = Weighting(chosen.tf, chosen.idf, chosen.norm, chosen.slope, chosen.min_df)
         self._table = letter_table(chosen.lowercase, chosen.fold_digits)
         self._stops = self._stop_table()
         self.vocabulary_ = Vocabulary()
 
-    def _settle(self, texts: list[str]) -> None:
+    def _settle(self, texts: Sequence[str]) -> None:
         """Choose what was left to the first texts."""
         if self._settings.ngrams == "auto":
             self._settings = self._settings.suiting(texts)
@@ -333,54 +332,3 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         else:
             numbers = self.vocabulary_.find(features.hashes)
         return count(numbers, features.indptr, self.n_features_)
-
-
-class _Settings(NamedTuple):
-    """The parameters, checked, as they were when learning began. In the types that JSON has."""
-
-    lowercase: bool
-    min_length: int
-    fold_digits: bool
-    stop_words: str | list[str] | None
-    ngrams: int | str
-    prefix: int | None
-    min_df: int
-    hashed: int | None
-    tf: str
-    idf: str | None
-    norm: str | None
-    slope: float
-
-    @property
-    def longest(self) -> int:
-        """The longest run of words that is a feature."""
-        return 1 if isinstance(self.ngrams, str) else self.ngrams
-
-    def suiting(self, texts: list[str]) -> _Settings:
-        """These settings with the n-grams and prefixes that suit such texts."""
-        short = sum(map(len, texts)) < SHORT * len(texts)
-        return self._replace(ngrams=PAIRS, prefix=PREFIX) if short else self._replace(ngrams=1)
-
-    @classmethod
-    def of(cls, given: TextVectorizer) -> _Settings:
-        stop_words = given.stop_words
-        if isinstance(stop_words, str):
-            as_choice(stop_words, "stop_words", (None, "english"))
-        elif stop_words is not None:
-            stop_words = [str(word) for word in as_texts(stop_words, "stop_words")]
-        if given.hashed is not None and as_whole(given.hashed, "hashed", least=1) >= 2**31:
-            raise InputError(f"hashed must be below 2**31, not {given.hashed}")
-        return cls(
-            lowercase=bool(given.lowercase),
-            min_length=as_whole(given.min_length, "min_length", least=1),
-            fold_digits=bool(given.fold_digits),
-            stop_words=stop_words,
-            ngrams="auto" if given.ngrams == "auto" else as_whole(given.ngrams, "ngrams", least=1),
-            prefix=None if given.prefix is None else as_whole(given.prefix, "prefix", least=1),
-            min_df=as_whole(given.min_df, "min_df", least=1),
-            hashed=None if given.hashed is None else int(given.hashed),
-            tf=as_choice(given.tf, "tf", TF),
-            idf=as_choice(given.idf, "idf", (None, *IDF)),
-            norm=as_choice(given.norm, "norm", (None, *NORM)),
-            slope=as_real(given.slope, "slope", least=0, most=1),
-        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,7 +91,7 @@ def learn(model: Any, batches: Iterable[Examples], stream: Stream | None = None)
         model.learn_rows(rows_of(batch), batch.labels)
 
 
-def texts_of(batch: Examples) -> list[str]:
+def texts_of(batch: Examples) -> Sequence[str]:
     if batch.texts is None:
         raise InputError("the model learns from texts, and the data hold rows of features")
     return batch.texts
@@ -123,7 +123,7 @@ def evaluate(model: Any, batches: Iterator[Examples], stream: Stream, asked: Ask
 
     kept = []
 
-    def ranked(k: int) -> Iterator[tuple[Ranking, list[list[str]]]]:
+    def ranked(k: int) -> Iterator[tuple[Ranking, Sequence[list[str]]]]:
         for ranking, batch in rank_batches(model, batches, k):
             if asked.plot:
                 kept.append(batch)
@@ -141,7 +141,7 @@ def evaluate_there(model: Any, there: Elsewhere, asked: Asked) -> None:
 
 def report(
     model: Any,
-    ranked: Callable[[int], Iterable[tuple[Ranking, list[list[str]]]]],
+    ranked: Callable[[int], Iterable[tuple[Ranking, Sequence[list[str]]]]],
     asked: Asked,
     kept: list[Examples],
 ) -> None:
@@ -154,7 +154,8 @@ def report(
     n_labels = len(learner.classes_)
     chosen = [measure(name) for name in asked.measures or USUAL]
     k = depth(chosen, n_labels)
-    rankings, truth = [], []
+    rankings: list[Ranking] = []
+    truth: list[list[str]] = []
     for some, own in ranked(k):
         rankings.append(some)
         truth += own

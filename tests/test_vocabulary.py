@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shortlist import ModelFileError, TextVectorizer
 from shortlist.store import build
 from shortlist.text.counting import FEW, count
-from shortlist.text.vocabulary import Vocabulary
+from shortlist.vocabulary import Vocabulary
 
 # few enough to repeat, and some that meet in one slot of the table
 hashes = st.one_of(st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1))

@@ -15,7 +15,7 @@ from shortlist.errors import InputError
 from shortlist.growing import grown
 from shortlist.kernels import Longs, kernel
 from shortlist.store import State
-from shortlist.text.tokens import to_text
+from shortlist.texts import to_text
 
 EMPTY = np.int32(-1)
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots

@@ -1,0 +1,74 @@
+"""Texts that lie in one behave as the list of them does."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist import texts as room
+from shortlist.errors import InputError
+from shortlist.texts import Texts, as_texts, blocks, to_codes, to_text
+
+anything = st.text(st.characters(exclude_categories=[]), max_size=8)  # lone surrogates and NULs too
+
+
+def apart(listed, gap):
+    """The same texts with something between them, as in a file."""
+    starts, at = [], 0
+    for text in listed:
+        at += len(gap)
+        starts.append(at)
+        at += len(text)
+    laid = Texts.of(["x"] * len(listed))
+    return Texts(
+        "".join(gap + text for text in listed),
+        laid.starts * 0 + starts if listed else laid.starts,
+        laid.ends * 0 + [start + len(text) for start, text in zip(starts, listed, strict=True)],
+    )
+
+
+@given(st.lists(anything, max_size=6), st.sampled_from(["", "\t", "label\t"]), st.data())
+def test_texts_are_a_list(listed, gap, data):
+    texts = apart(listed, gap)
+    assert (texts, list(texts), len(texts), repr(texts)) == (listed, listed, len(listed), repr(listed))
+    part = data.draw(st.slices(len(listed)))
+    if data.draw(st.booleans()):
+        assert to_text(texts.codes) == texts.whole
+    assert texts[part] == listed[part]
+    assert to_text(texts[part].codes) == texts[part].whole
+    if listed:
+        which = data.draw(st.lists(st.integers(0, len(listed) - 1), max_size=4))
+        assert texts.take(which) == [listed[n] for n in which] == texts.pick(which)
+        assert texts[-1] == listed[-1]
+    with pytest.raises(IndexError):
+        texts[len(listed)]
+
+
+@given(anything)
+def test_code_points_there_and_back(text):
+    assert to_codes(text).tolist() == [ord(letter) for letter in text]
+    assert to_text(to_codes(text)) == text
+
+
+@given(st.lists(st.integers(0, 12), max_size=12))
+def test_blocks_are_cut_where_they_are_full(lengths):
+    listed = ["x" * length for length in lengths]
+    expected, first, held = [], 0, 0
+    for n, length in enumerate(lengths):
+        held += length
+        if held >= 10:
+            expected.append(listed[first : n + 1])
+            first, held = n + 1, 0
+    expected += [listed[first:]] if first < len(listed) else []
+    usual, room.BLOCK = room.BLOCK, 10
+    try:
+        assert [listed[block] for block in blocks(listed)] == expected
+        assert [Texts.of(listed)[block] for block in blocks(Texts.of(listed))] == expected
+    finally:
+        room.BLOCK = usual
+
+
+def test_what_is_no_list_of_texts_is_refused():
+    assert as_texts(("a", "b")) == ["a", "b"]
+    for wrong, match in (("abc", "write"), ([b"a"], "decode it first"), (["a", 1], r"texts\[1\] is a int"), (3, "int")):
+        with pytest.raises(InputError, match=match):
+            as_texts(wrong)
