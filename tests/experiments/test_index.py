@@ -68,6 +68,9 @@ def test_the_leakage_table_says_what_it_shows():
         assert "On RCV1 it gains -0.010, where +0.007 was published." in table.note
         assert "and 60 empty words -0.010" in table.note
         assert ("one topic of each -0.010" in table.note) == (not quick)
+        assert "Changes with which it gains 0.005 or more: none." in table.note
+    (table,) = index_leakage.show(list(done(gains | {"rcv1, without idf": 0.02}, False)))
+    assert "Changes with which it gains 0.005 or more: without idf." in table.note
     (table,) = index_leakage.show(list(done(gains | {RCV1: 0.01}, True)))
     assert table.note.endswith("On RCV1 it gains +0.010, as published.")
 
