@@ -50,7 +50,7 @@ class Arff(Format):
             if not line.strip() or line.lstrip().startswith("%"):
                 continue
             if batch is None:
-                if header.read(source, number, line.strip()):
+                if header.read(source, number, line):
                     if source.first_bad is not None and source.first_bad[0] < number:
                         raise InputError(f"{source.first_bad[1]}; an attribute cannot be skipped")
                     batch = _Batch(source, header, self._labels(source, header))
@@ -113,6 +113,8 @@ class _Header:
 
     def read(self, source: Source, number: int, line: str) -> bool:
         """Take in a line; whether it is the last. What is wrong here cannot be skipped."""
+        column = len(line) - len(line.lstrip()) + 1
+        line = line.strip()
         keyword = line.split(None, 1)[0].lower()
         if keyword == "@relation":
             self.relation = line
@@ -120,17 +122,20 @@ class _Header:
             found = ATTRIBUTE.match(line)
             kind = found[2].lower() if found else ""
             if found is None or not (kind.startswith("{") or kind in NUMERIC):
+                column += found.start(2) if found else len(line) - len(line[len(keyword) :].lstrip())
                 expected = "expected @attribute, a name, and numeric or the list of its values"
-                raise InputError(f"{source.name}, line {number}: {expected}, found {line[:60]!r}")
+                raise InputError(f"{source.name}, line {number}, column {column}: {expected}, found {line[:60]!r}")
             listed = [_plain(value) for value in found[2][1:-1].split(",")] if kind.startswith("{") else None
             self.names.append(_plain(found[1]))
             self.values.append(None if listed is None else {value: i for i, value in enumerate(listed)})
         elif keyword == "@data":
             if len(set(self.names)) < len(self.names) or not self.names:
-                raise InputError(f"{source.name}: expected attributes, each with a name of its own")
+                expected = "expected attributes before @data, each with a name of its own"
+                raise InputError(f"{source.name}, line {number}, column {column}: {expected}")
             return True
         else:
-            raise InputError(f"{source.name}, line {number}: expected @attribute or @data, found {line[:60]!r}")
+            expected = "expected @attribute or @data"
+            raise InputError(f"{source.name}, line {number}, column {column}: {expected}, found {line[:60]!r}")
         return False
 
 

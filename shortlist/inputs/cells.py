@@ -31,7 +31,8 @@ def even_columns(block: bytes, separator: str, width: int) -> list[Texts] | None
     except UnicodeDecodeError:
         return None
     codes = to_codes(whole)
-    ends = _ends_of_fields(codes, ord(separator), width, int(np.count_nonzero(codes == LINE_FEED)))
+    n_lines = int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == LINE_FEED))
+    ends = _ends_of_fields(codes, ord(separator), width, n_lines)
     if width < 2 or ends.size == 0:
         return None
     starts = np.empty_like(ends)

@@ -28,7 +28,8 @@ def usual_records(block: bytes, text: str, labels: str) -> tuple[Texts, Texts, L
         return None
     codes = to_codes(whole)
     assert codes[-1] == LINE_FEED  # the kernel relies on it
-    n_lines, n_strings = np.count_nonzero(codes == LINE_FEED), np.count_nonzero(codes == QUOTE) // 2
+    letters = np.frombuffer(block, dtype=np.uint8)
+    n_lines, n_strings = np.count_nonzero(letters == LINE_FEED), np.count_nonzero(letters == QUOTE) // 2
     starts, ends = np.empty((2, n_lines), dtype=np.int64)
     label_starts, label_ends = np.empty((2, n_strings), dtype=np.int64)
     indptr = np.zeros(n_lines + 1, dtype=np.int64)
