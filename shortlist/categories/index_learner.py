@@ -8,6 +8,7 @@ features) make room. Sums add, so what was learned apart can be put together (sh
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ from shortlist.door import Rows, RowStore, as_choice, as_real, as_whole
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.labels import LabelSets
 from shortlist.store import State
+
+PIECE = 2048  # rows of a store that are made at a time
 
 
 class IndexLearner(MergingLearner, ShardedLearner):
@@ -77,7 +80,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
         if self._index.n_edges == 0:
             most = int(rows.lengths()[order] @ np.diff(labels.indptr)[order])
             self._index = reserved(self._index, most, cap)
-        for some_rows, some_labels, some in self.pieces(rows, labels, order):
+        for some_rows, some_labels, some in self._pieces(rows, labels, order):
             done, why = 0, WANTS_SLOTS
             while why != DONE:
                 done, why, slots = self._learn_some(some_rows, some_labels, some, done, first_pass, cap)
@@ -85,6 +88,17 @@ class IndexLearner(MergingLearner, ShardedLearner):
                     self._index = with_slots(self._index, slots, cap)
                 elif why == WANTS_EDGES:
                     self._drop_weakest(full(cap))
+
+    def _pieces(
+        self, rows: Rows | RowStore, labels: LabelSets, order: Longs
+    ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
+        """What a pass learns, in that order, as kernels take it: rows as they are, those of a store some at a time."""
+        if isinstance(rows, Rows):
+            yield rows, labels, order
+            return
+        for first in range(0, order.size, PIECE):
+            which = order[first : first + PIECE]
+            yield self._prepare(rows.chosen(which)), labels.chosen(which), np.arange(which.size)
 
     # Ranking.
 

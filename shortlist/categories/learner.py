@@ -30,7 +30,6 @@ from shortlist.ranking import Ranking
 from shortlist.store import State, array_to_text, text_to_array
 
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
-PIECE = 2048  # rows of a store that are made at a time
 BIAS = -1  # the column of a vote that no feature casts
 
 
@@ -62,7 +61,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
 
     nonnegative = False  # whether the learner takes only values of at least 0
     updatable = True  # whether it can go on learning; if not, it has ``fit`` only
-    takes_pieces = False  # whether it can learn the rows of a store, in ``pieces``
+    takes_pieces = False  # whether it can learn the rows of a store, some at a time
 
     # The learner's own steps.
 
@@ -149,17 +148,6 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
     def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         """One pass of ``fit``; see shards.py for another way to go through it."""
         self._learn(rows, labels, order, first_pass)
-
-    def pieces(
-        self, rows: Rows | RowStore, labels: LabelSets, order: Longs
-    ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
-        """What a pass learns, in that order, as kernels take it: rows as they are, those of a store some at a time."""
-        if isinstance(rows, Rows):
-            yield rows, labels, order
-            return
-        for first in range(0, order.size, PIECE):
-            which = order[first : first + PIECE]
-            yield self._prepare(rows.chosen(which)), labels.chosen(which), np.arange(which.size)
 
     def learn_rows(self, rows: Rows, Y: Any) -> Any:
         """``partial_fit`` on rows that have been checked."""
