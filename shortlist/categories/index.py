@@ -217,8 +217,8 @@ def retrieve(
     """
     n = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        if rows.indices[j] >= index.features.size:
-            continue  # a feature that no example had
+        if rows.indices[j] >= index.features.size or index.features[rows.indices[j]]["length"] == 0:
+            continue
         feature = index.features[rows.indices[j]]
         share, first = share_of(feature, rows.data[j], rare), feature["start"]
         for e in range(first, first + min(feature["length"], max_edges)):
@@ -314,7 +314,7 @@ def votes(
 def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: Floats) -> None:
     """out[j] = the vote of the j-th active feature for the class."""
     for j in range(row.indices.size):
-        if row.indices[j] >= index.features.size:
+        if row.indices[j] >= index.features.size or index.features[row.indices[j]]["length"] == 0:
             continue
         feature = index.features[row.indices[j]]
         share, first = share_of(feature, row.data[j], rare), feature["start"]

@@ -6,10 +6,17 @@ correction u_fc, and each class a bias b_c, all 0 at first. A class that is retr
     s_c = b_c + Σ_f (r_f·w_fc + u_fc)·x[f],
 
 and one that is not has none (0). A true class shall score at least 1, a wrong one at most 0; by how much each class of
-an example misses that is what the example teaches, by the rule of Widrow and Hoff (paper 002) with the step η:
+an example misses that is what the example teaches, by the rule of Widrow and Hoff (paper 002):
 
     e_c = max(0, 1 − s_c) for a true class, −max(0, s_c) for a wrong one,
     u_fc += η·e_c·x[f] on the edges that voted and on new ones,    b_c += κ·η·e_c where c was retrieved.
+
+The step is bolder where the index is sure of itself and wrong, as after a change of what labels mean. With the surprise
+z = min(1, best wrong score)² of an example and its mean z̄ over some thousand examples,
+
+    η = step·(1 + 2.3·z·max(0, 1 − 5·z̄)):
+
+where a wrong class that scores 1 is rare, it teaches three times as much; where it is common, it is noise.
 
 The first time an example is seen, its true classes with e_c > 0 are counted too, as FSU counts (feature_focus.py):
 w′_fc += x[f], w′_f += x[f]. So the index is as sparse and as bounded as Feature-Focus has it. Further passes of ``fit``
@@ -37,6 +44,7 @@ from shortlist.labels import LabelSets
 from shortlist.store import State
 
 DECAY = 1 / 3  # of the step, from one pass to the next
+BOLD, DOUBT, MEMORY = 2.3, 5.0, 5000.0  # how much bolder; from which z̄ on not at all (1/5); examples in z̄
 KAPPA = 0.04  # κ: a class's bias learns as a feature would that is in every row with the value 0.2
 
 
@@ -48,7 +56,7 @@ class TunedIndex(IndexLearner):
     min_weight, max_edges, leakage, rare, values, max_total_edges, shards, random_state, n_jobs : as FeatureFocus has
         them; the defaults are wider.
     passes : how often ``fit`` goes through the rows: the first time it counts and tunes, then it tunes.
-    step : how much of what a class misses is made up for at a time (η); 0 only counts.
+    step : how much of what a class misses is made up for at a time; 0 only counts.
     """
 
     def __init__(
@@ -81,6 +89,7 @@ class TunedIndex(IndexLearner):
         super()._begin()
         as_real(self.step, "step", least=0)
         self._biases = np.zeros(0)
+        self._surprise = np.zeros(2)  # z̄, and how many examples are in it
         self._pass = 0
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
@@ -92,8 +101,8 @@ class TunedIndex(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         return learn(
-            rows, labels, order, done, first_pass, self._index, self._biases, make_desk(len(self._labels)),
-            self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap,
+            rows, labels, order, done, first_pass, self._index, self._biases, self._surprise,
+            make_desk(len(self._labels)), self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap,
             float(self.step) * DECAY**self._pass,
         )  # fmt: skip
 
@@ -110,14 +119,16 @@ class TunedIndex(IndexLearner):
         super()._merge(theirs, numbers)
         self._biases = (1.0 - share) * grown(self._biases, len(self._labels))
         self._biases[numbers] += share * other._bias()
+        self._surprise = (1.0 - share) * self._surprise + share * other._surprise
 
     def _shard(self, n: int) -> Any:
         shard = super()._shard(n)
-        shard._biases = self._biases.copy()
+        shard._biases, shard._surprise = self._biases.copy(), self._surprise.copy()
         return shard
 
     def _mix(self, shards: list[Any]) -> None:
         self._biases = np.mean([grown(shard._biases, len(self._labels)) for shard in shards], axis=0)
+        self._surprise = np.mean([shard._surprise for shard in shards], axis=0)
         self._pass = shards[0]._pass
         self._index = tuned_by(self._index, 0.0)
         for shard in shards:
@@ -125,8 +136,8 @@ class TunedIndex(IndexLearner):
         super()._mix(shards)
 
     def _to_arrays(self) -> dict[str, Any]:
-        own = {"edge_tuned": self._index.column("tuned"), "bias": self._bias(), "pass": np.array([self._pass])}
-        return super()._to_arrays() | own
+        own = {"edge_tuned": self._index.column("tuned"), "bias": self._bias()}
+        return super()._to_arrays() | own | {"surprise": self._surprise, "pass": np.array([self._pass])}
 
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
@@ -135,6 +146,8 @@ class TunedIndex(IndexLearner):
         state.require(self._biases.size == len(self._labels), "each label has a bias")
         finite = bool(np.isfinite(tuned).all() and np.isfinite(self._biases).all())
         state.require(finite, "corrections and biases are finite")
+        self._surprise = np.array(state.array("surprise", np.float64))
+        state.require(self._surprise.size == 2 and bool((self._surprise >= 0).all()), "it has a mean surprise")
         passed = state.array("pass", np.int64)
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
         self._index.edges["tuned"], self._pass = tuned, int(passed[0])
@@ -164,11 +177,12 @@ def make_desk(n_classes: int) -> Desk:
 @kernel
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
-    desk: Desk, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int, step: float,
+    surprise: Floats, desk: Desk, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int, step: float,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
+    surprise: float64[2], z̄ and how many examples are in it.
     """
     for t in range(position, order.size):
         i = order[t]
@@ -177,14 +191,17 @@ def learn(
             if why != DONE:
                 return t, why, slots
         n = retrieve(rows, i, index, max_edges, rare, desk.scores, desk.touched)
-        find_errors(labels, i, bias, desk, n)
+        z = find_errors(labels, i, bias, desk, n)
+        surprise[1] = min(surprise[1] + 1.0, MEMORY)
+        surprise[0] += (z - surprise[0]) / surprise[1]
+        eta = step * (1.0 + BOLD * z * max(0.0, 1.0 - DOUBT * surprise[0]))
         if first_pass:
-            count_and_correct(rows, labels, i, index, desk, max_edges, min_weight, leakage, cap, step)
+            count_and_correct(rows, labels, i, index, desk, max_edges, min_weight, leakage, cap, eta)
         else:
-            correct(rows, i, index, desk, max_edges, step)
+            correct(rows, i, index, desk, max_edges, eta)
         for a in range(n):
             c = desk.touched[a]
-            bias[c] += KAPPA * step * desk.error[c]
+            bias[c] += KAPPA * eta * desk.error[c]
             desk.scores[c] = desk.error[c] = 0.0
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
             desk.error[labels.ids[b]] = 0.0
@@ -192,8 +209,8 @@ def learn(
 
 
 @kernel
-def find_errors(labels: LabelSets, i: int, bias: Floats, desk: Desk, n: int) -> None:
-    """e_c of the n retrieved classes of example i, and of its own."""
+def find_errors(labels: LabelSets, i: int, bias: Floats, desk: Desk, n: int) -> float:
+    """e_c of the n retrieved classes of example i, and of its own; gives the surprise z."""
     for a in range(n):
         c = desk.touched[a]
         desk.error[c] = -max(0.0, desk.scores[c] + bias[c])
@@ -201,13 +218,17 @@ def find_errors(labels: LabelSets, i: int, bias: Floats, desk: Desk, n: int) -> 
         c = labels.ids[b]
         score = desk.scores[c] + bias[c] if desk.scores[c] != 0.0 else 0.0
         desk.error[c] = max(0.0, 1.0 - score)
+    worst = 0.0
+    for a in range(n):
+        worst = min(worst, desk.error[desk.touched[a]])
+    return min(1.0, -worst) ** 2
 
 
 @kernel
-def correct(rows: Rows, i: int, index: Index, desk: Desk, max_edges: int, step: float) -> None:
+def correct(rows: Rows, i: int, index: Index, desk: Desk, max_edges: int, eta: float) -> None:
     """u_fc += η·e_c·x[f] on the edges that voted."""
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        feature, shift = index.features[rows.indices[j]], step * rows.data[j]
+        feature, shift = index.features[rows.indices[j]], eta * rows.data[j]
         for e in range(feature["start"], feature["start"] + min(feature["length"], max_edges)):
             index.edges[e]["tuned"] += shift * desk.error[index.edges[e]["label"]]
 
@@ -215,7 +236,7 @@ def correct(rows: Rows, i: int, index: Index, desk: Desk, max_edges: int, step: 
 @kernel
 def count_and_correct(
     rows: Rows, labels: LabelSets, i: int, index: Index, desk: Desk,
-    max_edges: int, min_weight: float, leakage: bool, cap: int, step: float,
+    max_edges: int, min_weight: float, leakage: bool, cap: int, eta: float,
 ) -> None:  # fmt: skip
     """FSU for all true classes with an error at once, in one walk along each list that corrects its edges as well.
 
@@ -223,7 +244,7 @@ def count_and_correct(
     """
     edges = index.edges
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        f, x, shift = rows.indices[j], rows.data[j], step * rows.data[j]
+        f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
         feature = index.features[f]
         feature["seen"] += 1
         first, n = feature["start"], feature["length"]

@@ -13,6 +13,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         self.step = step
         self.u = {}  # (f, c) -> u_fc
         self.bias = {}
+        self.surprise, self.examples = 0.0, 0
 
     def retrieve(self, x):
         scores = {}
@@ -27,6 +28,10 @@ class SlowTunedIndex(SlowFeatureFocus):
         error = {c: -max(0.0, score) for c, score in scores.items()}
         error |= {c: max(0.0, 1.0 - scores.get(c, 0.0)) for c in classes}
         counted = [c for c in classes if error[c] > 0]
+        z = min(1.0, -min([0.0, *error.values()])) ** 2
+        self.examples += 1
+        self.surprise += (z - self.surprise) / self.examples
+        eta = self.step * part * (1.0 + 2.3 * z * max(0.0, 1.0 - 5.0 * self.surprise))
         for f, v in x:
             edges = self.edges.setdefault(f, [])
             voted = {c for c, _ in edges[: self.d_max]}
@@ -39,7 +44,7 @@ class SlowTunedIndex(SlowFeatureFocus):
                 self.edges[f] = sorted(raised + new, key=lambda edge: -edge[1])  # stable, as the lists are
                 voted |= {c for c, _ in new}
             for c in voted:
-                u = self.u.get((f, c), 0.0) + self.step * part * v * error.get(c, 0.0)
+                u = self.u.get((f, c), 0.0) + eta * v * error.get(c, 0.0)
                 self.u[f, c] = float(np.float32(u))  # four bytes beside each edge
             light = {c: w for c, w in self.edges[f] if w / self.total[f] < self.w_min}
             self.edges[f] = [edge for edge in self.edges[f] if edge[0] not in light]
@@ -47,4 +52,4 @@ class SlowTunedIndex(SlowFeatureFocus):
             if not self.leakage:
                 self.total[f] -= sum(sorted(light.values()))
         for c in scores:
-            self.bias[c] = self.bias.get(c, 0.0) + KAPPA * self.step * part * error[c]
+            self.bias[c] = self.bias.get(c, 0.0) + KAPPA * eta * error[c]
