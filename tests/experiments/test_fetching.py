@@ -156,6 +156,7 @@ def test_a_part_of_something_else_is_found_out(news, server, tmp_path):
         (archive({"else": b"other"}), "does not hold 0.txt"),
         (b"an error page", "cannot unpack"),
     ],
+    ids=["other files", "other names", "no archive"],  # an archive holds the time it was made
 )
 def test_without_a_published_digest_the_files_are_judged(news, server, tmp_path, monkeypatch, content, says):
     unknown = replace(news, remotes=(replace(news.remotes[0], digest=""),))
