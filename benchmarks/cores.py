@@ -3,7 +3,7 @@
     python benchmarks/cores.py finna.tsv.gz            # both tables
     python benchmarks/cores.py finna.tsv.gz --times    # the second only
 
-Quality is P@1 on a tenth of the titles, chosen at random and not learned. Feature-Focus learns the first 200,000
+Quality is P@1 on a tenth of the titles, chosen at random and not learned. The index learners learn the first 200,000
 titles with all their subjects; MMP and the Perceptrons, whose cost grows with the number of labels, those with one of
 the 100 most frequent subjects. Times are wall-clock, the best of three, and need a machine that does nothing else. What
 has threads of its own whatever n_jobs is (evaluating: reading, tokenising, intervals) is bound to one core and to two.
@@ -81,6 +81,7 @@ def main(path, times_only):
 def print_quality(everything, few):
     print("| P@1, % | " + " | ".join(f"{n} shards" for n in SHARDS) + " |\n|---|" + "--:|" * len(SHARDS))
     for name, make, data in (
+        ("TunedIndex()", lambda n: sl.TunedIndex(shards=n), everything),
         ("FeatureFocus(margin=0.3)", lambda n: sl.FeatureFocus(margin=0.3, shards=n), everything),
         ("FeatureFocus(margin=0.3, passes=3)", lambda n: sl.FeatureFocus(margin=0.3, passes=3, shards=n), everything),
         ("FeatureFocus(margin=0.3), frequent", lambda n: sl.FeatureFocus(margin=0.3, shards=n), few),
@@ -94,10 +95,10 @@ def print_quality(everything, few):
 
 def print_times(path, texts, labels, everything, few):
     rows, own, _, _ = everything
-    sharded, tuned = sl.FeatureFocus(margin=0.3, shards=2), sl.TunedIndex().fit_rows(rows, own)
+    sharded, tuned = sl.TunedIndex(shards=2), sl.TunedIndex().fit_rows(rows, own)
     rocchio = sl.Rocchio().fit_rows(*few[:2])
     jobs = {
-        "learn 180,000 titles, FeatureFocus(shards=2)": (sharded, lambda: sharded.fit_rows(rows, own)),
+        "learn 180,000 titles, TunedIndex(shards=2)": (sharded, lambda: sharded.fit_rows(rows, own)),
         "rank them, k=10, TunedIndex()": (tuned, lambda: tuned.rank_rows(rows, 10)),
         "add up sums, Rocchio": (rocchio, lambda: rocchio.fit_rows(*few[:2])),
     }
