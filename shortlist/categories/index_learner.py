@@ -117,6 +117,10 @@ class IndexLearner(MergingLearner, ShardedLearner):
 
     # Bounds.
 
+    def _least_share(self) -> float:
+        """The least share of its feature's weight that an edge may have."""
+        return self.min_weight
+
     def _cap(self) -> int:
         """How many edges the index may hold."""
         return min(UNLIMITED if self.max_total_edges is None else self.max_total_edges, self._most_edges)
@@ -166,8 +170,8 @@ class IndexLearner(MergingLearner, ShardedLearner):
         self._index = self._within_limits(mixed)
 
     def _within_limits(self, index: Index) -> Index:
-        """The index without edges below min_weight, and within the cap."""
-        drop_light(index, self.min_weight, self.leakage)
+        """The index without edges that are too light, and within the cap."""
+        drop_light(index, self._least_share(), self.leakage)
         drop_weakest(index, self._cap(), self.rare, self.leakage)
         return index
 

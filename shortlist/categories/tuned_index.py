@@ -19,8 +19,9 @@ z = min(1, best wrong score)² of an example and its mean z̄ over some thousand
 where a wrong class that scores 1 is rare, it teaches three times as much; where it is common, it is noise.
 
 The first time an example is seen, its true classes with e_c > 0 are counted too, as FSU counts (feature_focus.py):
-w′_fc += x[f], w′_f += x[f]. So the index is as sparse and as bounded as Feature-Focus has it. Further passes of ``fit``
-only correct, each with a third of the step.
+w′_fc += x[f], w′_f += x[f]. An example with many labels spreads its weight over many edges, so an edge may have a share
+as small as ``min_weight`` divided by the mean number of labels so far. The index is as bounded as Feature-Focus has it.
+Further passes of ``fit`` only correct, each with a third of the step.
 
 Each class is corrected for itself, never against another one. So a class that is true but that nobody has written down,
 of which real label sets are full, costs a small step on its own score and nothing else.
@@ -44,6 +45,7 @@ from shortlist.labels import LabelSets
 from shortlist.store import State
 
 DECAY = 1 / 3  # of the step, from one pass to the next
+SURPRISE, WEIGHT, EXAMPLES, LABELS = 0, 1, 2, 3  # entries of course: z̄, the examples in it; all, and their labels
 BOLD, DOUBT, MEMORY = 2.3, 5.0, 5000.0  # how much bolder; from which z̄ on not at all (1/5); examples in z̄
 KAPPA = 0.04  # κ: a class's bias learns as a feature would that is in every row with the value 0.2
 
@@ -53,15 +55,17 @@ class TunedIndex(IndexLearner):
 
     Parameters
     ----------
-    min_weight, max_edges, leakage, rare, values, max_total_edges, shards, random_state, n_jobs : as FeatureFocus has
-        them; the defaults are wider.
+    min_weight : edges lighter than this share of their feature's weight, divided by the labels that an example has on
+        average, are dropped.
+    max_edges, leakage, rare, values, max_total_edges, shards, random_state, n_jobs : as FeatureFocus has
+        them; more edges vote.
     passes : how often ``fit`` goes through the rows: the first time it counts and tunes, then it tunes.
     step : how much of what a class misses is made up for at a time; 0 only counts.
     """
 
     def __init__(
         self,
-        min_weight: float = 0.005,
+        min_weight: float = 0.01,
         max_edges: int = 50,
         passes: int = 3,
         step: float = 0.3,
@@ -89,7 +93,7 @@ class TunedIndex(IndexLearner):
         super()._begin()
         as_real(self.step, "step", least=0)
         self._biases = np.zeros(0)
-        self._surprise = np.zeros(2)  # z̄, and how many examples are in it
+        self._course = np.zeros(LABELS + 1)
         self._pass = 0
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
@@ -101,10 +105,13 @@ class TunedIndex(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         return learn(
-            rows, labels, order, done, first_pass, self._index, self._biases, self._surprise,
+            rows, labels, order, done, first_pass, self._index, self._biases, self._course,
             make_desk(len(self._labels)), self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap,
             float(self.step) * DECAY**self._pass,
         )  # fmt: skip
+
+    def _least_share(self) -> float:
+        return least_share(float(self.min_weight), self._course)
 
     def _bias(self) -> Floats:
         return grown(self._biases, len(self._labels))[: len(self._labels)]
@@ -119,16 +126,17 @@ class TunedIndex(IndexLearner):
         super()._merge(theirs, numbers)
         self._biases = (1.0 - share) * grown(self._biases, len(self._labels))
         self._biases[numbers] += share * other._bias()
-        self._surprise = (1.0 - share) * self._surprise + share * other._surprise
+        self._course = joined([self._course, other._course], [1.0 - share, share])
 
     def _shard(self, n: int) -> Any:
         shard = super()._shard(n)
-        shard._biases, shard._surprise = self._biases.copy(), self._surprise.copy()
+        shard._biases, shard._course = self._biases.copy(), self._course.copy()
         return shard
 
     def _mix(self, shards: list[Any]) -> None:
         self._biases = np.mean([grown(shard._biases, len(self._labels)) for shard in shards], axis=0)
-        self._surprise = np.mean([shard._surprise for shard in shards], axis=0)
+        learned = [shard._course - self._course for shard in shards]
+        self._course = self._course + joined(learned, [1.0 / len(shards)] * len(shards))
         self._pass = shards[0]._pass
         self._index = tuned_by(self._index, 0.0)
         for shard in shards:
@@ -137,7 +145,7 @@ class TunedIndex(IndexLearner):
 
     def _to_arrays(self) -> dict[str, Any]:
         own = {"edge_tuned": self._index.column("tuned"), "bias": self._bias()}
-        return super()._to_arrays() | own | {"surprise": self._surprise, "pass": np.array([self._pass])}
+        return super()._to_arrays() | own | {"course": self._course, "pass": np.array([self._pass])}
 
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
@@ -146,11 +154,18 @@ class TunedIndex(IndexLearner):
         state.require(self._biases.size == len(self._labels), "each label has a bias")
         finite = bool(np.isfinite(tuned).all() and np.isfinite(self._biases).all())
         state.require(finite, "corrections and biases are finite")
-        self._surprise = np.array(state.array("surprise", np.float64))
-        state.require(self._surprise.size == 2 and bool((self._surprise >= 0).all()), "it has a mean surprise")
+        self._course = np.array(state.array("course", np.float64))
+        state.require(self._course.size == LABELS + 1 and bool((self._course >= 0).all()), "it has its counts")
         passed = state.array("pass", np.int64)
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
         self._index.edges["tuned"], self._pass = tuned, int(passed[0])
+
+
+def joined(courses: list[Floats], shares: list[float]) -> Floats:
+    """What learners that learned apart have in their course: the mean surprise by shares, counts added."""
+    course = np.sum(courses, axis=0)
+    course[:EXAMPLES] = np.average(courses, axis=0, weights=shares)[:EXAMPLES]
+    return course
 
 
 def tuned_by(index: Index, factor: float) -> Index:
@@ -177,12 +192,11 @@ def make_desk(n_classes: int) -> Desk:
 @kernel
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
-    surprise: Floats, desk: Desk, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int, step: float,
+    course: Floats, desk: Desk, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int, step: float,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
-    surprise: float64[2], z̄ and how many examples are in it.
     """
     for t in range(position, order.size):
         i = order[t]
@@ -190,13 +204,16 @@ def learn(
             why, slots = room_for(rows, labels, i, index, cap)
             if why != DONE:
                 return t, why, slots
+            course[EXAMPLES] += 1.0
+            course[LABELS] += labels.indptr[i + 1] - labels.indptr[i]
         n = retrieve(rows, i, index, max_edges, rare, desk.scores, desk.touched)
         z = find_errors(labels, i, bias, desk, n)
-        surprise[1] = min(surprise[1] + 1.0, MEMORY)
-        surprise[0] += (z - surprise[0]) / surprise[1]
-        eta = step * (1.0 + BOLD * z * max(0.0, 1.0 - DOUBT * surprise[0]))
+        course[WEIGHT] = min(course[WEIGHT] + 1.0, MEMORY)
+        course[SURPRISE] += (z - course[SURPRISE]) / course[WEIGHT]
+        eta = step * (1.0 + BOLD * z * max(0.0, 1.0 - DOUBT * course[SURPRISE]))
         if first_pass:
-            count_and_correct(rows, labels, i, index, desk, max_edges, min_weight, leakage, cap, eta)
+            least = least_share(min_weight, course)
+            count_and_correct(rows, labels, i, index, desk, max_edges, least, leakage, cap, eta)
         else:
             correct(rows, i, index, desk, max_edges, eta)
         for a in range(n):
@@ -206,6 +223,12 @@ def learn(
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
             desk.error[labels.ids[b]] = 0.0
     return order.size, DONE, 0
+
+
+@kernel
+def least_share(min_weight: float, course: Floats) -> float:
+    """The least share that an edge may have: min_weight, divided by the mean number of labels if that is above 1."""
+    return min_weight * course[EXAMPLES] / course[LABELS] if course[LABELS] > course[EXAMPLES] else min_weight
 
 
 @kernel
@@ -236,7 +259,7 @@ def correct(rows: Rows, i: int, index: Index, desk: Desk, max_edges: int, eta: f
 @kernel
 def count_and_correct(
     rows: Rows, labels: LabelSets, i: int, index: Index, desk: Desk,
-    max_edges: int, min_weight: float, leakage: bool, cap: int, eta: float,
+    max_edges: int, least: float, leakage: bool, cap: int, eta: float,
 ) -> None:  # fmt: skip
     """FSU for all true classes with an error at once, in one walk along each list that corrects its edges as well.
 
@@ -269,4 +292,4 @@ def count_and_correct(
                     n += 1
                     feature["length"] = n
                     index.used[EDGES] += 1
-        cut_tail(feature, edges, index.used, min_weight, leakage)
+        cut_tail(feature, edges, index.used, least, leakage)

@@ -14,6 +14,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         self.u = {}  # (f, c) -> u_fc
         self.bias = {}
         self.surprise, self.examples = 0.0, 0
+        self.n_first = self.n_labels = 0  # examples seen for the first time, and their labels
 
     def retrieve(self, x):
         scores = {}
@@ -24,6 +25,10 @@ class SlowTunedIndex(SlowFeatureFocus):
         return {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
 
     def learn(self, x, classes, first_pass=True, part=1.0):
+        if first_pass:
+            self.n_first += 1
+            self.n_labels += len(classes)
+        w_min = self.w_min * self.n_first / max(self.n_labels, self.n_first)
         scores = self.retrieve(x)
         error = {c: -max(0.0, score) for c, score in scores.items()}
         error |= {c: max(0.0, 1.0 - scores.get(c, 0.0)) for c in classes}
@@ -46,7 +51,7 @@ class SlowTunedIndex(SlowFeatureFocus):
             for c in voted:
                 u = self.u.get((f, c), 0.0) + eta * v * error.get(c, 0.0)
                 self.u[f, c] = float(np.float32(u))  # four bytes beside each edge
-            light = {c: w for c, w in self.edges[f] if w / self.total[f] < self.w_min}
+            light = {} if not first_pass else {c: w for c, w in self.edges[f] if w / self.total[f] < w_min}
             self.edges[f] = [edge for edge in self.edges[f] if edge[0] not in light]
             self.u = {(g, c): u for (g, c), u in self.u.items() if g != f or c not in light}
             if not self.leakage:
