@@ -60,6 +60,7 @@ def markdown(report):
     text = HEAD.format(quick=" --quick (parts of the sets, nothing chosen; not to be quoted)" * quick,
                        date=report["date"], machine=report["machine"], singly=SINGLY, on=CHOOSE_ON, choose=CHOOSE_FROM,
                        limits=f"{sets.QUICK_LIMIT} s" if quick else limits)  # fmt: skip
+    text += summary(results)
     for name in sets.SETS:
         own = [one for one in results if one["set"] == name]
         if own:
@@ -68,6 +69,31 @@ def markdown(report):
     for tool, versions in report["versions"].items():
         if versions:
             text += f"| {tool} | {', '.join(f'{name} {version}' for name, version in versions.items())} |\n"
+    return text
+
+
+def summary(results):
+    """shortlist beside the most accurate rival of each set."""
+    text = "\n## shortlist beside the most accurate rival\n\n"
+    text += "Times, memory and size: how many times what shortlist takes with its defaults the rival takes.\n\n"
+    text += "| set | shortlist, P@1 | best setting, P@1 | rival | its P@1 | training | batch | memory | model |\n"
+    text += "|---|--:|--:|---|--:|--:|--:|--:|--:|\n"
+    for name in sets.SETS:
+        done = {one["tool"]: one for one in results if one["set"] == name and "measures" in one}
+        ours, best = done.get("shortlist"), done.get("shortlist best")
+        rivals = [one for tool, one in done.items() if not tool.startswith("shortlist")]
+        if ours is None:
+            continue
+        cells = [sets.TITLES[name], f"{ours['measures']['P@1']:.3f}", f"{best['measures']['P@1']:.3f}" if best else "–"]
+        if rivals:
+            rival = max(rivals, key=lambda one: one["measures"]["P@1"])
+            both = (rival, ours)
+            costs = [(one["prepare"] + one["train"], one["batch"], one["memory"], one["bytes"]) for one in both]
+            cells += [rival["tool"], f"{rival['measures']['P@1']:.3f}"]
+            cells += [f"{theirs / own:.1f}" for theirs, own in zip(*costs, strict=True)]
+        else:
+            cells += ["none came to an end", *"–––––"]
+        text += "| " + " | ".join(cells) + " |\n"
     return text
 
 
