@@ -31,6 +31,8 @@ class Texts(Sequence[str]):
         """The same texts, laid end to end."""
         if isinstance(texts, Texts):
             return texts
+        if len(texts) == 1:
+            return cls(texts[0], np.array([0]), np.array([len(texts[0])]))
         lengths = letters(texts)
         ends = np.cumsum(lengths)
         return cls("".join(texts), ends - lengths, ends)
@@ -112,6 +114,9 @@ def letters(texts: Sequence[str]) -> Longs:
 
 def blocks(texts: Sequence[str]) -> Iterator[slice]:
     """Runs of texts of about BLOCK letters together; a longer text is a run of its own."""
+    if len(texts) == 1:  # a service asks for one text at a time
+        yield slice(0, 1)
+        return
     up_to = np.cumsum(letters(texts))
     first, before = 0, 0
     while first < up_to.size:
