@@ -19,6 +19,7 @@ import numpy as np
 
 import shortlist as sl
 from shortlist.categorizer import rank_batches
+from shortlist.labels import NumberedLabels
 
 TITLES = 200_000
 FREQUENT = 100
@@ -55,8 +56,9 @@ def evaluate(model, path):
     rankings, truth = [], []
     for ranking, batch in rank_batches(model, islice(sl.read(path), EVALUATED), 200):
         rankings.append(ranking)
-        truth += batch.labels
-    sl.evaluate(sl.Ranking.stack(rankings, 200), model.learner_.label_numbers(truth), MEASURES)
+        truth.append(batch.labels)
+    numbers = model.learner_.label_numbers(NumberedLabels.stack(truth))
+    sl.evaluate(sl.Ranking.stack(rankings, 200), numbers, MEASURES)
 
 
 def main(path, times_only):

@@ -248,8 +248,8 @@ def rank_batches(model: Any, batches: Iterable[Examples], k: int) -> Iterator[tu
 def _rows(model: Any, examples: Examples) -> Rows:
     if isinstance(model, Categorizer):
         if examples.texts is None:
-            raise InputError("the model ranks texts, and the data hold rows of features")
+            raise InputError("the model ranks texts, and the data hold rows of features; train a model on such rows")
         return model.text_.rows(as_texts(examples.texts))
     if examples.rows is None:
-        raise InputError("the model ranks rows of features, and the data hold texts")
+        raise InputError("the model ranks rows of features, and the data hold texts; train a model on texts")
     return examples.rows

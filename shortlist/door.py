@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from shortlist.errors import InputError
+from shortlist.kernels import scale_to_unit_length
 
 
 class Rows(NamedTuple):
@@ -34,6 +35,12 @@ class Rows(NamedTuple):
     def block(self, first: int, last: int) -> Rows:
         """Rows first..last-1, sharing memory."""
         return Rows(self.indptr[first : last + 1], self.indices, self.data, self.n_features)
+
+    def of_unit_length(self) -> Rows:
+        """The rows, each divided by its Euclidean length."""
+        data = self.data.copy()
+        scale_to_unit_length(self.indptr, data)
+        return self._replace(data=data)
 
     def to_matrix(self) -> scipy.sparse.csr_array:
         """As a SciPy matrix, with the 32-bit offsets that scikit-learn's estimators ask for where they suffice."""
@@ -174,7 +181,8 @@ def as_real(value: Any, name: str, *, least: float = -np.inf, most: float = np.i
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a number, not {value!r}") from None
     if not least <= number <= most:
-        raise InputError(f"{name} must lie between {least:g} and {most:g}, not {number:g}")
+        bounds = f"lie between {least:g} and {most:g}" if np.isfinite(most) else f"be at least {least:g}"
+        raise InputError(f"{name} must {bounds if np.isfinite(least) else 'be a number'}, not {number:g}")
     return number
 
 

@@ -37,3 +37,15 @@ def add(indices: Ints, data: Floats, scale: float, dense: Floats) -> None:
     """Add ``scale`` times a sparse row (indices int32[m], data float64[m]) to a dense vector, in place."""
     for j in range(indices.size):
         dense[indices[j]] += scale * data[j]
+
+
+@kernel
+def scale_to_unit_length(indptr: Longs, data: Floats) -> None:
+    """Divide each sparse row (data float64[m], row i at indptr[i]:indptr[i+1]) by its Euclidean length, in place."""
+    for i in range(indptr.size - 1):
+        square = 0.0
+        for j in range(indptr[i], indptr[i + 1]):
+            square += data[j] * data[j]
+        length = np.sqrt(square)
+        for j in range(indptr[i], indptr[i + 1]):
+            data[j] /= length

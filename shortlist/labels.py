@@ -67,6 +67,13 @@ class NumberedLabels(Sequence[list[Any]]):
         ids = np.fromiter(map(number.__getitem__, labels), dtype=np.int32, count=len(labels))
         return cls(list(number), LabelSets(_offsets(lists), ids))
 
+    @classmethod
+    def stack(cls, parts: Iterable[Sequence[list[Any]]]) -> NumberedLabels:
+        """The label lists of all parts, one part after the other; each label once with an example."""
+        index = LabelIndex()
+        sets = [index.learn(part, len(part)) for part in parts]
+        return cls(index.names, LabelSets.stack(sets))
+
     def __len__(self) -> int:
         return self.sets.n_rows
 

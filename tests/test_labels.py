@@ -60,3 +60,9 @@ def test_lists_are_numbered_in_order_of_first_appearance(batches):
     for lists in batches:
         assert as_lists(index.learn(lists, len(lists))) == obvious(lists, known)
     assert index.names == known
+
+
+@given(st.lists(label_lists, max_size=4), st.booleans())
+def test_parts_are_stacked_in_their_order(parts, are_numbered):
+    given_parts = [NumberedLabels.of(part) for part in parts] if are_numbered else parts
+    assert NumberedLabels.stack(given_parts) == [list(dict.fromkeys(own)) for part in parts for own in part]

@@ -38,7 +38,7 @@ def resident():  # the most so far; getrusage would count what the parent held b
     return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024
 
 warnings.simplefilter("ignore")
-Categorizer().learn_batches(stream(3)).rank("topic1")  # compiles, and fills what the libraries fill once
+getattr(Categorizer(), "{how}")(stream(3)).rank("topic1")  # compiles, and fills what the libraries fill once
 model, before = Categorizer(max_memory={bound}), resident()
 getattr(model, "{how}")(stream({batches}))
 ranked = model.rank("topic1 theme1", 3).labels.tolist()

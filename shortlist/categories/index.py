@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.categories.best import keep_best
 from shortlist.categories.learner import BIAS
 from shortlist.door import Rows
 from shortlist.growing import grown
@@ -240,24 +241,13 @@ def _rank(
     ids: Ints, best: Floats,
 ) -> None:  # fmt: skip
     """Retrieve for each row and keep the k best classes (ids int32[n,k], best float64[n,k]); ties to the lower id."""
-    k = ids.shape[1]
     for i in range(rows.indptr.size - 1):
-        n = retrieve(rows, i, index, max_edges, rare, scores, touched)
-        found = 0
-        for t in range(n):
-            c = touched[t]
-            s = scores[c] + bias[c]
+        found = touched[: retrieve(rows, i, index, max_edges, rare, scores, touched)]
+        for c in found:
+            scores[c] += bias[c]
+        keep_best(found, scores, ids[i], best[i])
+        for c in found:
             scores[c] = 0.0
-            if found == k and (s < best[i, k - 1] or (s == best[i, k - 1] and c > ids[i, k - 1])):
-                continue
-            at = found if found < k else k - 1
-            while at > 0 and (s > best[i, at - 1] or (s == best[i, at - 1] and c < ids[i, at - 1])):
-                best[i, at] = best[i, at - 1]
-                ids[i, at] = ids[i, at - 1]
-                at -= 1
-            best[i, at] = s
-            ids[i, at] = c
-            found = min(found + 1, k)
 
 
 @kernel

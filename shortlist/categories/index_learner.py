@@ -30,7 +30,7 @@ from shortlist.categories.room import (
 )
 from shortlist.categories.shards import MergingLearner, ShardedLearner
 from shortlist.door import Rows, RowStore, as_choice, as_real, as_whole
-from shortlist.kernels import Floats, Ints, Longs, kernel
+from shortlist.kernels import Floats, Ints, Longs
 from shortlist.labels import LabelSets
 from shortlist.store import State
 
@@ -71,7 +71,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
 
     def _prepare(self, rows: Rows) -> Rows:
         if self.values == "l2":
-            return rows._replace(data=unit_length(rows.indptr, rows.data))
+            return rows.of_unit_length()
         return rows if self.values == "raw" else rows._replace(data=np.ones_like(rows.data))
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
@@ -199,17 +199,3 @@ class IndexLearner(MergingLearner, ShardedLearner):
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most of their weight: seen with everything, they predict nothing."""
         return self._index.leaks(n)
-
-
-@kernel
-def unit_length(indptr: Longs, data: Floats) -> Floats:
-    """Values (float64[m]) scaled so that each row has unit l2 norm."""
-    scaled = np.empty_like(data)
-    for i in range(indptr.size - 1):
-        square = 0.0
-        for j in range(indptr[i], indptr[i + 1]):
-            square += data[j] * data[j]
-        norm = np.sqrt(square)
-        for j in range(indptr[i], indptr[i + 1]):
-            scaled[j] = data[j] / norm
-    return scaled

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.categories.prototypes import END, LISTED, Prototypes, Scratch, keep_best
+from shortlist.categories.best import keep_best
+from shortlist.categories.prototypes import END, LISTED, Prototypes, Scratch
 from shortlist.door import Rows
 from shortlist.kernels import Floats, Longs, kernel
 from shortlist.labels import LabelSets

@@ -22,7 +22,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from shortlist.categories.index_learner import unit_length
 from shortlist.categories.learner import BIAS
 from shortlist.categories.prototypes import PrototypeLearner, Prototypes, no_prototypes, pack
 from shortlist.door import Rows, as_choice, as_real, as_whole
@@ -82,8 +81,7 @@ class OneVersusRest(PrototypeLearner):
 
     def _prepare(self, rows: Rows) -> Rows:
         """Rows of unit length, without columns that were never learned, and with a constant one behind the others."""
-        data = unit_length(rows.indptr, rows.data) if self.values == "l2" else rows.data
-        return with_constant(rows._replace(data=data), self.n_features_in_)
+        return with_constant(rows.of_unit_length() if self.values == "l2" else rows, self.n_features_in_)
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         n_classes = len(self._labels)

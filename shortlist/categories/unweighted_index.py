@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 
 from shortlist.categories import index as indexing
 from shortlist.categories import moves
+from shortlist.categories.best import keep_best
 from shortlist.categories.feature_focus import holds, update
 from shortlist.categories.index import END, Index, empty_index, retrieve
-from shortlist.categories.index_learner import unit_length
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes import (
     Prototypes,
     Scratch,
-    keep_best,
     no_prototypes,
     score,
     scratch,
@@ -85,7 +84,7 @@ class UnweightedIndex(CategoryLearner):
         self._starts = np.random.default_rng(self.random_state or 0).uniform(-1, 1, N_STARTS)
 
     def _prepare(self, rows: Rows) -> Rows:
-        return rows._replace(data=unit_length(rows.indptr, rows.data))
+        return rows.of_unit_length()
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._index = self._index.for_features(rows.n_features)

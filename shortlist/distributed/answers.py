@@ -16,6 +16,7 @@ from shortlist.document_ranker import DocumentRanker
 from shortlist.inputs import Skipped
 from shortlist.inputs.labelled import with_labels
 from shortlist.kernels import Floats
+from shortlist.labels import NumberedLabels
 from shortlist.measures import Evaluation, Propensities, depth, evaluate_documents, measure
 from shortlist.measures import evaluate as evaluate_ranking
 from shortlist.ranking import Ranking
@@ -62,7 +63,7 @@ def evaluate(
     chosen, n_labels = [measure(name) for name in measures], len(learner.classes_)
     k = depth(chosen, n_labels)
     found = list(rank_labelled(cluster, parts, model, k, skipped))
-    truth = learner.label_numbers([own for _, labels in found for own in labels])
+    truth = learner.label_numbers(NumberedLabels.stack(labels for _, labels in found))
     propensities = Propensities(learner.label_counts_, learner.n_examples_)
     ranking = Ranking.stack([one for one, _ in found], k)
     return evaluate_ranking(ranking, truth, chosen, n_labels=n_labels, propensities=propensities)

@@ -57,7 +57,7 @@ class AccuracySVM(LinearRanker):
 
     def fit(self, X: Any, y: Any, query: Any = None) -> AccuracySVM:
         """Learn from rows X, their relevance y and the id of the query each row answers."""
-        C = as_real(self.C, "C", least=np.finfo(float).tiny)
+        C = as_real(self.C, "C", least=1e-9)
         as_choice(self.variant, "variant", VARIANTS)
         rows = as_rows(X)
         as_queries(query, rows.n_rows)

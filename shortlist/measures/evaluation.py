@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -187,9 +188,11 @@ def _summarise(
     values = _apply(chosen, [np.asarray(part.sum(axis=0)).ravel() for part in columns])
     samples = []
     if resamples and empty.size:
-        ends = np.cumsum([part.shape[1] for part in columns])[:-1]
+        ends = np.cumsum([0, *(part.shape[1] for part in columns)])
+        parts = [slice(first, last) for first, last in pairwise(ends)]
         rows = scipy.sparse.hstack([scipy.sparse.csr_array(part, dtype=np.float64) for part in columns])
-        samples = [_apply(chosen, np.split(sums, ends)) for sums in resampled_sums(rows, resamples, random_state)]
+        drawn = resampled_sums(rows, resamples, random_state)
+        samples = [_apply(chosen, [sums[part] for part in parts]) for sums in drawn]
     return Evaluation(
         tuple(chosen),
         values,

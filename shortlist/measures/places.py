@@ -23,6 +23,14 @@ from shortlist.kernels import kernel
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking
 
+FINE, GAP, NO_SCORE, ASCENDS, TWICE = range(5)
+FAULTS = {
+    GAP: "holds a label after an empty place",
+    NO_SCORE: "holds a label without a score",
+    ASCENDS: "is not in descending order of scores",
+    TWICE: "holds a label twice",
+}
+
 
 @dataclass(frozen=True)
 class Places:
@@ -95,19 +103,22 @@ def place_labels(ranking: Ranking, truth: LabelSets | Iterable[Any], n_labels: i
     if not isinstance(truth, LabelSets):
         truth = LabelIndex(names).look_up(truth, n)
     starts, true = _check_truth(truth, n)
-    found = ids >= 0
-    length = found.sum(axis=1)
-    _refuse(found[:, 1:] & ~found[:, :-1], "holds a label after an empty place")
-    _refuse(ids >= n_labels, f"holds a label number that is not below the number of labels, {n_labels}")
-    _refuse(found & np.isnan(scores), "holds a label without a score")
-    _refuse(found[:, 1:] & (scores[:, 1:] > scores[:, :-1]), "is not in descending order of scores")
-    ascending = np.sort(ids, axis=1)
-    _refuse((ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] >= 0), "holds a label twice")
+    outside = ids >= n_labels
+    if outside.any():
+        row = int(np.argmax(outside.any(axis=1)))
+        what = "holds a label number that is not below the number of labels"
+        raise InputError(f"row {row} of the ranking {what}, {n_labels}")
+    if ids.dtype != np.int32:
+        ids = np.maximum(ids, -1).astype(np.int32)
+    scores = scores.astype(np.float64, copy=False)
+    length = np.empty(n, dtype=np.int64)
+    row, fault = count_found(ids, scores, np.full(n_labels, -1, dtype=np.int64), length)
+    if fault:
+        raise InputError(f"row {row} of the ranking {FAULTS[fault]}")
     known = np.bincount(np.repeat(np.arange(n), np.diff(starts))[true < n_labels], minlength=n)
     width = np.inf if k >= n_labels else k
     return _place(
-        np.arange(n, dtype=np.int64) * k, length, ids.astype(np.int32, copy=False).ravel(),
-        scores.astype(np.float64, copy=False).ravel(), starts, true, n_labels - known, width,
+        np.arange(n, dtype=np.int64) * k, length, ids.ravel(), scores.ravel(), starts, true, n_labels - known, width,
     )  # fmt: skip
 
 
@@ -152,11 +163,6 @@ def _check_truth(truth: LabelSets, n: int) -> tuple[NDArray[np.int64], NDArray[n
     return starts, (key & 0xFFFFFFFF).astype(np.int32)
 
 
-def _refuse(wrong: NDArray[np.bool_], what: str) -> None:
-    if wrong.any():
-        raise InputError(f"row {int(np.argmax(wrong.any(axis=1)))} of the ranking {what}")
-
-
 def _place(
     begin: NDArray[np.int64],
     length: NDArray[np.int64],
@@ -177,6 +183,34 @@ def _place(
     ideal = gain if grade is None else gain[np.lexsort((-gain, row))]
     nth = np.arange(m) - starts[row] + 1
     return Places(row, item, rank, nth, errors, ties, gain, ideal, size, others, begin, length, items, scores, width)
+
+
+@kernel
+def count_found(
+    ids: NDArray[np.int32], scores: NDArray[np.float64], last: NDArray[np.int64], length: NDArray[np.int64]
+) -> tuple[int, int]:
+    """How many labels each ranking holds, into length; gives the first row at fault and its fault, or FINE.
+
+    ids: label numbers below last.size, negative where there is none; last: the last row that held each label, all −1.
+    """
+    for i in range(ids.shape[0]):
+        n = 0
+        for p in range(ids.shape[1]):
+            c = ids[i, p]
+            if c < 0:
+                continue
+            if p > n:
+                return i, GAP
+            if np.isnan(scores[i, p]):
+                return i, NO_SCORE
+            if p > 0 and scores[i, p] > scores[i, p - 1]:
+                return i, ASCENDS
+            if last[c] == i:
+                return i, TWICE
+            last[c] = i
+            n += 1
+        length[i] = n
+    return 0, FINE
 
 
 # The search
@@ -206,7 +240,7 @@ def find(
         first = starts[i]
         end = first  # item[first:end] have been met
         p = 0
-        while p < length[i]:
+        while p < length[i] and end < starts[i + 1]:  # until all have been met
             before = end
             q = p
             while q < length[i] and scores[begin[i] + q] == scores[begin[i] + p]:

@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.door import as_whole
-from shortlist.pipeline import ahead
+from shortlist.kernels import kernel
 
 CONFIDENCE = 95  # per cent
-MANY = 20_000  # rows that are worth a thread
+MANY = 20_000  # rows that are worth threads
+BATCH = 20  # samples that are drawn with one generator
 
 
 def resampled_sums(rows: scipy.sparse.sparray, resamples: int, random_state: int) -> Iterator[NDArray[np.float64]]:
     """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n.
 
-    Samples of many rows are drawn in a thread of their own while others are added up.
+    Every few samples have a generator of their own, so that threads can draw them: the same for any number of threads.
     """
-    rng = np.random.default_rng(as_whole(random_state, "random_state"))
+    seed = as_whole(random_state, "random_state")
     by_column = rows.T.tocsr()
     n = rows.shape[0]
-    drawn = (np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64) for _ in range(resamples))
-    for times_drawn in ahead(drawn) if n >= MANY else drawn:
-        yield by_column @ times_drawn
+
+    def sums(first: int) -> list[NDArray[np.float64]]:
+        rng = np.random.default_rng([seed, first])
+        return [by_column @ counted(rng.integers(n, size=n)) for _ in range(first, min(first + BATCH, resamples))]
+
+    with ThreadPoolExecutor((os.cpu_count() or 1) if n >= MANY else 1) as pool:
+        for some in pool.map(sums, range(0, resamples, BATCH)):
+            yield from some
+
+
+@kernel
+def counted(sample: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How often each of 0, 1, … n − 1 is in a sample of n. (NumPy's bincount would keep other threads waiting.)"""
+    times = np.zeros(sample.size)
+    for i in sample:
+        times[i] += 1.0
+    return times
 
 
 def interval(samples: NDArray[np.float64]) -> tuple[float, float]:

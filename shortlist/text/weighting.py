@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from shortlist.door import Rows
 from shortlist.growing import grown
-from shortlist.kernels import Floats, Ints, Longs, kernel
+from shortlist.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
 from shortlist.text.counting import keep
 
 TF: dict[str, Callable[[Floats], Floats]] = {
@@ -98,7 +98,7 @@ class Weighting:
         if self.idf == "plain" and u.size and u.max() == self.m:
             rows = keep(rows, x > 0)
         if self.norm == "l2":
-            _scale_to_unit_length(rows.indptr, rows.data)
+            scale_to_unit_length(rows.indptr, rows.data)
         return rows
 
     def _pivoted(self, rows: Rows) -> Floats:
@@ -121,15 +121,3 @@ def _take_up(indices: Ints, u: Longs, min_df: int) -> int:
         elif u[feature] > min_df:
             rise += 1
     return rise
-
-
-@kernel
-def _scale_to_unit_length(indptr: Longs, x: Floats) -> None:
-    """Divide each row by its Euclidean length, in place."""
-    for i in range(indptr.size - 1):
-        total = 0.0
-        for j in range(indptr[i], indptr[i + 1]):
-            total += x[j] * x[j]
-        length = np.sqrt(total)
-        for j in range(indptr[i], indptr[i + 1]):
-            x[j] /= length

@@ -262,6 +262,12 @@ def test_the_same_seed_gives_the_same_interval():
     assert one != other
 
 
+def test_intervals_do_not_depend_on_threads(monkeypatch):
+    one = evaluate(RANKING, TRUTH, ["AP", "maxF1"], resamples=90).intervals
+    monkeypatch.setattr("shortlist.measures.resampling.MANY", 0)
+    assert evaluate(RANKING, TRUTH, ["AP", "maxF1"], resamples=90).intervals == one
+
+
 def test_intervals_hold_the_truth_as_often_as_they_say():
     """100 samples of 60 instances, R1 = 0.4 in truth: about 95 % of the intervals hold it."""
     rng = np.random.default_rng(0)

@@ -342,7 +342,7 @@ def test_predictions_do_not_depend_on_the_blocks(learner, form, monkeypatch):
         ({"hypothesis": "best"}, [[1.0]], [1], "hypothesis must be one of 'last', 'averaged', 'voted'"),
         ({"hypothesis": "voted", "voters": 0}, [[1.0]], [1], "voters must be at least 1"),
         ({"kernel": "sigmoid"}, [[1.0]], [1], "kernel must be one of 'polynomial', 'rbf'"),
-        ({"kernel": "rbf", "gamma": -1}, [[1.0]], [1], "gamma must lie between 0"),
+        ({"kernel": "rbf", "gamma": -1}, [[1.0]], [1], "gamma must be at least 0"),
         ({"kernel": "polynomial", "degree": 0}, [[1.0]], [1], "degree must be at least 1"),
         ({"kernel": "rbf", "budget": 0}, [[1.0]], [1], "budget must be at least 1"),
         ({"random_state": "x"}, [[1.0]], [1], "random_state must be a whole number"),

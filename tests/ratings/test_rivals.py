@@ -79,7 +79,7 @@ def test_widrow_hoff_that_diverges_says_so():
     X, y = rated_rows()
     with pytest.raises(InputError, match=r"learning_rate=0\.5 is too large"):
         WidrowHoff(learning_rate=0.5, passes=50).fit(100 * X, y)
-    with pytest.raises(InputError, match="learning_rate must lie between 0"):
+    with pytest.raises(InputError, match="learning_rate must be at least 0"):
         WidrowHoff(learning_rate=-1).fit(X, y)
 
 

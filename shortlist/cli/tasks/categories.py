@@ -93,13 +93,13 @@ def learn(model: Any, batches: Iterable[Examples], stream: Stream | None = None)
 
 def texts_of(batch: Examples) -> Sequence[str]:
     if batch.texts is None:
-        raise InputError("the model learns from texts, and the data hold rows of features")
+        raise InputError("the model learns from texts, and the data hold rows of features; train another model on them")
     return batch.texts
 
 
 def rows_of(batch: Examples) -> Rows:
     if batch.rows is None:
-        raise InputError("the model learns from rows of features, and the data hold texts")
+        raise InputError("the model learns from rows of features, and the data hold texts; train another model on them")
     return batch.rows
 
 
@@ -147,6 +147,7 @@ def report(
 ) -> None:
     """Measure rankings of the k best labels, given k, and print what was found."""
     from shortlist import Ranking
+    from shortlist.labels import NumberedLabels
     from shortlist.measures import Propensities, depth, measure, per_label
     from shortlist.measures import evaluate as evaluate_ranking
 
@@ -155,13 +156,13 @@ def report(
     chosen = [measure(name) for name in asked.measures or USUAL]
     k = depth(chosen, n_labels)
     rankings: list[Ranking] = []
-    truth: list[list[str]] = []
+    truth: list[Sequence[list[str]]] = []
     for some, own in ranked(k):
         rankings.append(some)
-        truth += own
-    if not truth:
+        truth.append(own)
+    if not any(truth):
         raise InputError("there are no examples to evaluate")
-    ranking, numbers = Ranking.stack(rankings, k), learner.label_numbers(truth)
+    ranking, numbers = Ranking.stack(rankings, k), learner.label_numbers(NumberedLabels.stack(truth))
     found = evaluate_ranking(
         ranking, numbers, chosen, n_labels=n_labels,
         propensities=Propensities(learner.label_counts_, learner.n_examples_),
