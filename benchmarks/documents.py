@@ -1,16 +1,21 @@
-"""MapSVM beside LightGBM, XGBoost and a pairwise LinearSVC, in the same run and on one core; and how its time grows.
+"""MapSVM beside LightGBM, XGBoost and a pairwise LinearSVC, on one core; why it gains little; and how its time grows.
 
     pip install lightgbm xgboost
     python benchmarks/documents.py tools DATA     MAP, training and prediction time on OHSUMED and Cranfield
+    python benchmarks/documents.py grid DATA      MAP for each C, on the same folds
     python benchmarks/documents.py queries DATA   MAP against the number of training queries, and its ceiling
-    python benchmarks/documents.py agree DATA     how far the other base functions differ from the best
+    python benchmarks/documents.py agree DATA     how far the other base functions differ from the best; their sums
+    python benchmarks/documents.py pools DATA     paper 003's trials with more and fewer documents for each query
+    python benchmarks/documents.py bins DATA      paper 003's trials with other thresholds, a wider C, one more function
     python benchmarks/documents.py fold DATA      training time on one fold of OHSUMED for each C
     python benchmarks/documents.py growth DATA    training time against the number of queries
     python benchmarks/documents.py search         the most violated ranking of 10,000 + 1,000,000 documents
 
 DATA holds letor_ohsumed/ and cranfield/. Five folds of queries: one to test, the one before to choose settings, three
-to train. Features are scaled to [0, 1] within each query. Cranfield's are the scores of 15 retrieval functions. Prints
-Markdown; times are processor seconds.
+to train. Features are scaled to [0, 1] within each query. Cranfield's are the scores of 15 retrieval functions. Trials
+are paper 003's, over its bins: 10 queries to train, 5 to choose C, the others to test. "0.4910, 98/114, p 0.384" is a
+MAP, for how many queries it is better and worse than the best base function, and Wilcoxon's p. Prints Markdown; times
+are processor seconds.
 """
 
 import os
@@ -19,15 +24,16 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THR
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import rankdata, zscore
 from sklearn.svm import LinearSVC
 
 import shortlist as sl
-from shortlist.experiments.document_data import Judged, load
-from shortlist.experiments.documents import Protocol, balanced_roles, fold_roles
+from shortlist.experiments.document_data import Judged, cranfield, load
+from shortlist.experiments.documents import PAPER, Protocol, balanced_roles, fold_roles
 from shortlist.measures.significance import wilcoxon
 
 
@@ -51,19 +57,23 @@ class RocSVM(MapSVM):
 
 
 class BinnedMapSVM(MapSVM):
-    """SVM-map over the bins of the experiments, with their C and tol."""
+    """SVM-map over the bins of the experiments, with their C and tol. ``shown``: the scores that set the thresholds."""
 
-    trial_settings = Protocol().structural_C
+    trial_settings = PAPER.structural_C
 
-    def __init__(self, setting):
-        self.ranker = sl.MapSVM(C=setting, tol=Protocol().tol)
-        self.bins = sl.ScoreBins(50, "even")
+    def __init__(self, setting, spacing=PAPER.spacing, shown=lambda part: part.scores):
+        self.ranker = sl.MapSVM(C=setting, tol=PAPER.tol)
+        self.bins = sl.ScoreBins(PAPER.thresholds, spacing)
+        self.shown = shown
 
     def fit(self, train, validation):
-        self.ranker.fit(self.bins.fit_transform(train.scores), train.relevance, query=train.query)
+        self.bins.fit(self.shown(train))
+        self.ranker.fit(self.bins.transform(train.scores), train.relevance, query=train.query)
 
     def predict(self, part):
-        return self.ranker.predict(self.bins.transform(part.scores))
+        """As over the bins, without making them: what each score counts, by the thresholds it passes."""
+        columns = zip(self.bins.thresholds_, self.bins.steps(self.ranker.coef_), part.scores.T, strict=True)
+        return sum(counts[np.searchsorted(thresholds, scores)] for thresholds, counts, scores in columns)
 
 
 class OneFeature:
@@ -156,46 +166,87 @@ def sizes(part):
     return np.unique(part.query, return_counts=True)[1]
 
 
+# MAP, beside other tools and beside the best base function.
+
+
 def tools(data: Path) -> None:
-    for name in ("ohsumed", "cranfield"):
-        judged = load(data, name)
-        fold = judged.fold if judged.fold.any() else 1 + np.random.default_rng(0).permutation(judged.fold.size) % 5
-        judged = judged._replace(scores=sl.QueryScaler().transform(judged.scores, query=judged.query), fold=fold)
-        print(f"\n{name}: {fold.size} queries, {judged.query.size} documents, {len(judged.names)} features\n")
+    for name, judged in in_folds(data):
+        print(f"\n{name}: {judged.fold.size} queries, {judged.query.size} documents, {len(judged.names)} features\n")
         print("| | MAP | MapSVM better/worse | p | training s | prediction s |\n|---|---|---|---|---|---|")
         ours = None
         for tool in (MapSVM, RocSVM, OneFeature, PairwiseSVC, LightGBM, XGBoost):
-            values, fit_seconds, predict_seconds = measure(tool, judged)
+            values, fits, predictions = np.zeros(judged.fold.size), [], []
+            for roles in fold_roles(judged.fold):
+                ranker, _, seconds = max(trained(tool, tool.settings, judged, roles), key=lambda one: one[1])
+                test = judged.of(roles[2])
+                began = time.process_time()
+                scores = ranker.predict(test)
+                predictions.append(time.process_time() - began)
+                fits.append(seconds)
+                values[roles[2]] = test.average_precision(scores)
             ours = values if ours is None else ours
             compared = wilcoxon(ours, values)
             versus = f"{compared.higher}/{compared.lower} | {compared.p_value:.3f}" if tool is not MapSVM else " | "
-            print(f"| {tool.__name__} | {values.mean():.4f} | {versus} | {fit_seconds:.3f} | {predict_seconds:.5f} |")
+            print(f"| {tool.__name__} | {values.mean():.4f} | {versus} | {np.mean(fits):.3f} |", end="")
+            print(f" {np.mean(predictions):.5f} |", flush=True)
 
 
-def measure(tool, judged: Judged) -> tuple:
-    """Average precision of each query; mean seconds of one fit with the chosen setting, and of ranking one fold."""
-    values, fits, predictions = np.zeros(judged.fold.size), [], []
-    for roles in fold_roles(judged.fold):
-        train, validation, test = (judged.of(queries) for queries in roles)
-        best = (-1.0,)
-        for setting in tool.settings:
-            ranker = tool(setting)
-            began = time.process_time()
-            ranker.fit(train, validation)
-            seconds = time.process_time() - began
-            reached = validation.average_precision(ranker.predict(validation)).mean()
-            if reached > best[0]:
-                best = reached, seconds, ranker
+def grid(data: Path) -> None:
+    """Each C in turn: learned from four folds and tested on the fifth, and learned from the queries that are tested."""
+    for name, judged in in_folds(data):
+        base, everything = best_base(judged), np.arange(judged.fold.size)
+        print(f"\n{name}: best base function {base.mean():.4f}\n")
+        print("| | C | four folds to train | the tested queries to train |\n|---|---|---|---|")
+        for tool in (MapSVM, RocSVM, PairwiseSVC):
+            for C in tool.trial_settings:
+                values = np.zeros(everything.size)
+                for train, validation, tested in fold_roles(judged.fold):
+                    ((ranker, *_),) = trained(tool, (C,), judged, (np.append(train, validation), validation))
+                    test = judged.of(tested)
+                    values[tested] = test.average_precision(ranker.predict(test))
+                ((ranker, *_),) = trained(tool, (C,), judged, (everything, everything))
+                ceiling = judged.average_precision(ranker.predict(judged))
+                print(f"| {tool.__name__} | {C:g} | {cell(values, base)} | {cell(ceiling, base)} |", flush=True)
+
+
+def in_folds(data: Path):
+    """Each set with its features scaled within the query, and with folds drawn at random if it has none."""
+    for name in ("ohsumed", "cranfield"):
+        judged = scaled(load(data, name))
+        fold = judged.fold if judged.fold.any() else 1 + np.random.default_rng(0).permutation(judged.fold.size) % 5
+        yield name, judged._replace(fold=fold)
+
+
+def scaled(judged: Judged) -> Judged:
+    return judged._replace(scores=sl.QueryScaler().transform(judged.scores, query=judged.query))
+
+
+def best_base(judged: Judged) -> np.ndarray:
+    """Average precision of each query under the base function that is best on all of them."""
+    return max((judged.average_precision(column) for column in judged.scores.T), key=np.mean)
+
+
+def cell(values: np.ndarray, base: np.ndarray) -> str:
+    compared = wilcoxon(values, base)
+    return f"{values.mean():.4f}, {compared.higher}/{compared.lower}, p {compared.p_value:.3f}"
+
+
+def trained(tool, settings: tuple, judged: Judged, roles: tuple):
+    """For each setting: the ranker, its MAP on the validation queries, the seconds it took to train."""
+    train, validation = (judged.of(one) for one in roles[:2])
+    for setting in settings:
+        ranker = tool(setting)
         began = time.process_time()
-        scores = best[2].predict(test)
-        predictions.append(time.process_time() - began)
-        fits.append(best[1])
-        values[roles[2]] = test.average_precision(scores)
-    return values, np.mean(fits), np.mean(predictions)
+        ranker.fit(train, validation)
+        seconds = time.process_time() - began
+        yield ranker, validation.average_precision(ranker.predict(validation)).mean(), seconds
+
+
+# Paper 003's trials: why SVM-map does not beat the best base function.
 
 
 def queries(data: Path) -> None:
-    """Trials as in paper 003 with more and more queries to learn from, against the base function that is best on all.
+    """More and more queries to learn from, against the base function that is best on all.
 
     Last, what no trial can know: learned from the very queries that are tested, with the C that is best on them.
     Bins are those of the experiments; the other tools take scores scaled to [0, 1] within each query.
@@ -205,38 +256,86 @@ def queries(data: Path) -> None:
     print("|---" * (3 + len(rankers)) + "|")
     for name, sizes in (("cranfield", ((10, 5), (30, 15), (120, 30))), ("ohsumed", ((10, 5), (20, 10), (70, 15)))):
         judged = load(data, name)
-        base = max((judged.average_precision(column) for column in judged.scores.T), key=np.mean)
-        scaled = judged._replace(scores=sl.QueryScaler().transform(judged.scores, query=judged.query))
-        everything = np.arange(judged.fold.size)
+        base, within, everything = best_base(judged), scaled(judged), np.arange(judged.fold.size)
         for train, validation in (*sizes, (0, 0)):
             trials = [(everything,) * 3]
             if train:
                 trials = balanced_roles(everything.size, Protocol(trials=12, train=train, validation=validation))
             cells = []
             for tool in rankers:
-                total, times = np.zeros((2, everything.size))
-                for roles in trials:
-                    total[roles[2]] += of_trial(tool, judged if tool is BinnedMapSVM else scaled, roles)
-                    times[roles[2]] += 1
-                seen = times > 0
-                compared = wilcoxon(total[seen] / times[seen], base[seen])
-                cells.append(f"{(total[seen] / times[seen]).mean():.4f}, {compared.higher}/{compared.lower}, "
-                             f"p {compared.p_value:.3f}")  # fmt: skip
+                features = judged if tool is BinnedMapSVM else within
+                cells.append(cell(chosen(*over_trials(tool, tool.trial_settings, features, trials)), base))
             label = f"{train}/{validation}" if train else "the tested queries"
             print(f"| {name} | {label} | {base.mean():.4f} |", " | ".join(cells), "|", flush=True)
 
 
-def of_trial(tool, judged: Judged, roles: tuple) -> np.ndarray:
-    """Average precision of the test queries under the setting that is best on the validation queries."""
-    train, validation, test = (judged.of(one) for one in roles)
-    best = (-1.0, None)
-    for setting in tool.trial_settings:
-        ranker = tool(setting)
-        ranker.fit(train, validation)
-        reached = validation.average_precision(ranker.predict(validation)).mean()
-        if reached > best[0]:
-            best = reached, ranker
-    return test.average_precision(best[1].predict(test))
+def pools(data: Path) -> None:
+    """Cranfield with more and fewer documents of each base function for a query; 1000 is the paper's number."""
+    print("| documents of each function | documents | relevant | best base function | SVM-map |\n|---|---|---|---|---|")
+    for pool in (20, 50, 100, 300, 1000):
+        judged = cranfield(data / "cranfield", pool)
+        base = best_base(judged)
+        ours = chosen(*over_trials(BinnedMapSVM, BinnedMapSVM.trial_settings, judged, ten_trials(judged)))
+        print(f"| {pool} | {judged.query.size} | {(judged.relevance > 0).sum()} |", end="")
+        print(f" {base.mean():.4f} | {cell(ours, base)} |", flush=True)
+
+
+def bins(data: Path) -> None:
+    """Cranfield, other ways to set thresholds: with the C chosen on validation queries, and the best in hindsight."""
+    judged = load(data, "cranfield")
+    within, base = scaled(judged), best_base(judged)
+    by_query = [judged.scores[judged.query == query] for query in range(judged.fold.size)]
+    total = np.concatenate([zscore(scores).sum(axis=1) for scores in by_query])
+    with_total = judged._replace(scores=np.column_stack([judged.scores, total]))
+    usual = BinnedMapSVM.trial_settings
+    ways = {
+        "even": (judged, BinnedMapSVM, usual),
+        "even, C up to 1000": (judged, BinnedMapSVM, (*usual, 100.0, 1000.0)),
+        "even between scores of relevant documents": (judged, partial(BinnedMapSVM, shown=of_relevant), usual),
+        "even above the median": (judged, partial(BinnedMapSVM, shown=upper_half), usual),
+        "even, the sum of z-scores as 16th function": (with_total, BinnedMapSVM, usual),
+        "quantiles": (judged, partial(BinnedMapSVM, spacing="quantiles"), usual),
+        "even, scores scaled within the query": (within, BinnedMapSVM, usual),
+        "quantiles, scores scaled within the query": (within, partial(BinnedMapSVM, spacing="quantiles"), usual),
+    }
+    print(f"best base function {base.mean():.4f}, sum of z-scores", cell(judged.average_precision(total), base), "\n")
+    print("| thresholds | C chosen | best C in hindsight |\n|---|---|---|")
+    for name, (features, tool, settings) in ways.items():
+        values, reached = over_trials(tool, settings, features, ten_trials(judged))
+        by_setting = np.nanmean(values, axis=0)
+        best = int(np.argmax(by_setting.mean(axis=1)))
+        print(f"| {name} | {cell(chosen(values, reached), base)} |", end="")
+        print(f" {settings[best]:g}: {cell(by_setting[best], base)} |", flush=True)
+
+
+def of_relevant(part: Judged) -> np.ndarray:
+    return part.scores[part.relevance > 0]
+
+
+def upper_half(part: Judged) -> np.ndarray:
+    """Of each function's scores, those from the median up; the others moved there."""
+    return np.maximum(part.scores, np.median(part.scores, axis=0))
+
+
+def ten_trials(judged: Judged) -> list:
+    return balanced_roles(judged.fold.size, Protocol(trials=10))
+
+
+def over_trials(tool, settings: tuple, judged: Judged, trials: list) -> tuple:
+    """Average precision, trials × settings × queries, nan if not tested; validation's MAP, trials × settings."""
+    values = np.full((len(trials), len(settings), judged.fold.size), np.nan)
+    reached = np.zeros((len(trials), len(settings)))
+    for trial, roles in enumerate(trials):
+        test = judged.of(roles[2])
+        for number, (ranker, of_validation, _) in enumerate(trained(tool, settings, judged, roles)):
+            values[trial, number, roles[2]] = test.average_precision(ranker.predict(test))
+            reached[trial, number] = of_validation
+    return values, reached
+
+
+def chosen(values: np.ndarray, reached: np.ndarray) -> np.ndarray:
+    """Average precision of each query over the trials that test it, each with the setting best for its validation."""
+    return np.nanmean(values[np.arange(len(values)), reached.argmax(axis=1)], axis=0)
 
 
 def agree(data: Path) -> None:
@@ -255,6 +354,13 @@ def agree(data: Path) -> None:
               f"below place 20; of these {elsewhere} are among the first 20 of another function.")  # fmt: skip
         near = zip(order[1:7], np.mean(correlations, axis=0)[1:7], strict=True)
         print("Rank correlations:", ", ".join(f"{judged.names[column]} {value:.2f}" for column, value in near))
+        best_first = scaled(judged).scores[:, order]
+        for count in (number for number in (2, 3, 5, 10, 15, 20, 30, 45) if number <= order.size):
+            values = judged.average_precision(best_first[:, :count].sum(axis=1))
+            print(f"Sum of the {count} best, scaled within the query:", cell(values, best_base(judged)))
+
+
+# Times.
 
 
 def fold(data: Path) -> None:
@@ -304,5 +410,5 @@ def search() -> None:
 
 if __name__ == "__main__":
     sl.MapSVM().fit(np.eye(4), [1, 0, 1, 0], query=[1, 1, 2, 2])  # compile or load the kernels
-    commands = (tools, queries, agree, fold, growth, search)
+    commands = (tools, grid, queries, agree, pools, bins, fold, growth, search)
     {command.__name__: command for command in commands}[sys.argv[1]](*map(Path, sys.argv[2:]))
