@@ -23,8 +23,9 @@ from shortlist.kernels import kernel
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking
 
-FINE, GAP, NO_SCORE, ASCENDS, TWICE = range(5)
+FINE, UNKNOWN, GAP, NO_SCORE, ASCENDS, TWICE = range(6)
 FAULTS = {
+    UNKNOWN: "holds a label number that is not below the number of labels",
     GAP: "holds a label after an empty place",
     NO_SCORE: "holds a label without a score",
     ASCENDS: "is not in descending order of scores",
@@ -103,13 +104,8 @@ def place_labels(ranking: Ranking, truth: LabelSets | Iterable[Any], n_labels: i
     if not isinstance(truth, LabelSets):
         truth = LabelIndex(names).look_up(truth, n)
     starts, true = _check_truth(truth, n)
-    outside = ids >= n_labels
-    if outside.any():
-        row = int(np.argmax(outside.any(axis=1)))
-        what = "holds a label number that is not below the number of labels"
-        raise InputError(f"row {row} of the ranking {what}, {n_labels}")
     if ids.dtype != np.int32:
-        ids = np.maximum(ids, -1).astype(np.int32)
+        ids = np.clip(ids, -1, n_labels).astype(np.int32)
     scores = scores.astype(np.float64, copy=False)
     length = np.empty(n, dtype=np.int64)
     row, fault = count_found(ids, scores, np.full(n_labels, -1, dtype=np.int64), length)
@@ -191,7 +187,7 @@ def count_found(
 ) -> tuple[int, int]:
     """How many labels each ranking holds, into length; gives the first row at fault and its fault, or FINE.
 
-    ids: label numbers below last.size, negative where there is none; last: the last row that held each label, all −1.
+    ids: label numbers, negative where there is none; last: for each label the last row that held it, all −1.
     """
     for i in range(ids.shape[0]):
         n = 0
@@ -199,6 +195,8 @@ def count_found(
             c = ids[i, p]
             if c < 0:
                 continue
+            if c >= last.size:
+                return i, UNKNOWN
             if p > n:
                 return i, GAP
             if np.isnan(scores[i, p]):
