@@ -23,10 +23,10 @@ TESTED = 10_000
 
 def one(n_classes: int, n_examples: int) -> dict:
     """Learn and rank one stream in this process."""
-    from shortlist import FeatureFocus
+    from shortlist import TunedIndex
     from shortlist.experiments.myriad import many_classes
 
-    learner = FeatureFocus(margin=0.3)
+    learner = TunedIndex()
     seen, times = 0, []
     for rows, labels in many_classes(n_classes, n_examples):
         began = time.process_time()
@@ -63,16 +63,16 @@ def one(n_classes: int, n_examples: int) -> dict:
 
 def merge(n_classes: int, n_examples: int) -> None:
     """Merge two learners of different streams, and say what it took."""
-    from shortlist import FeatureFocus
+    from shortlist import TunedIndex
     from shortlist.experiments.myriad import many_classes
 
     learners = []
     for seed in (0, 1):
-        learners.append(FeatureFocus(margin=0.3))
+        learners.append(TunedIndex())
         for rows, labels in many_classes(n_classes, n_examples, seed):
             learners[-1].learn_rows(rows, labels)
     edges = [learner.n_edges_ for learner in learners]
-    FeatureFocus().merge(FeatureFocus().fit([[1.0]], ["a first merge compiles"]))
+    TunedIndex().merge(TunedIndex().fit([[1.0]], ["a first merge compiles"]))
     sizes = [sum(array.nbytes for array in learner.to_state().all_arrays().values()) for learner in learners]
     began = time.process_time()
     merged = learners[0].merge(learners[1])

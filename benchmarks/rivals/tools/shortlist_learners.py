@@ -15,6 +15,7 @@ TF_IDF = {"tf": "log", "idf": "smooth"}
 PAIRS = TF_IDF | {"ngrams": 2, "prefix": 5}
 TUNED = {"learner": "TunedIndex"}
 WIDE = {"min_weight": 0.002, "max_edges": 100}
+FULL = {"min_weight": 0.0005, "max_edges": 1000}
 COUNTED = {"learner": "FeatureFocus", "margin": 0.1, **WIDE}
 
 # entry -> set -> settings to choose from; "*" stands for all other sets
@@ -22,13 +23,11 @@ ENTRIES = {
     "Categorizer": {"*": [{}]},
     "FeatureFocus": {"*": [{"learner": "FeatureFocus", "text": {}}]},  # as published, on counts of words
     "best": {
-        "*": [TUNED | {"passes": 6, "step": 0.5, "text": TF_IDF}, TUNED | WIDE | {"passes": 4, "text": TF_IDF},
-              TUNED | WIDE | {"text": PAIRS}],
-        "delicious": [TUNED | {"passes": 4, "step": 0.1, "min_weight": 0.0005, "max_edges": 1000},
-                      TUNED | WIDE | {"passes": 4, "step": 0.1}, TUNED | {"passes": 6, "step": 0.2}],
-        "finna-100k": [TUNED | WIDE | {"text": PAIRS}, TUNED | WIDE | {"passes": 2, "text": PAIRS}],
-        "finna": [TUNED | WIDE | {"text": PAIRS}, TUNED | WIDE | {"passes": 2, "text": PAIRS}],
-        "austen": [{"learner": "FeatureFocus", "margin": 0.1}, COUNTED, TUNED | WIDE | {"passes": 1}],
+        "*": [{}, TUNED | {"passes": 6, "step": 0.5, "text": TF_IDF}, TUNED | WIDE | {"text": PAIRS}],
+        "delicious": [{}, TUNED | {"step": 0.2, "max_edges": 200}, TUNED | FULL | {"passes": 4, "step": 0.1}],
+        "finna-100k": [{}, TUNED | WIDE | {"text": PAIRS}],
+        "finna": [{}, TUNED | WIDE | {"text": PAIRS}],
+        "austen": [{}, {"learner": "FeatureFocus", "margin": 0.1}, COUNTED],
     },
 }  # fmt: skip
 
