@@ -74,10 +74,17 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         if bound is None:
             self.learner_.learn_rows(self.text_.learn_rows(texts), Y)
             return self
+        bound.check_labels(Y)
         for block in blocks(texts):
             self.learner_.learn_rows(self.text_.learn_rows(texts[block]), Y[block])
             bound.keep()
         return self
+
+    def check_labels(self, Y: Any) -> None:
+        """Refuse label lists that are bad, or for which ``max_memory`` leaves no room, as learning them would."""
+        labels = numbered(Y, len(Y))
+        if self.__sklearn_is_fitted__() and (bound := self._bound()) is not None:
+            bound.check_labels(labels)
 
     def fit(self, texts: Sequence[str], Y: Any) -> Categorizer:
         """Forget everything and learn these texts: shuffled, and as many passes as the learner is set to."""

@@ -74,12 +74,22 @@ class Bound:
         vocabulary = self.text.vocabulary_
         return WORD * self.text.n_features_ + LETTER * int(vocabulary.letters)
 
+    def check_labels(self, labels: NumberedLabels) -> None:
+        """Refuse labels that would leave too little room for anything else, before they are learned."""
+        known = self.learner._labels
+        names = (labels.names[i] for i in np.unique(labels.sets.ids).tolist())
+        new = [len(str(name)) for name in names if name not in known.number]
+        self._share_beside(len(known) + len(new), known.letters + sum(new))
+
     def _share(self) -> int:
         """What words and edges may have, each."""
-        labels = self.learner._labels
-        left = 3 * self.size // 4 - LABEL * len(labels) - LETTER * labels.letters
+        return self._share_beside(len(self.learner._labels), self.learner._labels.letters)
+
+    def _share_beside(self, n_labels: int, letters: int) -> int:
+        """The same beside that many labels, of that many letters."""
+        left = 3 * self.size // 4 - LABEL * n_labels - LETTER * letters
         if left < self.size // 4:
-            raise InputError(f"max_memory is too small for {len(labels):,} labels; give at least twice as much")
+            raise InputError(f"max_memory is too small for {n_labels:,} labels; give at least twice as much")
         if self.text.hashed is not None and WORD * self.text.hashed > left // 2:
             raise InputError(f"max_memory is too small for hashed={self.text.hashed}; give more, or fewer columns")
         return left // 2

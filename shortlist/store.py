@@ -28,6 +28,7 @@ from shortlist.errors import ModelFileError
 
 FORMAT = 1
 KEY = "shortlist"
+DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)  # what a file not as written leads to
 
 
 @dataclass
@@ -119,12 +120,14 @@ def write(state: State, path: str | os.PathLike[str]) -> None:
     """Write a state to one file, as ``save`` does."""
     from shortlist import __version__
 
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # behind a link, the file itself
+    if target.exists() and not target.is_file():
+        raise ModelFileError(f"cannot write {path}: it is no ordinary file; name another one")
     header = {"format": FORMAT, "library": __version__, "model": state.header()}
     try:
         handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as problem:
-        raise ModelFileError(f"cannot write {target}: {problem.strerror}") from None
+        raise ModelFileError(f"cannot write {path}: {problem.strerror}") from None
     try:
         with os.fdopen(handle, "wb") as file:
             _write_arrays(file, header, state.named_arrays())
@@ -135,7 +138,7 @@ def write(state: State, path: str | os.PathLike[str]) -> None:
     except OSError as problem:
         with contextlib.suppress(OSError):
             os.unlink(draft)
-        raise ModelFileError(f"cannot write {target}: {problem.strerror}; nothing was changed") from None
+        raise ModelFileError(f"cannot write {path}: {problem.strerror}; nothing was changed") from None
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(draft)
@@ -181,17 +184,19 @@ def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = ()) -> A
         return build(state, also)
     except ModelFileError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+    except DAMAGE as problem:
         raise ModelFileError(f"{path} is damaged: {problem!r}") from None
 
 
 def read(path: str | os.PathLike[str]) -> State:
     """The state in a file, whose checksum is right; what it describes is not made."""
-    header, arrays = _read(Path(path))
     try:
+        header, arrays = _read(Path(path))
         if header["checksum"] == _checksum(header["model"], arrays):
             return State.join(header["model"], arrays)
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+    except ModelFileError:
+        raise
+    except DAMAGE as problem:
         raise ModelFileError(f"{path} is damaged: {problem!r}") from None
     raise ModelFileError(f"{path} is damaged: its contents do not match its checksum")
 
@@ -231,7 +236,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
         header = json.loads(text)
         version = header["format"]
-    except (ValueError, KeyError, TypeError):
+    except DAMAGE:
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
     if not isinstance(version, int) or not 1 <= version <= FORMAT:
         raise ModelFileError(

@@ -149,8 +149,10 @@ def test_what_cannot_be_bounded_says_so():
         with pytest.raises(InputError, match=sentence):
             model.learn("a text", "label")
     many = [[f"{'label' * 40} {n}"] for n in range(30_000)]
-    with pytest.raises(InputError, match="too small for 30,000 labels"):
-        Categorizer(max_memory=LEAST).learn_many(["text"] * 30_000, many)
+    model = Categorizer(max_memory=LEAST).learn("a text", "label")
+    with pytest.raises(InputError, match="too small for 30,001 labels"):
+        model.learn_many(["text"] * 30_000, many)
+    assert model.classes_.tolist() == ["label"], "what is refused is not learned"
 
 
 def test_sizes():

@@ -138,6 +138,21 @@ def set_labels(arrays, header):
     arrays["learner/labels"] = np.frombuffer(b'["grain", "grain", "money"]', dtype=np.uint8)
 
 
+def nest_labels(arrays, header):
+    arrays["learner/labels"] = np.frombuffer(b"[" * 100_000 + b"]" * 100_000, dtype=np.uint8)
+
+
+def set_ends(arrays, header):
+    """Differences that wrap around to look like those of names that follow one another."""
+    ends = arrays["text/name_ends"]
+    ends[:] = ends[-1]
+    ends[:4] = [2**63 - 1, -(2**63), -(2**62), -1]
+
+
+def set_half_precision(arrays, header):
+    arrays["learner/total"] = arrays["learner/total"].astype(np.float16)
+
+
 def drop_part(arrays, header):
     del header["model"]["parts"]["text"]
 
@@ -145,7 +160,7 @@ def drop_part(arrays, header):
 @pytest.mark.parametrize(
     "change",
     [set_version, set_kind, set_code, set_class, set_negative_class, set_length, set_weight, set_type, drop_array,
-     set_features, set_parameter, add_parameter, set_labels, drop_part],
+     set_features, set_parameter, add_parameter, set_labels, nest_labels, set_ends, set_half_precision, drop_part],
 )  # fmt: skip
 def test_a_tampered_file_with_a_fitting_checksum_is_refused(path, change):
     rewrite(path, change)
@@ -168,6 +183,21 @@ def test_other_files_are_refused(tmp_path):
         sl.load(tmp_path / "absent")
     with pytest.raises(sl.ModelFileError):
         sl.load(tmp_path)
+
+
+def test_only_an_ordinary_file_is_replaced(path, model, tmp_path):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    with pytest.raises(sl.ModelFileError, match="no ordinary file"):
+        model.save(pipe)
+    assert pipe.is_fifo()
+    with pytest.raises(sl.ModelFileError, match="no ordinary file"):
+        model.save(tmp_path)
+    link.symlink_to(path)
+    model.learn("one more", "thing")
+    model.save(link)
+    assert link.is_symlink()
+    assert "thing" in sl.load(path).classes_
 
 
 def test_a_failed_save_leaves_the_old_file(path, model):

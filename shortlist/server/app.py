@@ -126,6 +126,7 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
             names = [replica.label(name) for name in dict.fromkeys(one.labels)]
             examples.append(Example(one.text, names, one.key, replica.place(one.text, names)))
             await asyncio.sleep(0)
+        replica.model.check_labels([one.labels for one in examples])
         receipts = await writer.append(examples)
         await replica.catch_up()
         metrics.learned.inc(sum(receipt.new for receipt in receipts))

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from shortlist.categorizer import Categorizer
 from shortlist.errors import InputError
 from shortlist.server import snapshots
 from shortlist.server.journal import Journal, Version
+from shortlist.server.logs import log
 
 FIRST = 5  # the rolling measures look at so many labels
 
@@ -36,8 +36,6 @@ class Replica:
     def _load(self) -> None:
         self.version, self.model, self.problems = snapshots.newest_good(self.folder, self.journal)
         self.see_snapshots()
-        if not isinstance(self.model, Categorizer):
-            raise InputError(f"the server ranks categories of texts; this model is a {type(self.model).__name__}")
         self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
         for _ in self._steps(self.journal.version()):
             pass
@@ -87,7 +85,10 @@ class Replica:
             entries = self.journal.after(self.version.examples, now.examples)
             for number, text, labels in entries:
                 if number > self.version.examples:  # nobody else went on meanwhile
-                    self.model.learn(text, labels)
+                    try:
+                        self.model.learn(text, labels)
+                    except InputError as problem:  # of which nothing was learned, here and wherever else it is read
+                        log("passed over an example", "warning", number=number, problem=str(problem))
                     self.version = self.version._replace(examples=number)
                     yield
             if not entries:

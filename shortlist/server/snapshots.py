@@ -59,6 +59,7 @@ def take_base(folder: Path, model: Path) -> None:
                 "or give another --state to start afresh"
             )
         return
+    opened(model)  # what cannot be served must not stay as the base
     draft = folder / f".{BASE}"
     try:
         shutil.copyfile(model, draft)
@@ -67,6 +68,16 @@ def take_base(folder: Path, model: Path) -> None:
         os.replace(draft, base)
     except OSError as problem:
         raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
+
+
+def opened(path: Path) -> Any:
+    """The model in a file, if it is one that can be served."""
+    from shortlist import Categorizer, load
+
+    model = load(path)
+    if not isinstance(model, Categorizer):
+        raise InputError(f"the server ranks categories of texts; this model is a {type(model).__name__}")
+    return model
 
 
 def path_of(folder: Path, version: Version) -> Path:
@@ -89,8 +100,6 @@ def newest_good(folder: Path, journal: Journal) -> tuple[Version, Any, list[str]
     The version says which moment of the journal the model is at. Having none of the undone examples, it is at the
     moment of all undos up to now.
     """
-    from shortlist import load
-
     problems: list[str] = []
     now = journal.version()
     for version, path in listed(folder):
@@ -101,7 +110,7 @@ def newest_good(folder: Path, journal: Journal) -> tuple[Version, Any, list[str]
             )
         if journal.undone_since(version) is None:
             try:
-                return Version(version.examples, now.undos), load(path), problems
+                return Version(version.examples, now.undos), opened(path), problems
             except (ModelFileError, OSError) as problem:
                 problems.append(str(problem))
     raise ModelFileError(problems[-1])

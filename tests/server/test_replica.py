@@ -118,3 +118,35 @@ def test_numbers_stay_numbers(tmp_path):
     assert replica.knows(7)
     assert not replica.knows("8")
     replica.close()
+
+
+def test_an_example_that_the_bound_has_no_room_for_is_passed_over(tmp_path):
+    file, folder = tmp_path / "bounded.shortlist", tmp_path / "state"
+    folder.mkdir()
+    sl.Categorizer(max_memory="64MB").learn("wheat harvest", "grain").save(file)
+    snapshots.take_base(folder, file)
+    replica = Replica(folder)
+    many = [f"{n:05} {'x' * 200}" for n in range(30_000)]
+    with pytest.raises(sl.InputError, match="too small"):
+        replica.model.check_labels([many])
+    replica.journal.append([[Example("gold fell", ["metals"]), Example("river", many), Example("rates", ["money"])]])
+    asyncio.run(replica.catch_up())
+    assert replica.model.classes_.tolist() == ["grain", "metals", "money"]
+    assert replica.version.examples == 3
+    replica.close()
+    again = Replica(folder)
+    assert state_bytes(again.model) == state_bytes(replica.model)
+    again.close()
+
+
+def test_what_cannot_be_served_does_not_stay_as_the_base(tmp_path, model_file):
+    wrong, folder = tmp_path / "wrong.shortlist", tmp_path / "state"
+    folder.mkdir()
+    wrong.write_text("no model")
+    with pytest.raises(ModelFileError, match="not a model file"):
+        snapshots.take_base(folder, wrong)
+    sl.FeatureFocus().fit([[1.0]], ["a"]).save(wrong)
+    with pytest.raises(sl.InputError, match="this model is a FeatureFocus"):
+        snapshots.take_base(folder, wrong)
+    snapshots.take_base(folder, model_file)
+    Replica(folder).close()
