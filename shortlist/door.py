@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Collection
+from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -163,23 +164,37 @@ def as_numbers(values: Any, name: str, *, length: int | None = None) -> NDArray[
     return array
 
 
-def as_whole(value: Any, name: str, *, least: int = 0) -> int:
-    """Check a whole-number parameter."""
+MOST = 2**31 - 1  # what a whole-number parameter may be where nothing is said: kernels add and multiply such numbers
+MOST_AMOUNT = 2**62  # what an amount of something may be: bytes, edges, examples
+MOST_SEED = 2**32 - 1  # of all that draws random numbers
+
+
+def as_whole(value: Any, name: str, *, least: int = 0, most: int = MOST) -> int:
+    """Check a whole-number parameter against its bounds."""
     try:
         number = operator.index(value)
     except TypeError:
         raise InputError(f"{name} must be a whole number, not {value!r}") from None
     if number < least:
         raise InputError(f"{name} must be at least {least}, not {number}")
+    if number > most:
+        raise InputError(f"{name} must be at most {most}, not {number}")
     return number
 
 
+def as_seed(value: Any) -> int | None:
+    """Check a ``random_state``: a whole number, or None."""
+    return None if value is None else as_whole(value, "random_state", most=MOST_SEED)
+
+
 def as_real(value: Any, name: str, *, least: float = -np.inf, most: float = np.inf) -> float:
-    """Check a real-number parameter against its bounds."""
+    """Check a real-number parameter, which is finite, against its bounds."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be a number, not {value!r}") from None
+    if np.isinf(number):
+        raise InputError(f"{name} must be a finite number, not {number:g}")
     if not least <= number <= most:
         bounds = f"lie between {least:g} and {most:g}" if np.isfinite(most) else f"be at least {least:g}"
         raise InputError(f"{name} must {bounds if np.isfinite(least) else 'be a number'}, not {number:g}")
@@ -203,8 +218,8 @@ def as_size(value: Any, name: str, *, least: int = 0) -> int:
         found = re.fullmatch(r"([0-9]*\.?[0-9]+) ?([kMGT]B)?", value.strip())
         if found is None:
             raise InputError(f"{name} must be a number of bytes, or one with kB, MB, GB or TB, not {value!r}")
-        number = int(float(found[1]) * SIZES.get(found[2], 1))
-    number = as_whole(number, name)
+        number = int(Decimal(found[1]) * SIZES.get(found[2], 1))
+    number = as_whole(number, name, most=MOST_AMOUNT)
     if number < least:
         raise InputError(f"{name} must be at least {least // 10**6} MB, not {value!r}")
     return number

@@ -17,6 +17,8 @@ Ints = NDArray[np.int32]  # indices, label numbers
 Longs = NDArray[np.int64]  # offsets, counts
 Floats = NDArray[np.float64]  # values, weights, scores
 
+LEAST_SQUARE = np.finfo(np.float64).tiny  # a smaller sum of squares has lost digits, or all
+
 
 def kernel(function: Function) -> Function:
     """Compile once per machine, release the interpreter lock while running, divide as NumPy does."""
@@ -40,12 +42,27 @@ def add(indices: Ints, data: Floats, scale: float, dense: Floats) -> None:
 
 
 @kernel
+def _square_of_scaled(data: Floats) -> float:
+    """Divide a row by its largest value, in place, and give the sum of squares; 1 for a row of nothing."""
+    largest = 0.0
+    for value in data:
+        largest = max(largest, abs(value))
+    square = 0.0
+    for j in range(data.size if largest > 0.0 else 0):
+        data[j] /= largest
+        square += data[j] * data[j]
+    return square if square > 0.0 else 1.0
+
+
+@kernel
 def scale_to_unit_length(indptr: Longs, data: Floats) -> None:
     """Divide each sparse row (data float64[m], row i at indptr[i]:indptr[i+1]) by its Euclidean length, in place."""
     for i in range(indptr.size - 1):
         square = 0.0
         for j in range(indptr[i], indptr[i + 1]):
             square += data[j] * data[j]
+        if not LEAST_SQUARE <= square < np.inf:  # values so small, or so large, that their squares are no measure
+            square = _square_of_scaled(data[indptr[i] : indptr[i + 1]])
         length = np.sqrt(square)
         for j in range(indptr[i], indptr[i + 1]):
             data[j] /= length

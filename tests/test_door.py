@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from shortlist.door import Rows, as_rows
+from shortlist.door import Rows, as_real, as_rows, as_seed, as_size, as_whole
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex, label_lists
 
@@ -46,6 +46,44 @@ def test_blocks_and_stacks():
     assert np.array_equal(dense(rows.block(1, 3)), matrix[1:3])
     assert np.array_equal(dense(Rows.stack([as_rows(matrix[:1]), as_rows(matrix[1:])])), matrix)
     assert Rows.stack([]).n_rows == 0
+
+
+@given(arrays.arrays(float, shapes, elements=st.sampled_from([0.0, 0.1, -3.0, 1e-150, 1e150])))
+def test_rows_of_unit_length_are_divided_by_their_length(matrix):
+    rows = as_rows(matrix)
+    for i, row in enumerate(dense(rows.of_unit_length())):
+        square = 0.0
+        for value in matrix[i]:
+            square += value * value
+        assert row.tolist() == (matrix[i] / (np.sqrt(square) if square else 1.0)).tolist()  # to the last bit
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-200, 1e-160, 1e160, 1e300, 4e307])
+def test_rows_of_tiny_and_of_huge_values_have_unit_length_too(unit):
+    scaled = dense(as_rows(unit * np.array([[3.0, -4.0, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])).of_unit_length())
+    assert scaled == pytest.approx(np.array([[0.6, -0.8, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
+
+
+@pytest.mark.parametrize(
+    ("check", "sentence"),
+    [
+        (lambda: as_whole(2**31, "k"), "k must be at most 2147483647, not 2147483648"),
+        (lambda: as_whole(2**70, "edges", most=2**62), "edges must be at most 4611686018427387904"),
+        (lambda: as_whole(1.5, "k"), "k must be a whole number, not 1.5"),
+        (lambda: as_seed(-1), "random_state must be at least 0, not -1"),
+        (lambda: as_seed("abc"), "random_state must be a whole number, not 'abc'"),
+        (lambda: as_real(np.inf, "step", least=0), "step must be a finite number, not inf"),
+        (lambda: as_real(-np.inf, "margin"), "margin must be a finite number, not -inf"),
+        (lambda: as_real(np.nan, "margin"), "margin must be a number, not nan"),
+        (lambda: as_real(10**400, "margin"), "margin must be a number, not 1000"),
+        (lambda: as_size("9" * 400 + "GB", "max_memory"), "max_memory must be at most"),
+    ],
+)
+def test_numbers_beyond_their_bounds_are_named(check, sentence):
+    with pytest.raises(InputError, match=sentence):
+        check()
+    assert (as_whole(2**31 - 1, "k"), as_seed(2**32 - 1), as_seed(None)) == (2**31 - 1, 2**32 - 1, None)
+    assert (as_size("3GB", "max_memory"), as_size("0.1 TB", "max_memory")) == (3 * 10**9, 10**11)
 
 
 def test_negative_values_are_named_with_their_row():

@@ -200,7 +200,7 @@ def cut_tail(feature: Any, edges: NDArray[Any], used: Longs, min_weight: float, 
         used[EDGES] -= 1
         dropped += edges[first + n]["weight"]
     if not leakage:
-        feature["total"] -= dropped
+        feature["total"] = max(0.0, feature["total"] - dropped)  # nothing, rounded, may be less
     feature["length"] = n
 
 

@@ -153,7 +153,7 @@ def make_index(length: Ints, edges: NDArray[Any], total: Floats, seen: Longs) ->
 def added(one: Index, other: Index, times: float, n_classes: int) -> Index:
     """one + times·other, of all weights w′, totals and counts; where nothing is left there is no edge."""
     n = max(one.features.size, other.features.size)
-    one, other = one.for_features(n), other.for_features(n)
+    one, other = (index._replace(features=grown(index.features, n, doubled=False)) for index in (one, other))
     length, place = np.zeros(n, dtype=np.int32), np.full(n_classes, -1, dtype=np.int64)
     edges = np.zeros(one.n_edges + other.n_edges, dtype=EDGE)
     n_edges = add_lists(one, other, times, place, length, edges)

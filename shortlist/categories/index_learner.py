@@ -26,14 +26,16 @@ from shortlist.categories.room import (
     forget_features,
     full,
     reserved,
+    total_up,
     with_slots,
 )
 from shortlist.categories.shards import MergingLearner, ShardedLearner
-from shortlist.door import Rows, RowStore, as_choice, as_real, as_whole
+from shortlist.door import MOST_AMOUNT, Rows, RowStore, as_choice, as_real, as_whole
 from shortlist.kernels import Floats, Ints, Longs
 from shortlist.labels import LabelSets
 from shortlist.store import State
 
+LEAST_VALUE = 1e-150  # less, in a row of unit length, counts as this: sums of it are above 0, and can be divided by
 PIECE = 2048  # rows of a store that are made at a time
 
 
@@ -63,15 +65,17 @@ class IndexLearner(MergingLearner, ShardedLearner):
         as_real(self.min_weight, "min_weight", least=0, most=1)
         as_whole(self.max_edges, "max_edges", least=1)
         as_whole(self.rare, "rare")
+        as_choice(self.leakage, "leakage", (True, False))
         as_choice(self.values, "values", ("l2", "boolean", "raw"))
         if self.max_total_edges is not None:
-            as_whole(self.max_total_edges, "max_total_edges", least=1)
+            as_whole(self.max_total_edges, "max_total_edges", least=1, most=MOST_AMOUNT)
         self.edges_dropped_ = 0
         self._index = empty_index()
 
     def _prepare(self, rows: Rows) -> Rows:
         if self.values == "l2":
-            return rows.of_unit_length()
+            rows = rows.of_unit_length()
+            return rows._replace(data=np.maximum(rows.data, LEAST_VALUE, out=rows.data))
         return rows if self.values == "raw" else rows._replace(data=np.ones_like(rows.data))
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
@@ -171,6 +175,8 @@ class IndexLearner(MergingLearner, ShardedLearner):
 
     def _within_limits(self, index: Index) -> Index:
         """The index without edges that are too light, and within the cap."""
+        if not self.leakage:
+            total_up(index)  # each part has taken the weight of what it dropped from its own total
         drop_light(index, self._least_share(), self.leakage)
         drop_weakest(index, self._cap(), self.rare, self.leakage)
         return index

@@ -7,9 +7,10 @@ A learner adds six steps of its own, all on checked arrays:
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,13 +22,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from shortlist import store
-from shortlist.door import Rows, RowStore, as_rows, as_whole
+from shortlist.door import MOST_AMOUNT, Rows, RowStore, as_rows, as_seed, as_whole
 from shortlist.errors import InputError
 from shortlist.growing import grown
 from shortlist.kernels import Floats, Ints, Longs
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking
-from shortlist.store import State, array_to_text, text_to_array
+from shortlist.store import Later, State, array_to_text, text_to_array
 
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
 BIAS = -1  # the column of a vote that no feature casts
@@ -138,7 +139,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         labels = self._take_up(rows, Y)
         if isinstance(rows, Rows):
             rows = self._prepare(rows)
-        seed = getattr(self, "random_state", None)
+        seed = as_seed(getattr(self, "random_state", None))
         generator = None if seed is None else np.random.default_rng(seed)
         for n in range(passes):
             order = np.arange(rows.n_rows) if generator is None else generator.permutation(rows.n_rows)
@@ -160,6 +161,8 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         return self
 
     def _start(self) -> None:
+        self._jobs()  # checks n_jobs
+        as_seed(getattr(self, "random_state", None))
         self._begin()
         self._labels = LabelIndex()
         self._label_counts = np.zeros(0, dtype=np.int64)
@@ -183,7 +186,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
 
     def rank_rows(self, rows: Rows, k: int = 10) -> Ranking:
         """``rank`` on rows that have been checked."""
-        k = min(as_whole(k, "k", least=1), max(len(self._labels), 1))
+        k = min(as_whole(k, "k", least=1, most=sys.maxsize), max(len(self._labels), 1))
         rows = self._prepare(rows)
         ids = np.full((rows.n_rows, k), -1, dtype=np.int32)
         scores = np.full((rows.n_rows, k), np.nan)
@@ -206,6 +209,8 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         """How many threads the user allows: one for None, as many as there are processors for −1."""
         wanted = getattr(self, "n_jobs", None)
         jobs = 1 if wanted is None else as_whole(wanted, "n_jobs", least=-1)
+        if jobs == 0:
+            raise InputError("n_jobs must be at least 1, or -1 for all processors, not 0")
         return jobs if jobs > 0 else os.cpu_count() or 1
 
     def decision_function(self, X: Any) -> Floats:
@@ -292,9 +297,22 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
             "n_examples": self.n_examples_,
             "n_features": self.n_features_in_,
         }
-        arrays = self._to_arrays()
+        arrays = {name: self._finite(array) for name, array in self._to_arrays().items()}
         arrays |= {"labels": text_to_array(self._labels.names), "label_counts": self.label_counts_}
         return State(type(self).__name__, settings, arrays)
+
+    def _finite(self, array: Any) -> Any:
+        """An array for the model file, refused where a number in it is not finite: such a file could not be opened."""
+        if array.dtype.kind != "f":
+            return array
+        if isinstance(array, Later):
+            return replace(array, pieces=lambda: map(self._finite, array.pieces()))
+        if not np.isfinite(array).all():
+            raise InputError(
+                f"this {type(self).__name__} is not saved: what it has learned are no longer finite numbers; learn "
+                "again from smaller values (such as values='l2' makes them) or with a smaller step"
+            )
+        return array
 
     @classmethod
     def from_state(cls, state: State) -> Any:
@@ -303,7 +321,7 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
         learner._labels = LabelIndex(array_to_text(state.array("labels", np.uint8)))
         learner._label_counts = state.array("label_counts", np.int64)
         state.require(learner._label_counts.size == len(learner._labels), "each label has one count")
-        learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples")
+        learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
         learner._from_arrays(state)
         return learner

@@ -24,7 +24,7 @@ from sklearn.svm import LinearSVC
 
 from shortlist.categories.learner import BIAS
 from shortlist.categories.prototypes import PrototypeLearner, Prototypes, no_prototypes, pack
-from shortlist.door import Rows, as_choice, as_real, as_whole
+from shortlist.door import MOST_SEED, Rows, as_choice, as_real, as_whole
 from shortlist.kernels import Floats, Ints, Longs, add, dot, kernel
 from shortlist.labels import LabelSets
 from shortlist.store import State
@@ -73,7 +73,7 @@ class OneVersusRest(PrototypeLearner):
         as_whole(self.members, "members", least=1)
         as_whole(self.patience, "patience", least=1)
         as_real(self.C, "C", least=1e-9)
-        as_whole(self.random_state, "random_state")
+        as_whole(self.random_state, "random_state", most=MOST_SEED)
         self._prototypes = no_prototypes()
 
     def _hypothesis(self) -> Prototypes:

@@ -32,7 +32,7 @@ from shortlist.categories.prototypes import (
     scratch,
 )
 from shortlist.categories.shards import ShardedLearner
-from shortlist.door import Rows, as_choice, as_whole
+from shortlist.door import MOST_AMOUNT, Rows, as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.kernels import Floats, Ints, Longs
 from shortlist.labels import LabelSets
@@ -69,7 +69,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
             raise InputError("a vote, or a kernel, is learned from one row after the other; use shards=1")
         as_whole(self.voters, "voters", least=1)
         if self.max_weights is not None:
-            as_whole(self.max_weights, "max_weights", least=1)
+            as_whole(self.max_weights, "max_weights", least=1, most=MOST_AMOUNT)
         if self.budget is not None:
             as_whole(self.budget, "budget", least=1)
         self._supports = None if self.kernel is None else dual.Supports(scipy.sparse.csr_array((0, 0)))

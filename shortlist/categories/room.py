@@ -131,7 +131,17 @@ def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> N
         index.used[EDGES] -= feature["length"] - kept
         feature["length"] = kept
         if not leakage:
-            feature["total"] -= dropped
+            feature["total"] = max(0.0, feature["total"] - dropped)  # nothing, rounded, may be less
+
+
+@kernel
+def total_up(index: Index) -> None:
+    """w′_f = Σ_c w′_fc: what the total of each feature is where nothing leaks."""
+    for f in range(index.features.size):
+        feature = index.features[f]
+        feature["total"] = 0.0
+        for e in range(feature["start"], feature["start"] + feature["length"]):
+            feature["total"] += index.edges[e]["weight"]
 
 
 @kernel

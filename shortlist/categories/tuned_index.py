@@ -274,7 +274,7 @@ def count_and_correct(
         for e in range(first, first + n):
             c = edges[e]["label"]
             error = desk.error[c]
-            if e < first + max_edges:
+            if e - first < max_edges:
                 edges[e]["tuned"] += shift * error
             if error > 0.0:
                 desk.met[c] = j

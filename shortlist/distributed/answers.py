@@ -17,7 +17,7 @@ from shortlist.inputs import Skipped
 from shortlist.inputs.labelled import with_labels
 from shortlist.kernels import Floats
 from shortlist.labels import NumberedLabels
-from shortlist.measures import Evaluation, Propensities, depth, evaluate_documents, measure
+from shortlist.measures import Evaluation, depth, evaluate_documents, measure, propensities_for
 from shortlist.measures import evaluate as evaluate_ranking
 from shortlist.ranking import Ranking
 from shortlist.store import State, array_to_text, text_to_array
@@ -64,7 +64,7 @@ def evaluate(
     k = depth(chosen, n_labels)
     found = list(rank_labelled(cluster, parts, model, k, skipped))
     truth = learner.label_numbers(NumberedLabels.stack(labels for _, labels in found))
-    propensities = Propensities(learner.label_counts_, learner.n_examples_)
+    propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
     ranking = Ranking.stack([one for one, _ in found], k)
     return evaluate_ranking(ranking, truth, chosen, n_labels=n_labels, propensities=propensities)
 

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 import fsspec
 from fsspec.core import url_to_fs
 
-from shortlist.door import as_whole
+from shortlist.door import MOST_AMOUNT, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs import FORMATS, Stream, read
 from shortlist.inputs.compression import Peekable, decompressed
@@ -84,7 +84,7 @@ def cut(
     **options: Any,
 ) -> list[Part]:
     """The parts of files, in order, each of about ``part_size`` bytes; the other arguments are those of ``read``."""
-    size = as_whole(part_size, "part_size", least=1)
+    size = as_whole(part_size, "part_size", least=1, most=MOST_AMOUNT)
     for_all = {"skip_bad": bool(skip_bad), "encoding": encoding}
     usual = {"text": "text", "labels": "labels", "label_separator": None}
     options = {name: value for name, value in options.items() if name not in usual or value != usual[name]}

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.door import Rows, as_whole
+from shortlist.door import MOST_AMOUNT, Rows, as_whole
 from shortlist.labels import LabelSets, NumberedLabels
 
 COMMON = 20_000  # words common to all classes
@@ -39,7 +39,7 @@ def n_words(n_classes: int) -> int:
 def many_classes(n_classes: int, n_examples: int, seed: int = 0) -> Iterator[tuple[Rows, NumberedLabels]]:
     """Batches of rows of word counts, and their labels: whole numbers below n_classes, the most frequent first."""
     as_whole(n_classes, "n_classes", least=2)
-    left = as_whole(n_examples, "n_examples")
+    left = as_whole(n_examples, "n_examples", most=MOST_AMOUNT)
     random = np.random.default_rng(seed)
     while left > 0:
         n = min(left, BATCH)

@@ -9,7 +9,14 @@ from shortlist.measures import ranks, losses, assignments, propensity, ratings, 
 # isort: on
 from shortlist.measures.assignments import LabelTable, per_label
 from shortlist.measures.curves import among_first_k, precision_recall, progressive
-from shortlist.measures.evaluation import Evaluation, depth, evaluate, evaluate_documents, evaluate_ratings
+from shortlist.measures.evaluation import (
+    Evaluation,
+    depth,
+    evaluate,
+    evaluate_documents,
+    evaluate_ratings,
+    propensities_for,
+)
 from shortlist.measures.places import Places, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import confusion
@@ -19,6 +26,6 @@ from shortlist.measures.significance import Comparison, paired_bootstrap, sign_t
 __all__ = [
     "MEASURES", "Comparison", "Evaluation", "LabelTable", "Measure", "Places", "Propensities",
     "among_first_k", "confusion", "depth", "evaluate", "evaluate_documents", "evaluate_ratings", "measure",
-    "paired_bootstrap", "per_label", "place_documents", "place_labels", "precision_recall", "progressive", "sign_test",
-    "wilcoxon",
+    "paired_bootstrap", "per_label", "place_documents", "place_labels", "precision_recall", "progressive",
+    "propensities_for", "sign_test", "wilcoxon",
 ]  # fmt: skip

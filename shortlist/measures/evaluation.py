@@ -76,10 +76,15 @@ DEPTH = 200  # labels ranked for a measure that looks at the whole ranking but c
 
 
 def depth(measures: Iterable[Measure], n_labels: int) -> int:
-    """How many labels of each ranking these measures look at."""
-    return max(
-        n_labels if "complete rankings" in one.needs else int(one.parameters.get("k", DEPTH)) for one in measures
-    )
+    """How many labels of each ranking these measures look at: at most all that there are."""
+    wanted = (n_labels if "complete rankings" in one.needs else one.parameters.get("k", DEPTH) for one in measures)
+    return max(1, min(n_labels, int(max(wanted))))
+
+
+def propensities_for(measures: Iterable[Measure], counts: ArrayLike, n_examples: int) -> Propensities | None:
+    """The propensities of labels with those frequencies in training, if one of the measures needs them."""
+    needed = any("propensities" in one.needs for one in measures)
+    return Propensities(counts, n_examples) if needed else None
 
 
 def evaluate(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.door import as_numbers, as_real, as_whole
+from shortlist.door import MOST_AMOUNT, as_numbers, as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
 from shortlist.measures.places import Places
@@ -39,7 +39,7 @@ class Propensities:
         counts = as_numbers(self.counts, "counts")
         if counts.size and counts.min() < 0:
             raise InputError(f"counts[{int(np.argmin(counts))}] is negative")
-        as_whole(self.n_examples, "n_examples", least=3)  # below e examples C is negative
+        as_whole(self.n_examples, "n_examples", least=3, most=MOST_AMOUNT)  # below e examples C is negative
         as_real(self.A, "A", least=0)
         as_real(self.B, "B", least=0)
         object.__setattr__(self, "counts", counts)

@@ -87,7 +87,7 @@ def measure(name: str | Measure) -> Measure:
     exact = by_name.get(asked.casefold())
     if exact is not None and exact.parameter is None:
         return exact
-    parts = re.fullmatch(r"(.*?)(@?)(-?\d+(?:\.\d+)?)", asked)
+    parts = re.fullmatch(r"(.*?)(@?)(-?\d{1,18}(?:\.\d+)?)", asked)
     if parts:
         stem, at, number = parts.groups()
         for letter in ("k", "t") if at else ("k",):

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.door import as_whole
+from shortlist.door import MOST_SEED, as_whole
 from shortlist.kernels import kernel
 
 CONFIDENCE = 95  # per cent
@@ -23,7 +23,7 @@ def resampled_sums(rows: scipy.sparse.sparray, resamples: int, random_state: int
 
     Every few samples have a generator of their own, so that threads can draw them: the same for any number of threads.
     """
-    seed = as_whole(random_state, "random_state")
+    seed = as_whole(random_state, "random_state", most=MOST_SEED)
     by_column = rows.T.tocsr()
     n = rows.shape[0]
 

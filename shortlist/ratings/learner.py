@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shortlist import dual, store
-from shortlist.door import Rows, as_choice, as_numbers, as_rows, as_whole
+from shortlist.door import Rows, as_choice, as_numbers, as_rows, as_seed, as_whole
 from shortlist.errors import InputError
 from shortlist.kernels import Floats, Longs
 from shortlist.ratings import saving
@@ -119,7 +119,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
     def fit(self: Self, X: Any, y: Any) -> Self:
         """Learn from all rows, ``passes`` times, forgetting what was learned before."""
         passes = as_whole(self.passes, "passes", least=1)
-        seed = None if self.random_state is None else as_whole(self.random_state, "random_state")
+        seed = as_seed(self.random_state)
         generator = None if seed is None else np.random.default_rng(seed)
         self._take(X, y, None, afresh=True, passes=passes, generator=generator)
         return self

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.door import Rows
+from shortlist.door import Rows, as_choice
 from shortlist.kernels import Floats, Ints, Longs, dot, kernel
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.voting import move, retire
@@ -57,7 +57,7 @@ class MulticlassPerceptron(RatingLearner):
     def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         _learn(
             read.indptr, read.indices, read.data, write.indptr, write.indices, write.data,
-            order, y, 1.0 if self.fit_intercept else 0.0,
+            order, y, 1.0 if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0,
             self._weights, self._biases, self._lives, self._clock, rated,
         )  # fmt: skip
 

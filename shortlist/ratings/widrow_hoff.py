@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.door import Rows, as_real
+from shortlist.door import Rows, as_choice, as_real
 from shortlist.errors import InputError
 from shortlist.kernels import Floats, Ints, Longs, dot, kernel
 from shortlist.ratings.thresholds import ThresholdLearner
@@ -58,6 +58,7 @@ class WidrowHoff(ThresholdLearner):
 
     def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         eta = as_real(self.learning_rate, "learning_rate", least=0.0)
+        as_choice(self.fit_intercept, "fit_intercept", (True, False))
         edges = self._edges(np.zeros((1, 1)))[0]
         with np.errstate(over="ignore", invalid="ignore"):  # told below
             learned = _learn(

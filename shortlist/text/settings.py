@@ -50,9 +50,9 @@ class Settings(NamedTuple):
         if given.hashed is not None and as_whole(given.hashed, "hashed", least=1) >= 2**31:
             raise InputError(f"hashed must be below 2**31, not {given.hashed}")
         return cls(
-            lowercase=bool(given.lowercase),
+            lowercase=bool(as_choice(given.lowercase, "lowercase", (True, False))),
             min_length=as_whole(given.min_length, "min_length", least=1),
-            fold_digits=bool(given.fold_digits),
+            fold_digits=bool(as_choice(given.fold_digits, "fold_digits", (True, False))),
             stop_words=stop_words,
             ngrams="auto" if given.ngrams == "auto" else as_whole(given.ngrams, "ngrams", least=1),
             prefix=None if given.prefix is None else as_whole(given.prefix, "prefix", least=1),

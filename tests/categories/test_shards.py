@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from shortlist import MMP, FeatureFocus, IndependentIndex, InputError, Rocchio, TopicPerceptron
+from shortlist import MMP, FeatureFocus, IndependentIndex, InputError, Rocchio, TopicPerceptron, TunedIndex, load
 from shortlist.categories.contract import as_bytes, example_data
 from tests.categories.test_feature_focus import edges_of, examples
 from tests.reference.feature_focus import SlowFeatureFocus
@@ -61,6 +61,46 @@ def test_merging_keeps_to_the_cap_and_to_its_kind():
     assert one.n_examples_ == 300
     with pytest.raises(InputError, match="only a FeatureFocus"):
         one.merge(Rocchio().fit(X, Y))
+
+
+@pytest.mark.parametrize("kind", [FeatureFocus, TunedIndex])
+@pytest.mark.parametrize(("here", "there"), [(10, 15), (15, 10), (10, 21), (21, 10)])
+def test_learners_of_more_and_of_fewer_columns_merge(kind, here, there):
+    X, Y = example_data()
+    one, other, widened = (kind().fit(X[:, :width], Y) for width in (here, there, there))
+    widened._index = widened._index.for_features(40)
+    merged = copy.deepcopy(one).merge(other)
+    assert merged.n_features_in_ == max(here, there)
+    assert as_bytes(merged) == as_bytes(copy.deepcopy(one).merge(widened))
+    for f in range(max(here, there)):
+        total = sum(part._index.features["total"][f] for part in (one, other) if f < part.n_features_in_)
+        assert merged._index.features["total"][f] == pytest.approx(total)
+
+
+@pytest.mark.parametrize("kind", [FeatureFocus, TunedIndex])
+def test_a_refused_merge_changes_nothing(kind):
+    X, Y = example_data()
+    learner = kind().fit(X, Y)
+    before = as_bytes(learner)
+    for other in (Rocchio().fit(X, [["new"]] * len(Y)), kind()):
+        with pytest.raises(ValueError, match=r"only a|has learned nothing"):
+            learner.merge(other)
+    assert as_bytes(learner) == before
+
+
+@pytest.mark.parametrize("kind", [FeatureFocus, TunedIndex])
+@pytest.mark.parametrize("options", [{"passes": 3}, {"passes": 3, "max_total_edges": 100}, {"min_weight": 0.6}])
+@pytest.mark.parametrize("shards", [1, 4])
+def test_where_nothing_leaks_a_total_is_the_sum_of_its_edges(kind, options, shards, tmp_path):
+    random = np.random.default_rng(0)
+    X = scipy.sparse.random_array((400, 60), density=0.15, rng=random, format="csr")
+    learner = kind(leakage=False, shards=shards, **options).fit(X, random.integers(0, 30, 400))
+    feature, edges = learner._index.all_edges()
+    total, kept = learner._index.features["total"], np.bincount(feature, edges["weight"], minlength=60)
+    assert (total >= 0).all()
+    assert shards == 1 or total == pytest.approx(kept)  # learned one by one, examples count for which there was no room
+    learner.save(tmp_path / "model.shortlist")
+    assert as_bytes(load(tmp_path / "model.shortlist")) == as_bytes(learner)
 
 
 def test_merging_into_a_new_learner_copies():

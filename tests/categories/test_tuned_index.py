@@ -6,7 +6,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist import InputError, TunedIndex
+from shortlist import FeatureFocus, InputError, TunedIndex, load
 from shortlist.categories.tuned_index import DECAY
 from tests.reference.tuned_index import SlowTunedIndex
 
@@ -159,3 +159,59 @@ def test_bad_settings_are_refused():
     for bad in ({"step": -1.0}, {"rare": -1}, {"step": "far"}, {"shards": 0}):
         with pytest.raises(InputError):
             TunedIndex(**bad).fit(X, Y)
+
+
+@pytest.mark.parametrize("options", [{"step": 1e300}, {"values": "raw"}])
+def test_what_has_diverged_says_so_and_replaces_no_file(options, tmp_path):
+    random = np.random.default_rng(3)
+    X = 100 * scipy.sparse.random_array((50, 40), density=0.3, rng=random, format="csr")
+    Y, path = random.integers(0, 5, 50), tmp_path / "model.shortlist"
+    TunedIndex().fit(X, Y).save(path)
+    before = path.read_bytes()
+    with np.errstate(all="ignore"):  # without compiling, NumPy warns of what the kernels pass over
+        diverged = TunedIndex(passes=20, **options).fit(X, Y)
+    with pytest.raises(InputError, match=r"this TunedIndex is not saved: .* no longer finite"):
+        diverged.save(path)
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
+
+
+@pytest.mark.parametrize("kind", [FeatureFocus, TunedIndex])
+@pytest.mark.parametrize("values", [[1e-200, 1e-170], [1e-323, 1e-310], [1e200, 1e300], [1e-320, 1e300]])
+def test_tiny_and_huge_values_are_learned_and_saved(kind, values, tmp_path):
+    small, large = values
+    learner = kind().fit(np.array([[small, 0.0], [0.0, large], [small, large]]), ["a", "b", "b"])
+    learner.save(tmp_path / "model.shortlist")
+    opened = load(tmp_path / "model.shortlist")
+    for x in ([1.0, 0.0], [small, 0.0], [0.0, large]):
+        found = opened.rank(np.array([x]), k=2)
+        assert np.isfinite(found.scores[found.ids >= 0]).all()
+        assert found.ids[0, 0] == int(x[0] == 0.0)
+
+
+def test_any_number_of_edges_may_vote():
+    random = np.random.default_rng(0)
+    X, Y = random.random((200, 5)), random.integers(0, 30, 200)
+    few, all_there_are = (TunedIndex().partial_fit(X[:100], Y[:100]).set_params(max_edges=n) for n in (1000, 2**63 - 1))
+    for learner in (few, all_there_are):
+        learner.partial_fit(X[100:], Y[100:])
+    assert learned(few) == learned(all_there_are)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"random_state": -1}, "random_state must be at least 0"),
+        ({"random_state": "abc"}, "random_state must be a whole number"),
+        ({"random_state": 1.5}, "random_state must be a whole number"),
+        ({"leakage": "maybe"}, "leakage must be one of True, False, not 'maybe'"),
+        ({"max_edges": 2**63}, "max_edges must be at most 2147483647"),
+        ({"rare": 2**70}, "rare must be at most"),
+        ({"max_total_edges": 2**70}, "max_total_edges must be at most"),
+        ({"step": np.inf}, "step must be a finite number"),
+        ({"n_jobs": 0}, "n_jobs must be at least 1, or -1 for all processors, not 0"),
+        ({"n_jobs": -2}, "n_jobs must be at least -1"),
+    ],
+)
+def test_settings_beyond_their_bounds_are_named(options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        TunedIndex(**options).fit(np.eye(2), ["a", "b"])

@@ -79,6 +79,15 @@ def test_evaluate(run, model, news):
     assert all(name in table for name in ("P@2", "AP", "coverage", "6 instances"))
 
 
+def test_evaluate_a_model_of_few_examples(run, tmp_path):
+    data = tmp_path / "few.jsonl"
+    data.write_text('{"text": "wheat", "labels": ["grain"]}\n{"text": "bank", "labels": ["money"]}\n')
+    assert run("train", data).code == 0
+    model = data.with_suffix(".shortlist")
+    assert run("evaluate", model, data, "-m", "R1", "-m", "P@1000000", "--json").json["measures"]["R1"]["value"] == 1.0
+    assert "n_examples must be at least 3" in run("evaluate", model, data, "-m", "PSP@1").err
+
+
 def test_evaluate_each_label(run, model, news):
     rows = run("evaluate", model, news, "--per-label", "--json").json["labels"]
     assert {row["label"]: row["recall"] for row in rows} == {"grain": 1.0, "money": 1.0, "trade": 1.0}

@@ -5,7 +5,7 @@ import pytest
 
 from shortlist import InputError
 from shortlist.labels import LabelSets
-from shortlist.measures import MEASURES, evaluate, evaluate_documents, measure
+from shortlist.measures import MEASURES, depth, evaluate, evaluate_documents, measure
 from shortlist.ranking import Ranking
 
 TWO = Ranking(np.array([[0, 1], [1, -1]], dtype=np.int32), np.array([[0.9, 0.1], [0.3, np.nan]]), ["a", "b", "c"])
@@ -20,17 +20,27 @@ def test_names_are_understood(asked, name, parameters):
     assert (found.name, dict(found.parameters)) == (name, parameters)
 
 
-@pytest.mark.parametrize("asked", ["", "P", "P@", "P@k", "P@x", "loss4", "R@5", "MRR@", "precision", "accuracy"])
+@pytest.mark.parametrize("asked", [
+    "", "P", "P@", "P@k", "P@x", "loss4", "R@5", "MRR@", "precision", "accuracy", "R" + "9" * 5000,
+])  # fmt: skip
 def test_an_unknown_name_is_refused_with_the_registry(asked):
     with pytest.raises(InputError) as refusal:
         measure(asked)
     assert all(name in str(refusal.value) for name in MEASURES)
 
 
-@pytest.mark.parametrize("asked", ["P@0", "P@-1", "P@1.5", "R0"])
+@pytest.mark.parametrize("asked", ["P@0", "P@-1", "P@1.5", "R0", "R99999999999"])
 def test_k_is_a_whole_number_from_one(asked):
     with pytest.raises(InputError, match="k of"):
         measure(asked)
+
+
+@pytest.mark.parametrize(("asked", "n_labels", "k"), [
+    (["R1", "P@5"], 1000, 5), (["R1", "P@5"], 3, 3), (["P@1000000"], 40, 40), (["MRR"], 1000, 200), (["MRR"], 7, 7),
+    (["loss1", "R1"], 1000, 1000), (["R1"], 0, 1),
+])  # fmt: skip
+def test_no_more_labels_are_looked_at_than_there_are(asked, n_labels, k):
+    assert depth([measure(name) for name in asked], n_labels) == k
 
 
 def test_every_entry_explains_itself():

@@ -65,7 +65,8 @@ def merged(learners, w_min, leakage):
 
 
 def mixed(began, parts):
-    """A learner of W + Σ (W_s − W), for parts that went on from where one began: sums, totals and counts."""
+    """A learner of W + Σ (W_s − W), for parts that went on from where one began: sums, totals (of what is left, if
+    nothing leaks) and counts."""
     new = type(began)(began.w_min, began.d_max, began.delta_m, began.leakage, began.rare, began.first)
 
     def mix(values):
@@ -79,6 +80,8 @@ def mixed(began, parts):
         lists = [dict(map(tuple, one.edges.get(f, []))) for one in everyone]
         edges = {c: mix([own.get(c, 0.0) for own in lists]) for c in dict.fromkeys(c for own in lists for c in own)}
         edges = {c: w for c, w in edges.items() if w > 0}
+        if not new.leakage:
+            new.total[f] = sum(edges.values())
         kept = {c: w for c, w in edges.items() if w / new.total[f] >= new.w_min}
         if not new.leakage:
             new.total[f] -= sum(w for c, w in edges.items() if c not in kept)

@@ -148,7 +148,7 @@ def report(
     """Measure rankings of the k best labels, given k, and print what was found."""
     from shortlist import Ranking
     from shortlist.labels import NumberedLabels
-    from shortlist.measures import Propensities, depth, measure, per_label
+    from shortlist.measures import depth, measure, per_label, propensities_for
     from shortlist.measures import evaluate as evaluate_ranking
 
     learner = learner_of(model)
@@ -165,7 +165,7 @@ def report(
     ranking, numbers = Ranking.stack(rankings, k), learner.label_numbers(NumberedLabels.stack(truth))
     found = evaluate_ranking(
         ranking, numbers, chosen, n_labels=n_labels,
-        propensities=Propensities(learner.label_counts_, learner.n_examples_),
+        propensities=propensities_for(chosen, learner.label_counts_, learner.n_examples_),
     )  # fmt: skip
     table = per_label(ranking, numbers, n_labels=n_labels) if asked.per_label or asked.plot else None
     if asked.plot:
