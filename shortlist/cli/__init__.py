@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -21,16 +22,28 @@ app = typer.Typer(
 for verb in (plan, train, learn, rank, explain, evaluate, compare, inspect, reproduce, serve, demo):
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
 
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken
+
 
 def main() -> None:
     """Run the command line. Bad input is one line on standard error and exit code 2."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - None where whoever started us has closed it
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # what cannot be written is said here, and not by Python as it ends
     except ShortlistError as problem:
         print(f"shortlist: {problem}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
+    except OSError as problem:
+        if problem.errno not in UNWRITABLE:
+            raise
+        drop_output()
+        print(f"shortlist: cannot write the result: {problem.strerror}", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
         print("shortlist: stopped", file=sys.stderr)
         sys.exit(130)
@@ -39,3 +52,8 @@ def main() -> None:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(130)
+
+
+def drop_output() -> None:
+    """Lead what is still to be written to nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

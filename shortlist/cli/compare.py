@@ -24,7 +24,7 @@ def compare(
     ),
     splits: Annotated[int, typer.Option(help="How many random splits.")] = 5,
     held_out: Annotated[float, typer.Option(help="The share of examples to test on.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="The seed of the splits.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the splits.")] = 0,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -41,6 +41,8 @@ def compare(
 
     say_when_compiling()
     names = list(LEARNERS) if learners == "all" else [name.strip() for name in learners.split(",") if name.strip()]
+    if not names:
+        raise InputError(f"--learners must name some of {', '.join(LEARNERS)}, or be all")
     for name in names:
         learner(name)
     if not 0 < held_out < 1 or splits < 1:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.options import Clustering, Reading, named_values
+from shortlist.cli.options import Clustering, Reading
 from shortlist.cli.tasks import task
 from shortlist.cli.terminal import say, say_skipped
 from shortlist.errors import InputError
@@ -77,17 +77,21 @@ def elsewhere(options: Clustering, reading: Reading, data: list[str]) -> Iterato
             raise InputError("several files are read in parts, on a cluster; add --workers N or --dask ADDRESS")
         yield None
         return
+    from shortlist.door import as_real
+
     if "-" in data:
         raise InputError("standard input cannot be read in parts; name files")
     try:
         from shortlist.distributed import Cluster, connect, cut
     except ImportError:
         raise InputError("--workers and --dask need Dask: pip install 'shortlist[dask]'") from None
-    size = {} if options.part_size is None else {"part_size": int(options.part_size * 1e6)}
+    size = {}
+    if options.part_size is not None:
+        size["part_size"] = int(1e6 * as_real(options.part_size, "--part-size", least=1e-6, most=1e6))
     parts = cut(
         data, reading.format, text=reading.text_column, labels=reading.label_column, encoding=reading.encoding,
         label_separator=reading.label_separator, skip_bad=reading.skip_bad, **size,
-        **named_values("--option", reading.option),
+        **reading.options(),
     )  # fmt: skip
     with connect(options.dask, options.workers) as client:
         say(f"{len(parts)} parts on {len(client.nthreads())} workers")

@@ -16,7 +16,7 @@ def explain(
     model_file: ModelFile,
     text: Annotated[str, typer.Option(help="The text to explain.", show_default=False)],
     label: Annotated[str | None, typer.Option(help="The label to explain; the best one if not given.")] = None,
-    top: Annotated[int, typer.Option("--top", "-n", help="How many votes to show; 0 for all.")] = 10,
+    top: Annotated[int, typer.Option("--top", "-n", min=0, help="How many votes to show; 0 for all.")] = 10,
     as_json: Json = False,
 ) -> None:
     """Say why a text gets a label: the votes of its words, which sum to the label's score."""

@@ -9,7 +9,7 @@ import typer
 
 from shortlist.cli.options import Json, Reading, reads
 from shortlist.cli.tasks import load_model
-from shortlist.cli.terminal import print_json, print_table, progress, size
+from shortlist.cli.terminal import facts_in_words, print_json, print_table, progress, size
 from shortlist.errors import InputError
 
 
@@ -17,7 +17,7 @@ from shortlist.errors import InputError
 def inspect(
     *,
     file: Annotated[Path, typer.Argument(help="A model file, or a file or folder of examples.", show_default=False)],
-    top: Annotated[int, typer.Option("--top", "-n", help="How many labels and features to show.")] = 10,
+    top: Annotated[int, typer.Option("--top", "-n", min=1, help="How many labels and features to show.")] = 10,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -44,6 +44,8 @@ def about_model(model: Any, task: Any, top: int) -> dict[str, Any]:
     facts: dict[str, Any] = task.describe(model) | {"parameters": learner.get_params(deep=False)}
     if hasattr(model, "text_"):
         facts["text"] = model.text_.get_params()
+    if not hasattr(learner, "label_counts_"):
+        return facts
     frequent = np.argsort(-learner.label_counts_, kind="stable")[:top]
     facts["frequent_labels"] = [
         {"label": learner.classes_[i].item(), "examples": int(learner.label_counts_[i])} for i in frequent
@@ -58,11 +60,14 @@ def about_model(model: Any, task: Any, top: int) -> dict[str, Any]:
 
 
 def show_model(file: Path, facts: dict[str, Any]) -> None:
-    edges = f", {facts['edges']:,} edges" if "edges" in facts else ""
+    named = ["labels", "ratings", "queries", "features", "edges"]
+    numbers = {name: facts[name] for name in named if name in facts}
     print(
         f"{file}: {facts['learner']}, {size(facts['bytes'])}, learned from {facts['examples']:,} examples: "
-        f"{facts['labels']:,} labels, {facts['features']:,} features{edges}"
+        f"{facts_in_words(numbers)}"
     )
+    if "frequent_labels" not in facts:
+        return
     rows = []
     for entry in facts["frequent_labels"]:
         features = "  ".join(f"{name} {weight:.2f}" for name, weight in entry.get("features", []))

@@ -34,6 +34,13 @@ MaxMemory = Annotated[
     ),
 ]
 
+# What reading is told otherwise, and how.
+NOT_OF_A_FORMAT = {
+    "source": "the argument that names the data", "addresses": "the argument that names the data",
+    "format": "--format", "text": "--text-column", "labels": "--label-column", "label_separator": "--label-separator",
+    "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size",
+}  # fmt: skip
+
 
 @dataclass
 class Reading:
@@ -54,11 +61,19 @@ class Reading:
         """The stream of examples of a data argument, in the format that the user or the task has chosen."""
         from shortlist.inputs import read
 
-        options = more | named_values("--option", self.option)
+        options = more | self.options()
         return read(
             source, format or self.format, text=self.text_column, labels=self.label_column, encoding=self.encoding,
             label_separator=self.label_separator, skip_bad=self.skip_bad, **options,
         )  # fmt: skip
+
+    def options(self) -> dict[str, Any]:
+        """The options of the format; those of reading in general have names of their own."""
+        options = named_values("--option", self.option)
+        for name in options:
+            if name in NOT_OF_A_FORMAT:
+                raise InputError(f"--option {name}=… is no option of a format; use {NOT_OF_A_FORMAT[name]}")
+        return options
 
 
 @dataclass

@@ -29,8 +29,11 @@ def plan(
     """Predict the memory, the time and the model file that `shortlist train` will need, from a sample of the data."""
     say_when_compiling()
     from shortlist import Categorizer
+    from shortlist.door import as_whole
+    from shortlist.planning import LEAST
     from shortlist.planning import plan as planned
 
+    as_whole(sample, "--sample", least=LEAST)
     categories = task("categories")
     stream = categories.open_data(reading, data)
     if data == "-":
@@ -43,6 +46,9 @@ def plan(
             share = share_read(stream, tried)
             break
     seconds = time.process_time() - began
+    if tried > sample:  # blocks are read whole
+        batches[-1] = batches[-1].take(list(range(len(batches[-1]) - (tried - sample))))
+        share, seconds = share * sample / tried, seconds * sample / tried
     learner, text = categories.chosen(Settings(values=named_values("--set", settings)))
     of_texts = bool(batches) and batches[0].texts is not None
     found = planned(batches, share, Categorizer(learner, text) if of_texts else learner, seconds)

@@ -20,6 +20,7 @@ Codes = NDArray[np.uint32]
 
 SPACES = np.array([chr(code).isspace() for code in range(0x3001)])  # there are none behind U+3000
 LINE_FEED = 10
+SEED = np.uint64(0xCBF29CE484222325)  # not 0: letters of code 0 at the beginning would leave it as it is
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)
 
@@ -130,7 +131,7 @@ def _hashes(codes: Codes, starts: Longs, ends: Longs) -> NDArray[np.uint64]:
     """A hash of the letters codes[starts[j]:ends[j]] of each label."""
     hashes = np.empty(starts.size, np.uint64)
     for j in range(starts.size):
-        h = np.uint64(0)
+        h = SEED
         for i in range(starts[j], ends[j]):
             h = (h ^ codes[i]) * FACTOR
         hashes[j] = h ^ h >> HALF

@@ -24,7 +24,7 @@ from shortlist.inputs.examples import Examples
 from shortlist.inputs.fields import place_of
 from shortlist.inputs.quoting import Quoting
 from shortlist.inputs.source import Source
-from shortlist.inputs.table import BadValue, Table
+from shortlist.inputs.table import USUAL_LABELS, BadValue, Table
 
 
 @dataclass
@@ -101,7 +101,7 @@ class Csv(Table):
     def _layout(self, source: Source, first: list[str]) -> Layout:
         """Where the columns are, from the first row."""
         wanted = {what: _number(column, first) for what, column in self.wanted().items()}
-        if all(isinstance(column, int) for column in wanted.values() if column != "labels"):
+        if all(isinstance(column, int) for what, column in wanted.items() if (what, column) != USUAL_LABELS):
             places = {what: column for what, column in wanted.items() if isinstance(column, int)}
             for what, place in places.items():
                 if not 0 <= place < len(first):

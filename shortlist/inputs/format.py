@@ -67,7 +67,7 @@ class Format:
 
     def examples(self, source: Source) -> Iterator[Examples]:
         """Read an open file, a batch at a time."""
-        raise AssertionError("a format defines this step")
+        raise InputError(f"the format {self.name} is read from a folder, not a file, and {source.name} is a file")
 
     def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
         """Read a folder, a batch at a time: its files one after another."""

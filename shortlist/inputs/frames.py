@@ -27,8 +27,5 @@ class Frames(Table):
     def frame_examples(self, frame: Any, progress: Progress) -> Iterator[Examples]:
         names = list(frame.columns)
         present = self.present(names, "the frame")
-        for column in present.values():
-            if names.count(column) > 1:
-                raise InputError(f"the frame has more than one column {column!r}")
         columns = {what: frame[column].to_list() for what, column in present.items()}
         yield from self.columns_examples("the frame", 0, columns, progress)

@@ -20,6 +20,9 @@ from shortlist.inputs.json_kernel import usual_records
 from shortlist.inputs.source import Source
 from shortlist.inputs.table import BadValue, Row, Table
 
+# An escape in a string: two halves of a character, or one half alone, or any other.
+ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
+
 
 @dataclass
 class JsonLines(Table):
@@ -94,7 +97,12 @@ def _explained(line: bytes, problem: Exception) -> tuple[int, str]:
         return 1, f"expected a field {missing[1]!r}, found none"
     if wrong := re.fullmatch(r"Expected '(.*)', got '(.*)' - at '\$\.(.*?)(\[.*)?'", said):
         return _column(text, wrong[3]), f"expected {wrong[1]} in {wrong[3]!r}, found {wrong[2]}"
-    return 1, f"{said[0].lower()}{said[1:]}".replace(", got", ", found")
+    for escape in ESCAPE.finditer(text):
+        if escape[1]:
+            half = f"half a character (a lone surrogate), {escape[0]}"
+            return escape.start() + 1, f"expected whole characters, found {half}"
+    said = said if said.startswith("JSON") else said[0].lower() + said[1:]
+    return 1, said.replace(", got", ", found")
 
 
 def _column(line: str, field: Any) -> int:

@@ -16,15 +16,20 @@ def with_labels(
     source: str, stream: Stream, batches: Iterable[Examples], option: str = "--label-column"
 ) -> Iterator[Examples]:
     """The same batches, refused where an example has no label; with --skip-bad such examples are left out."""
-    seen = 0
+    seen, any_labels = 0, False
+    without = InputError(f"{source} has no labels; name their column with {option}, or another --format")
     for batch in batches:
-        if batch.labels is None:
-            raise InputError(f"{source} has no labels; name their column with {option}, or another --format")
-        has_label = label_counts(batch.labels) > 0
+        any_labels = any_labels or batch.labels is not None
+        if not (any_labels or stream.skip_bad):
+            raise without
+        has_label = label_counts([[]] * len(batch) if batch.labels is None else batch.labels) > 0
         for n in np.flatnonzero(~has_label).tolist():
             sentence = f"{source}: example {seen + n + 1} has no label"
             if not stream.skip_bad:
                 raise InputError(f"{sentence}; give it one, or leave such examples out with --skip-bad")
             stream.skipped.add(sentence)
         seen += len(batch)
-        yield batch if has_label.all() else batch.take(np.flatnonzero(has_label).tolist())
+        if has_label.any():
+            yield batch if has_label.all() else batch.take(np.flatnonzero(has_label).tolist())
+    if seen and not any_labels:
+        raise without

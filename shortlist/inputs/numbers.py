@@ -35,6 +35,9 @@ class Numbers(Csv):
         places = {name: place for place, name in enumerate(first)}
         if all(_is_number(name) for name in first):
             raise InputError(f"{source.name}, line 1: expected the names of the columns, found numbers")
+        if self.target is not None and self.target not in places:
+            listed = ", ".join(map(repr, first))
+            raise InputError(f"{source.name}, line 1: expected a column {self.target!r} for the target, found {listed}")
         source.progress.columns = [name for name in first if name != self.target]
         return Layout(len(first), places, True)
 

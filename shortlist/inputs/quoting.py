@@ -7,7 +7,6 @@ than 128 KiB unless a setting of the whole process is changed.
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Sequence
 
 from shortlist.inputs.source import Source
@@ -23,14 +22,13 @@ class Quoting:
         self.waiting: list[tuple[int, str]] = []
         self._held = 0
         q, s = re.escape(quote), re.escape(separator)
+        self._odd_quotes = re.compile(f"(?<!{q})(?:{q}{q})*{q}(?!{q})")
         self._field = re.compile(f"{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}(?!{q})|(?!{q})[^{s}]*")
 
     def rows(self, numbers: Sequence[int], lines: list[str], last: bool = False) -> tuple[list[int], list[list[str]]]:
         """The rows of the lines that waited and of these, with the number of the line on which each begins."""
         queue = self.waiting + list(zip(numbers, lines, strict=True))
-        # Inside quotes, the line that closes them is the next that has an odd number of quotes.
-        odd = deque(i for i in range(len(self.waiting), len(queue)) if queue[i][1].count(self.quote) % 2)
-        if self.waiting and not odd and not last and self._fits(lines):
+        if self.waiting and not last and not any(map(self._closes, lines)) and self._fits(lines):
             self.waiting = queue
             return [], []
         self.waiting, self._held = [], 0
@@ -38,29 +36,19 @@ class Quoting:
         rows: list[list[str]] = []
         at = 0
         while at < len(queue):
-            number, record = queue[at]
-            end = at + 1
+            number, first = queue[at]
             try:
-                try:
-                    fields = self._fields(record)
-                except _Unclosed:
-                    while odd and odd[0] <= at:
-                        odd.popleft()
-                    if not odd:
-                        if not last and self._fits([line for _, line in queue[at:]]):
-                            self.waiting = queue[at:]
-                            break
-                        raise
-                    end = odd[0] + 1
-                    fields = self._fields("\n".join(line for _, line in queue[at:end]))
-                if record:
+                fields, at = self._record(queue, at)
+                if first:
                     starts.append(number)
                     rows.append(fields)
             except _BadQuote as problem:
-                self.source.bad(number + problem.line, problem.column, problem.sentence)
-                if isinstance(problem, _Unclosed):
-                    end = at + 1  # the lines after the one that opens a quote may still be good
-            at = end
+                may_close = isinstance(problem, _Unclosed) and not last
+                if may_close and self._fits([line for _, line in queue[at:]]):
+                    self.waiting = queue[at:]
+                    break
+                self.source.bad(queue[problem.line][0], problem.column, str(problem))
+                at = problem.line + 1  # the lines after the one that opens a quote may still be good
         return starts, rows
 
     def _fits(self, lines: list[str]) -> bool:
@@ -68,31 +56,44 @@ class Quoting:
         self._held += sum(map(len, lines))
         return self._held <= self.source.progress.max_record
 
-    def _fields(self, record: str) -> list[str]:
-        """The fields of a record, which may have several lines."""
-        if self.quote not in record:
-            return record.split(self.separator)
+    def _closes(self, line: str) -> bool:
+        """Whether a line that begins inside quotes closes them: some of its quotes are an odd number in a row."""
+        return self.quote in line and self._odd_quotes.search(line) is not None
+
+    def _record(self, queue: list[tuple[int, str]], at: int) -> tuple[list[str], int]:
+        """The fields of the record that begins on line ``at`` of the queue, and the line after its last."""
+        line = queue[at][1]
+        if self.quote not in line:
+            return line.split(self.separator), at + 1
         fields = []
-        at = 0
+        column = 0
         while True:
-            field = self._field.match(record, at)
-            if field is None:
-                raise _Unclosed(record, at, "expected a closing quote for the one that opens here, found none")
+            field = self._field.match(line, column)
+            if field is None:  # a quote opens that another line closes
+                last = next((i for i in range(at + 1, len(queue)) if self._closes(queue[i][1])), None)
+                if last is None:
+                    raise _Unclosed(at, column, "expected a closing quote for the one that opens here, found none")
+                opened = "\n".join([line[column:], *(inner for _, inner in queue[at + 1 : last]), ""])
+                at, line = last, queue[last][1]
+                field = self._field.match(opened + line)
+                assert field is not None
+                column = field.end() - len(opened)
+            else:
+                column = field.end()
             fields.append(field[0] if field[1] is None else field[1].replace(self.quote * 2, self.quote))
-            at = field.end()
-            if at == len(record):
-                return fields
-            if record[at] != self.separator:
-                wrong = f"expected {self.separator!r} after the closing quote, found {record[at]!r}"
-                raise _BadQuote(record, at, wrong)
-            at += 1
+            if column == len(line):
+                return fields, at + 1
+            if line[column] != self.separator:
+                wrong = f"expected {self.separator!r} after the closing quote, found {line[column]!r}"
+                raise _BadQuote(at, column, wrong)
+            column += 1
 
 
 class _BadQuote(Exception):
-    def __init__(self, record: str, at: int, sentence: str) -> None:
-        self.sentence = sentence
-        self.line = record.count("\n", 0, at)
-        self.column = at - record.rfind("\n", 0, at)
+    def __init__(self, line: int, place: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.line = line  # of the queue
+        self.column = place + 1
 
 
 class _Unclosed(_BadQuote):

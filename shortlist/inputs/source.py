@@ -65,6 +65,8 @@ class Source:
         with self._explained():
             if self.path:
                 self._opened = open(self.path, "rb")  # noqa: SIM115 - closed by close()
+            if where == "-" and sys.stdin is None:
+                raise InputError("it is closed")
             stream: Any = self._opened or (sys.stdin.buffer if where == "-" else where)
             self._is_pipe = not (hasattr(stream, "seekable") and stream.seekable())
             raw = Peekable(_Counted(stream, progress))
@@ -134,11 +136,17 @@ class Source:
                 block = b"".join((rest, data[:end]))
                 if b"\r" in block:
                     block = block.replace(b"\r\n", b"\n")
+                    if number == self._first_line and self._is_one_line(block) and b"\r" in block:
+                        raise InputError(f"{self.name}: its lines end in carriage returns alone, not in line feeds")
                 yield number, block
                 number += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
                 rest = bytearray(data[end:])
             else:
                 rest += data
+
+    def _is_one_line(self, block: bytes) -> bool:
+        """Whether a block that begins a file is all of it, and its only line feed was added."""
+        return self._ended and self._last != b"\n" and block.find(b"\n") == len(block) - 1
 
     def _fill(self, size: int) -> bytes:
         """As many bytes as asked for, fewer from a pipe; at the end, a last line without its end is given one."""

@@ -15,6 +15,7 @@ from shortlist.inputs.format import Format
 from shortlist.inputs.source import Progress
 
 Name = str | int
+USUAL_LABELS = ("labels", "labels")  # what, and its column: the one that may be absent unless it was asked for
 Row = tuple[str, list[str] | None, str | None, float | None]
 
 
@@ -44,6 +45,8 @@ class Table(Format):
         for what, column in given.items():
             if not isinstance(column, (str, int)) or isinstance(column, bool):
                 raise InputError(f"{what} must name a column, not {column!r}")
+        if str(self.text) == str(self.labels):
+            raise InputError(f"text and labels must be two columns, not both {self.text!r}")
         if self.label_separator is not None and not (isinstance(self.label_separator, str) and self.label_separator):
             raise InputError(f"label_separator must be text such as ';', not {self.label_separator!r}")
         return given
@@ -92,12 +95,14 @@ class Table(Format):
         return number
 
     def present(self, names: Sequence[Any], where: str) -> dict[str, Name]:
-        """What is asked for -> the column that has it, of those that there are; only the labels may be absent."""
+        """What is asked for -> the column that has it, of those that there are; only the usual labels may be absent."""
         found = {}
         for what, column in self.wanted().items():
             if column in names:
+                if names.count(column) > 1:
+                    raise InputError(f"{where} has more than one column {column!r}")
                 found[what] = column
-            elif column != "labels":
+            elif (what, column) != USUAL_LABELS:
                 listed = ", ".join(map(repr, names))
                 raise InputError(f"{where}: expected a column {column!r} for {what}, found {listed}")
         return found

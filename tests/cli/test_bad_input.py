@@ -1,6 +1,9 @@
 """Bad input: one clear line on standard error, exit code 2, and every file as it was."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -51,6 +54,20 @@ def test_bad_records_can_be_left_out_but_not_in_silence(run, tmp_path):
     assert "example 3 has no label" in result.err
 
 
+def test_what_is_left_out_does_not_depend_on_where_blocks_end(run, tmp_path):
+    labelled, bare = '{"text": "a b", "labels": ["x"]}\n', '{"text": "c d"}\n'
+    for records in (bare + labelled + bare, labelled + bare + bare):
+        (tmp_path / "some.jsonl").write_text(records)
+        for batch in (1, 1000):
+            result = run("train", "some.jsonl", "--skip-bad", "--json", "--option", f"batch={batch}")
+            assert (result.code, result.json["examples"], result.json["skipped"]) == (0, 1, 2)
+    refused(run("train", "some.jsonl", "--option", "batch=1"), "example 2 has no label")
+    (tmp_path / "bare.jsonl").write_text(bare * 2)
+    refused(run("train", "bare.jsonl"), "has no labels; name their column")
+    said = run("train", "bare.jsonl", "--skip-bad", "--option", "batch=1").err
+    assert said.splitlines()[-1].startswith("shortlist: bare.jsonl has no labels; name their column")
+
+
 def test_a_damaged_model(run, model):
     whole = model.read_bytes()
     for damaged in (whole[: len(whole) // 2], whole[:-1] + b"\x00\x01", b"", b"not a model at all"):
@@ -76,6 +93,12 @@ def test_a_model_of_the_future(run, model):
         (["--set", "step"], ["NAME=VALUE"]),
         (["--set", "step=wide"], ["step must be a number"]),
         (["--set", "passes=0"], ["passes must be at least 1"]),
+        (["--option", "text=body"], ["use --text-column"]),
+        (["--option", "format=csv"], ["use --format"]),
+        (["--option", "source=other"], ["the argument that names the data"]),
+        (["--workers", "1", "--option", "part_size=9"], ["use --part-size"]),
+        (["--workers", "1", "--part-size", "nan"], ["--part-size must lie between"]),
+        (["--workers", "1", "--part-size", "inf"], ["--part-size must lie between"]),
         (["--format", "parchment"], ["parchment", "json-lines"]),
     ],
 )
@@ -103,6 +126,32 @@ def test_a_missing_column_is_named(run, tmp_path):
     refused(run("train", "t.csv", "--text-column", "title"), "t.csv", "labels")
     refused(run("train", "t.csv", "--label-column", "subjects"), "t.csv", "text")
     assert run("train", "t.csv", "--text-column", "title", "--label-column", "subjects").code == 0
+
+
+@pytest.mark.parametrize("arguments", [("explain", "--text", "wheat", "-n", -1), ("inspect", "-n", 0)])
+def test_how_much_to_show(run, model, arguments):
+    verb, *options = arguments
+    result = run(verb, model, *options)
+    assert (result.code, result.out) == (2, "")
+    assert "-n" in result.err.splitlines()[-1]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_full_disk(model, news):
+    for arguments in (("rank", model, news), ("evaluate", model, news), ("inspect", model, "--json")):
+        with open("/dev/full", "w") as full:
+            command = [sys.executable, "-m", "shortlist.cli", *arguments]
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE)
+        lines = [line for line in done.stderr.decode().splitlines() if "compiling" not in line]
+        assert (done.returncode, lines) == (2, ["shortlist: cannot write the result: No space left on device"])
+
+
+def test_a_closed_standard_input_and_output(model, news):
+    command = f"{sys.executable} -m shortlist.cli rank {model}"
+    done = subprocess.run(f"{command} - <&-", shell=True, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "shortlist: cannot read standard input: it is closed"
+    assert subprocess.run(f"{command} {news} >&-", shell=True).returncode == 0
 
 
 def test_a_directory_that_does_not_exist(run, news):

@@ -47,7 +47,9 @@ def test_plan(run, tmp_path):
     assert "All 4,000 examples were tried" in result.out
     assert "of memory" in result.out
     found = run("plan", "many.tsv", "--sample", "100", "--json").json
-    assert found["examples"] >= found["sample"] >= 100
+    assert found["sample"] == 100
+    assert found["examples"] == 4000  # all is one block
+    assert "--sample must be at least 40" in run("plan", "many.tsv", "--sample", "0").err
     (tmp_path / "few.tsv").write_text("\n".join(lines[:5]) + "\n")
     refused = run("plan", "few.tsv")
     assert (refused.code, "at least 40 examples" in refused.err) == (2, True)

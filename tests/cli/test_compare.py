@@ -43,6 +43,9 @@ def test_the_table_names_what_is_more_than_chance(run, many):
 def test_bad_comparisons(run, many, tmp_path):
     refused(run("compare", many, "--learners", "oracle"), "oracle", "rocchio")
     refused(run("compare", many, "--held-out", 2), "--held-out")
+    refused(run("compare", many, "--learners", " , "), "--learners", "rocchio")
+    result = run("compare", many, "--seed", -1)
+    assert (result.code, "'--seed'" in result.err) == (2, True)
     (tmp_path / "one.jsonl").write_text('{"text": "a b", "labels": ["x"]}\n')
     refused(run("compare", "one.jsonl"), "two examples")
 

@@ -32,6 +32,11 @@ def ranker(run, letor):
     return letor.with_name("train.shortlist")
 
 
+def test_inspect(run, ranker):
+    assert "learned from 150 examples: 15 queries, 2 features" in run("inspect", ranker).out
+    assert run("inspect", ranker, "--json").json["learner"] == "MapSVM"
+
+
 def test_train_and_evaluate(run, ranker):
     assert isinstance(sl.load(ranker).learner_, sl.MapSVM)
     found = run("evaluate", ranker, "test.txt", "--json", "--per-query").json

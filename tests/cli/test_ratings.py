@@ -47,6 +47,12 @@ def test_rank_gives_ratings_and_distances(run, rater, tmp_path):
     assert run("rank", rater, "new.csv", "--json").out.splitlines()[0].startswith('{"rating": 5')
 
 
+def test_inspect(run, rater):
+    assert run("inspect", rater, "--json").json["parameters"]["passes"] > 0
+    assert "PRank" in (shown := run("inspect", rater).out)
+    assert "learned from 400 examples: 5 ratings, 3 features" in shown
+
+
 def test_learn_goes_on(run, rater):
     result = run("learn", rater, "more.csv", "--target", "stars")
     assert "200 examples" in result.out, result.err
@@ -65,6 +71,7 @@ def test_bad_tables(run, rater, tmp_path):
     (tmp_path / "bad.csv").write_text("length,price,stars,weight\n1,2,3,4\n1,x,3,4\n")
     refused(run("train", "bad.csv", "--task", "ratings", "--target", "stars"), "bad.csv, line 3", "'price'", "'x'")
     refused(run("train", "stars.csv", "--task", "ratings"), "--target")
+    refused(run("train", "bad.csv", "--task", "ratings", "--target", "star"), "'star' for the target", "'stars'")
     (tmp_path / "other.csv").write_text("height,price,weight\n1,2,3\n")
     refused(run("rank", rater, "other.csv"), "height", "length")
     (tmp_path / "one.csv").write_text("a,stars\n1,3\n2,3\n")

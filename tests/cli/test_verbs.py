@@ -58,6 +58,12 @@ def test_rank_a_stream(run, model):
     assert json.loads(rows[0])["labels"][0] == "grain"
 
 
+def test_a_label_stays_on_its_line(run, tmp_path):
+    (tmp_path / "odd.jsonl").write_text(json.dumps({"text": "wheat prices", "labels": ["a\rb\nc\td"]}) + "\n")
+    assert run("train", "odd.jsonl").code == 0
+    assert run("rank", "odd.shortlist", "odd.jsonl").out.startswith("a b c d\t")
+
+
 def test_rank_one_text(run, model):
     assert "grain" in run("rank", model, "--text", "wheat prices").out
     assert run("rank", model, "--text", "wheat prices", "--json").json["labels"][0] == "grain"

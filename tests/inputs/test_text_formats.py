@@ -56,8 +56,10 @@ def test_json_lines():
         ('{"text": "a", "labels": true}', "line 2, column 15: expected a label or a list of labels"),
         ('{"text": "a", "labels": {"b": 1}}', "line 2, column 15: expected a label or a list of labels"),
         ('{"text": "a", "x": ' + "[" * 100_000 + "]" * 100_000 + "}", "line 2, column 1: expected .* too deeply"),
-        ('{"text": "lone \\ud800 surrogate"}', "line 2"),
-        ('{"text": "a", "x": NaN}', "line 2"),
+        ('{"text": "lone \\ud800 surrogate"}', r"line 2, column 16: .* half a character \(a lone surrogate\), \\ud800"),
+        ('{"text": "a", "labels": ["\\\\ud800 \\ud83d\\ude00 \\ude00"]}', "line 2, column 48: .* half a character"),
+        ('{"text": "a", "x": "\\ud800"}', "line 2, column 21: .* half a character"),
+        ('{"text": "a", "x": NaN}', "line 2, column 1: JSON is malformed"),
     ],
 )
 def test_bad_json_lines(line, match):
@@ -70,7 +72,7 @@ def test_bad_json_lines(line, match):
 
 def test_bad_json_options():
     fails("{}", "json-lines", "text must be the name of a field", text=1)
-    fails("{}", "json-lines", "a field can be used for one thing only", text="labels")
+    fails("{}", "json-lines", "a field can be used for one thing only", id="text")
     fails("{}", "json-lines", "label_separator must be text", label_separator="")
 
 
@@ -83,6 +85,15 @@ def test_whatever_json_writes_is_read_back(pairs, ascii_only, batch):
     lines = [json.dumps({"text": text, "labels": labels}, ensure_ascii=ascii_only) for text, labels in pairs]
     texts, labels, _ = examples("\n".join(lines), "json-lines", batch=batch)
     assert list(zip(texts, labels, strict=True)) == pairs
+
+
+def test_labels_that_differ_by_a_letter_of_code_0():
+    names = ["a", "\0a", "\0\0a", "\0"]
+    lines = "".join(json.dumps({"text": "t", "labels": [name]}) + "\n" for name in names)
+    assert examples(lines, "json-lines")[1] == [[name] for name in names]
+    for format, separator in (("csv", ","), ("tsv", "\t")):
+        rows = "".join(f"t{separator}{name}\n" for name in ("labels", *names))
+        assert examples("text" + rows[1:], format)[1] == [[name] for name in names]
 
 
 # CSV and TSV
@@ -133,6 +144,26 @@ def test_bad_csv(line, match):
         assert stream.skipped.count == 1
 
 
+bare_cells = st.text('a"', max_size=3).map("a".__add__)
+odd_cells = bare_cells | st.text('"\n,a').map(lambda cell: '"' + cell.replace('"', '""') + '"')
+
+
+@given(st.lists(st.tuples(odd_cells, odd_cells)), st.sampled_from([1, 5, 1000]))
+def test_a_quote_inside_a_field_is_a_letter_as_in_the_csv_module(rows, batch):
+    data = "text,labels\n" + "".join(f"{text},{labels}\n" for text, labels in rows)
+    texts, labels, _ = examples(data, "csv", batch=batch)
+    expected = list(csv.reader(io.StringIO(data)))[1:]
+    assert texts == [text for text, _ in expected]
+    assert labels == [[label.strip()] if label.strip() else [] for _, label in expected]
+
+
+def test_a_quote_inside_a_field_of_a_record_of_many_lines():
+    for batch in (1, 1000):
+        data = 'text,labels\n"x\ny",a"b\n"p\nq","r\n""s"\nfoo,c\n'
+        assert examples(data, "csv", batch=batch)[:2] == (["x\ny", "p\nq", "foo"], [['a"b'], ['r\n"s'], ["c"]])
+    fails('text,labels\n"x\ny",a"b\n"p\nq","r\n', "csv", "line 5, column 4: expected a closing quote")
+
+
 def test_a_quote_that_stays_open_costs_no_more_than_the_longest_record():
     data = 'text,labels\n"open,x\n' + "good,y\n" * 5000
     for longest in (100, 1 << 20):
@@ -156,6 +187,11 @@ def test_columns_that_are_not_there():
     texts, _, stream = examples("text,stars\na,many\nb,3\n", "csv", rating="stars", skip_bad=True)
     assert (texts, stream.skipped.count) == (["b"], 1)
     fails("text,stars\na,inf", "csv", "line 2, column 3: expected a finite number in 'stars'", rating="stars")
+    fails("text,b\n1,2", "csv", "expected a column 'labels' for text", text="labels", labels="b")
+    fails("text,labels,labels\na,b,c", "csv", "line 1 has more than one column 'labels'")
+    assert examples("text,b,b\na,c,d", "csv")[0] == ["a"]
+    for column in ("text", "labels", "0", 0):
+        fails("text,labels\na,b", "csv", "text and labels must be two columns", text=column, labels=str(column))
     fails("text\na", "csv", "must each be one ASCII character", separator=";;")
     fails("text\na", "csv", "must differ", separator='"')
     fails("text\na", "csv", "text must name a column", text=None)
@@ -184,6 +220,15 @@ def test_rows_of_another_width_are_bad_wherever_they_stand(lines, batch):
     assert stream.skipped.count == len(lines) - len(good)
 
 
+@pytest.mark.parametrize("format", ["csv", "tsv", "json-lines", "lines", "fasttext"])
+def test_lines_that_end_in_carriage_returns_alone(format):
+    for batch in (1, 1000):
+        for end in ("", "\r"):
+            fails("text,labels\rhello,a\rfoo,b" + end, format, "lines end in carriage returns alone", batch=batch)
+    assert examples("one\rtwo\nthree", "lines")[0] == ["one\rtwo", "three"]
+    assert examples("one\r", "lines")[0] == ["one"]
+
+
 # fastText, plain lines, class folders
 
 
@@ -209,6 +254,8 @@ def test_class_folders(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     assert sniff(tmp_path) == "folders"
+    with pytest.raises(InputError, match="the format folders is read from a folder, not a file"):
+        list(read(tmp_path / "loose", "folders"))
     (batch,) = read(tmp_path)
     assert batch.texts == ["head: x\n\nbody\n\nmore", "no head"]
     assert batch.labels == [["a"], ["b"]]

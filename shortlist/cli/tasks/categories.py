@@ -245,4 +245,4 @@ def learner_of(model: Any) -> Any:
 
 def one_line(label: Any) -> str:
     """A label that can stand between tabs."""
-    return str(label).replace("\t", " ").replace("\n", " ")
+    return str(label).replace("\t", " ").replace("\n", " ").replace("\r", " ")
