@@ -11,6 +11,8 @@ of equally rare ones those known longest. When the edges fill theirs, the weakes
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -23,7 +25,7 @@ from shortlist.errors import InputError
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
 from shortlist.text.counted import CountedRows
 
-LIBRARIES = 340 * 10**6  # what a process has taken before it learns anything
+LIBRARIES = 360 * 10**6  # the most that a process takes beside a model: libraries, compiled loops, what is being read
 LEAST = 64 * 10**6
 WORD, LETTER = 300, 6  # bytes for each word, and for each byte of its name
 LABEL = 400
@@ -58,8 +60,10 @@ class Bound:
         """Make room, if need be, after something was learned."""
         share = self._share()
         self.learner.limit_edges(share // EDGE)
-        while self._words() > share and self.text.hashed is None:
-            self._forget_rarest(len(self.text.vocabulary_) // 4)
+        if self._words() > share and self.text.hashed is None:
+            while self._words() > share:
+                self._forget_rarest(len(self.text.vocabulary_) // 4)
+            give_back()
         if not self._said and (self.words_forgotten or self.learner.edges_dropped_):
             self._said = True
             warnings.warn(
@@ -119,3 +123,9 @@ class Bound:
                 rows, names, sets = CountedRows(self.text.weighted), LabelIndex(), []
         if rows.n_rows:
             yield rows, NumberedLabels(names.names, LabelSets.stack(sets))
+
+
+def give_back() -> None:
+    """Give memory that was freed back to the system, where the C library has kept it for itself (glibc)."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)

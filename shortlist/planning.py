@@ -24,9 +24,9 @@ from shortlist.categorizer import Categorizer
 from shortlist.door import Rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
-from shortlist.memory import LIBRARIES
 
 LEAST = 40  # examples of which one can take a quarter
+LIBRARIES = 340 * 10**6  # what a process has usually taken before it learns anything
 
 # Bytes that training holds at its peak, while the index is learned, for each ...
 COUNTED = 5  # entry of a text's row: column and count
