@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from shortlist import store
-from shortlist.categories.learner import BIAS, CategoryLearner, Explanation
+from shortlist.categories.explanation import Explanation
+from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.categories.tuned_index import TunedIndex
 from shortlist.door import Rows
 from shortlist.errors import InputError

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from shortlist import store
+from shortlist.categories.explanation import Explanation
 from shortlist.door import MOST_AMOUNT, Rows, RowStore, as_rows, as_seed, as_whole
 from shortlist.errors import InputError
 from shortlist.growing import grown
@@ -32,25 +33,6 @@ from shortlist.store import Later, State, array_to_text, text_to_array
 
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
 BIAS = -1  # the column of a vote that no feature casts
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why a label has its score: the votes of the features, heaviest first. The votes sum to the score."""
-
-    label: Any
-    score: float
-    votes: list[tuple[Any, float]]
-
-    def __iter__(self) -> Iterator[tuple[Any, float]]:
-        return iter(self.votes)
-
-    def __len__(self) -> int:
-        return len(self.votes)
-
-    def __repr__(self) -> str:
-        lines = [f"{self.score:8.4f}  {self.label}"]
-        return "\n".join(lines + [f"{vote:+8.4f}    {feature}" for feature, vote in self.votes])
 
 
 class CategoryLearner(ClassifierMixin, BaseEstimator):
