@@ -22,7 +22,7 @@ class Quoting:
         self.waiting: list[tuple[int, str]] = []
         self._held = 0
         q, s = re.escape(quote), re.escape(separator)
-        self._odd_quotes = re.compile(f"(?<!{q})(?:{q}{q})*{q}(?!{q})")
+        self._odd_quotes = re.compile(f"{q}(?<!{q}{q})(?:{q}{q})*(?!{q})")
         self._field = re.compile(f"{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}(?!{q})|(?!{q})[^{s}]*")
 
     def rows(self, numbers: Sequence[int], lines: list[str], last: bool = False) -> tuple[list[int], list[list[str]]]:
