@@ -33,6 +33,7 @@ import copy
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.categories.feature_focus import cut_tail, move_to_more_room, put_in_place
 from shortlist.categories.index import EDGES, Index, retrieve
@@ -116,14 +117,17 @@ class TunedIndex(IndexLearner):
     def _bias(self) -> Floats:
         return grown(self._biases, len(self._labels))[: len(self._labels)]
 
-    # Putting together: counts add, corrections and biases are averaged.
+    # Putting together: counts add. The corrections of a feature are averaged over those who have met it, or those of a
+    # rare feature would shrink with each learner that has not; biases over all.
 
     def _merge(self, other: Any, numbers: Ints) -> None:
-        share = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_)
+        n = max(self._index.features.size, other._index.features.size)
+        seen, seen_there = (grown(index.features["seen"], n)[:n] for index in (self._index, other._index))
         theirs = copy.copy(other)
-        theirs._index = tuned_by(other._index, share)
-        self._index = tuned_by(self._index, 1.0 - share)
+        theirs._index = tuned_by(other._index, seen_there / np.maximum(1, seen + seen_there))
+        self._index = tuned_by(self._index, seen / np.maximum(1, seen + seen_there))
         super()._merge(theirs, numbers)
+        share = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_)
         self._biases = (1.0 - share) * grown(self._biases, len(self._labels))
         self._biases[numbers] += share * other._bias()
         self._course = joined([self._course, other._course], [1.0 - share, share])
@@ -138,9 +142,12 @@ class TunedIndex(IndexLearner):
         learned = [shard._course - self._course for shard in shards]
         self._course = self._course + joined(learned, [1.0 / len(shards)] * len(shards))
         self._pass = shards[0]._pass
-        self._index = tuned_by(self._index, 0.0)
-        for shard in shards:
-            shard._index = tuned_by(shard._index, 1.0 / len(shards))
+        began = self._index.for_features(max(shard._index.features.size for shard in shards))
+        met = np.array([has_met(shard._index, began) for shard in shards], dtype=np.float64)
+        met[0, met.sum(axis=0) == 0] = 1.0  # nobody has: all shards still have what there was
+        for shard, factor in zip(shards, met / met.sum(axis=0), strict=True):
+            shard._index = tuned_by(shard._index, factor)
+        self._index = tuned_by(self._index, np.zeros(began.features.size))
         super()._mix(shards)
 
     def _to_arrays(self) -> dict[str, Any]:
@@ -168,11 +175,18 @@ def joined(courses: list[Floats], shares: list[float]) -> Floats:
     return course
 
 
-def tuned_by(index: Index, factor: float) -> Index:
-    """The index with all corrections times a factor."""
+def tuned_by(index: Index, factors: Floats) -> Index:
+    """The index with the corrections of each feature times a factor of its own."""
     index = index.copy()
-    index.edges["tuned"] *= factor
+    scale_corrections(index, factors)
     return index
+
+
+def has_met(index: Index, before: Index) -> NDArray[np.bool_]:
+    """Which features of ``before`` a learner has met since, whose index is now ``index``."""
+    met = np.zeros(before.features.size, dtype=np.bool_)
+    find_met(index.for_features(met.size), before, met)
+    return met
 
 
 class Desk(NamedTuple):
@@ -293,3 +307,24 @@ def count_and_correct(
                     feature["length"] = n
                     index.used[EDGES] += 1
         cut_tail(feature, edges, index.used, least, leakage)
+
+
+@kernel
+def scale_corrections(index: Index, factors: Floats) -> None:
+    """u_fc times factors[f] (float64[features])."""
+    for f in range(index.features.size):
+        first = index.features[f]["start"]
+        for e in range(first, first + index.features[f]["length"]):
+            index.edges[e]["tuned"] *= factors[f]
+
+
+@kernel
+def find_met(index: Index, before: Index, met: NDArray[np.bool_]) -> None:
+    """met[f] = whether the list of f has changed (bool[features], all false). Passes that only correct move no edge."""
+    for f in range(met.size):
+        now, then = index.features[f], before.features[f]
+        met[f] = now["seen"] != then["seen"] or now["length"] != then["length"]
+        e = 0
+        while not met[f] and e < now["length"]:
+            met[f] = index.edges[now["start"] + e]["tuned"] != before.edges[then["start"] + e]["tuned"]
+            e += 1

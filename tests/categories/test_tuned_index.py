@@ -130,19 +130,38 @@ def test_a_change_of_meaning_is_learned_soon():
     assert learner.score(X[5500:], changed[5500:]) > 0.95
 
 
-def test_merging_adds_counts_and_averages_corrections_by_examples():
+def test_merging_adds_counts_and_averages_corrections_by_what_was_seen():
     X, Y, _ = noisy_stream(600, right=1.0)
     one, other = TunedIndex().fit(X[:200], Y[:200]), TunedIndex().fit(X[200:], Y[200:])
-    (a, _, bias_a), (b, _, bias_b) = learned(one), learned(other)
+    (a, features_a, bias_a), (b, features_b, bias_b) = learned(one), learned(other)
     unchanged = learned(other)
     edges, _, bias = learned(one.merge(other))
     assert learned(other) == unchanged
     assert edges
-    for pair, (w, u) in edges.items():
-        (w_a, u_a), (w_b, u_b) = a.get(pair, (0, 0)), b.get(pair, (0, 0))
-        assert (w, u) == pytest.approx((w_a + w_b, u_a / 3 + 2 * u_b / 3), abs=1e-6)
+    for (f, c), (w, u) in edges.items():
+        (w_a, u_a), (w_b, u_b) = a.get((f, c), (0, 0)), b.get((f, c), (0, 0))
+        seen_a, seen_b = features_a.get(f, (0, 0))[1], features_b.get(f, (0, 0))[1]
+        mean = (seen_a * u_a + seen_b * u_b) / (seen_a + seen_b)
+        assert (w, u) == pytest.approx((w_a + w_b, mean), abs=1e-6)
     for c, value in bias.items():
         assert value == pytest.approx(bias_a.get(c, 0.0) / 3 + 2 * bias_b.get(c, 0.0) / 3)
+
+
+def corrections(learner):
+    """By feature and label."""
+    feature, edges = learner._index.all_edges()
+    names = [learner.classes_[c] for c in edges["label"]]
+    return {(f, name): u for f, name, u in zip(feature.tolist(), names, edges["tuned"].tolist(), strict=True)}
+
+
+def test_what_one_of_two_has_met_alone_keeps_its_corrections():
+    X = np.array([[1.0, 0, 2], [1, 0, 3], [0, 2, 1], [0, 1, 1]])
+    Y = [["a"], ["b"], ["a"], ["c"]]
+    one, other = (TunedIndex(passes=1, random_state=None).fit(X[part], Y[part]) for part in (slice(2), slice(2, None)))
+    alone = {edge: u for edge, u in (corrections(one) | corrections(other)).items() if edge[0] < 2}
+    assert any(alone.values())
+    for together in (TunedIndex(shards=2, passes=1, random_state=None).fit(X, Y), one.merge(other)):
+        assert {edge: u for edge, u in corrections(together).items() if edge[0] < 2} == alone
 
 
 def test_shards_come_near_what_is_learned_in_one():
