@@ -97,8 +97,8 @@ def test_a_model_of_the_future(run, model):
         (["--option", "format=csv"], ["use --format"]),
         (["--option", "source=other"], ["the argument that names the data"]),
         (["--workers", "1", "--option", "part_size=9"], ["use --part-size"]),
-        (["--workers", "1", "--part-size", "nan"], ["--part-size must lie between"]),
-        (["--workers", "1", "--part-size", "inf"], ["--part-size must lie between"]),
+        (["--workers", "1", "--part-size", "nan"], ["--part-size must"]),
+        (["--workers", "1", "--part-size", "inf"], ["--part-size must"]),
         (["--format", "parchment"], ["parchment", "json-lines"]),
     ],
 )
