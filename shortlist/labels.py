@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, count, islice
+from itertools import chain, islice
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -69,10 +69,13 @@ class NumberedLabels(Sequence[list[Any]]):
 
     @classmethod
     def stack(cls, parts: Iterable[Sequence[list[Any]]]) -> NumberedLabels:
-        """The label lists of all parts, one part after the other; each label once with an example."""
+        """The label lists of all parts, one part after the other."""
+        parts = list(parts)
+        ready = [part for part in parts if isinstance(part, NumberedLabels)]
+        if len(ready) == len(parts) and len({id(part.names) for part in ready}) == 1:  # batches of one file
+            return cls(ready[0].names, LabelSets.stack([part.sets for part in ready]))
         index = LabelIndex()
-        sets = [index.learn(part, len(part)) for part in parts]
-        return cls(index.names, LabelSets.stack(sets))
+        return cls(index.names, LabelSets.stack([index.learn(part, len(part)) for part in parts]))
 
     def __len__(self) -> int:
         return self.sets.n_rows
@@ -160,11 +163,10 @@ class LabelIndex:
     def look_up(self, Y: Any, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples without learning any: unseen ones get numbers from len(self) on."""
         labels = numbered(Y, n_rows)
-        numbers = np.full(len(labels.names), -1, dtype=np.int32)
-        unseen = count(len(self))
-        for i in dict.fromkeys(labels.sets.ids.tolist()):
-            known = self.number.get(labels.names[i])
-            numbers[i] = next(unseen) if known is None else known
+        numbers = np.array([self.number.get(name, -1) for name in labels.names], dtype=np.int32)
+        unseen = labels.sets.ids[numbers[labels.sets.ids] < 0]
+        for number, i in enumerate(dict.fromkeys(unseen.tolist()), len(self)):
+            numbers[i] = number
         return labels.numbered_as(numbers)
 
 

@@ -1,5 +1,6 @@
 """Numbered label lists behave as the lists do, and teach no label that does not occur."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,15 @@ def test_lists_are_numbered_in_order_of_first_appearance(batches):
 
 
 @given(st.lists(label_lists, max_size=4), st.booleans())
-def test_parts_are_stacked_in_their_order(parts, are_numbered):
-    given_parts = [NumberedLabels.of(part) for part in parts] if are_numbered else parts
-    assert NumberedLabels.stack(given_parts) == [list(dict.fromkeys(own)) for part in parts for own in part]
+def test_parts_are_stacked_in_their_order(parts, share_names):
+    everything = [own for part in parts for own in part]
+    if share_names:
+        whole, first, given_parts = NumberedLabels.of(everything), 0, []
+        for part in parts:
+            given_parts.append(NumberedLabels(whole.names, whole.sets.chosen(np.arange(first, first + len(part)))))
+            first += len(part)
+    else:
+        given_parts = parts
+    stacked, index = NumberedLabels.stack(given_parts), LabelIndex(["c", 1])
+    found = as_lists(index.look_up(stacked, len(everything)))
+    assert found == obvious(everything, ["c", 1])

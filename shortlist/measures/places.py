@@ -108,7 +108,7 @@ def place_labels(ranking: Ranking, truth: LabelSets | Iterable[Any], n_labels: i
         ids = np.clip(ids, -1, n_labels).astype(np.int32)
     scores = scores.astype(np.float64, copy=False)
     length = np.empty(n, dtype=np.int64)
-    row, fault = count_found(ids, scores, np.full(n_labels, -1, dtype=np.int64), length)
+    row, fault = count_found(ids, scores, np.full(n_labels, -1, dtype=np.int32), length)
     if fault:
         raise InputError(f"row {row} of the ranking {FAULTS[fault]}")
     known = np.bincount(np.repeat(np.arange(n), np.diff(starts))[true < n_labels], minlength=n)
@@ -183,29 +183,28 @@ def _place(
 
 @kernel
 def count_found(
-    ids: NDArray[np.int32], scores: NDArray[np.float64], last: NDArray[np.int64], length: NDArray[np.int64]
+    ids: NDArray[np.int32], scores: NDArray[np.float64], last: NDArray[np.int32], length: NDArray[np.int64]
 ) -> tuple[int, int]:
     """How many labels each ranking holds, into length; gives the first row at fault and its fault, or FINE.
 
     ids: label numbers, negative where there is none; last: for each label the last row that held it, all −1.
     """
     for i in range(ids.shape[0]):
-        n = 0
+        n, before = 0, np.inf
         for p in range(ids.shape[1]):
-            c = ids[i, p]
+            c, score = ids[i, p], scores[i, p]
             if c < 0:
                 continue
             if c >= last.size:
                 return i, UNKNOWN
             if p > n:
                 return i, GAP
-            if np.isnan(scores[i, p]):
-                return i, NO_SCORE
-            if p > 0 and scores[i, p] > scores[i, p - 1]:
-                return i, ASCENDS
+            if not score <= before:
+                return i, NO_SCORE if np.isnan(score) else ASCENDS
             if last[c] == i:
                 return i, TWICE
             last[c] = i
+            before = score
             n += 1
         length[i] = n
     return 0, FINE
