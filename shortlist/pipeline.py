@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -37,6 +37,18 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
         raise
     finally:
         maker.shutdown(wait=wait, cancel_futures=True)
+
+
+def by_threads(function: Callable[[Any], Item], items: Iterable[Any], workers: int) -> Iterator[Item]:
+    """What the function makes of each item, in their order, made by several threads a few items ahead."""
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Any] = deque()
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > workers + AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def is_stuck() -> bool:

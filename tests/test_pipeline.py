@@ -11,7 +11,7 @@ import pytest
 
 from shortlist import Categorizer, FeatureFocus, InputError
 from shortlist.categories.contract import as_bytes
-from shortlist.pipeline import AHEAD, ahead
+from shortlist.pipeline import AHEAD, ahead, by_threads
 
 
 def test_items_come_in_order_and_the_error_behind_them():
@@ -23,6 +23,14 @@ def test_items_come_in_order_and_the_error_behind_them():
     assert [next(made) for _ in range(10)] == list(range(10))
     with pytest.raises(InputError, match="line 11"):
         next(made)
+
+
+def test_threads_keep_the_order_and_stay_a_few_items_ahead():
+    begun = []
+    made = by_threads(lambda n: begun.append(n) or n * n, range(100), 3)
+    assert [next(made) for _ in range(5)] == [0, 1, 4, 9, 16]
+    assert len(begun) <= 5 + 3 + AHEAD
+    assert list(made) == [n * n for n in range(5, 100)]
 
 
 def test_a_stage_waits_when_it_is_far_enough_ahead():

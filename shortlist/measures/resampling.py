@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import scipy.sparse
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.door import MOST_SEED, as_whole
 from shortlist.kernels import kernel
+from shortlist.pipeline import by_threads
 
 CONFIDENCE = 95  # per cent
 MANY = 20_000  # rows that are worth threads
@@ -31,9 +31,9 @@ def resampled_sums(rows: scipy.sparse.sparray, resamples: int, random_state: int
         rng = np.random.default_rng([seed, first])
         return [by_column @ counted(rng.integers(n, size=n)) for _ in range(first, min(first + BATCH, resamples))]
 
-    with ThreadPoolExecutor((os.cpu_count() or 1) if n >= MANY else 1) as pool:
-        for some in pool.map(sums, range(0, resamples, BATCH)):
-            yield from some
+    firsts = range(0, resamples, BATCH)
+    for some in map(sums, firsts) if n < MANY else by_threads(sums, firsts, os.cpu_count() or 1):
+        yield from some
 
 
 @kernel

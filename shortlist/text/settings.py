@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from shortlist.door import as_choice, as_real, as_whole
-from shortlist.errors import InputError
 from shortlist.text.weighting import IDF, NORM, TF
 from shortlist.texts import as_texts, letters
 
@@ -47,8 +46,6 @@ class Settings(NamedTuple):
             as_choice(stop_words, "stop_words", (None, "english"))
         elif stop_words is not None:
             stop_words = [str(word) for word in as_texts(stop_words, "stop_words")]
-        if given.hashed is not None and as_whole(given.hashed, "hashed", least=1) >= 2**31:
-            raise InputError(f"hashed must be below 2**31, not {given.hashed}")
         return cls(
             lowercase=bool(as_choice(given.lowercase, "lowercase", (True, False))),
             min_length=as_whole(given.min_length, "min_length", least=1),
@@ -57,7 +54,7 @@ class Settings(NamedTuple):
             ngrams="auto" if given.ngrams == "auto" else as_whole(given.ngrams, "ngrams", least=1),
             prefix=None if given.prefix is None else as_whole(given.prefix, "prefix", least=1),
             min_df=as_whole(given.min_df, "min_df", least=1),
-            hashed=None if given.hashed is None else int(given.hashed),
+            hashed=None if given.hashed is None else as_whole(given.hashed, "hashed", least=1),
             tf=as_choice(given.tf, "tf", TF),
             idf=as_choice(given.idf, "idf", (None, *IDF)),
             norm=as_choice(given.norm, "norm", (None, *NORM)),
