@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -23,6 +26,32 @@ LEAST_SQUARE = np.finfo(np.float64).tiny  # a smaller sum of squares has lost di
 def kernel(function: Function) -> Function:
     """Compile once per machine, release the interpreter lock while running, divide as NumPy does."""
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+def fetch(array: NDArray[Any], i: int) -> None:
+    """Ask memory for array[i], which will be read soon, and do not wait for it. As plain Python it does nothing."""
+
+
+@overload(fetch)
+def _fetch(array: Any, i: Any) -> Any:
+    def compiled(array: Any, i: Any) -> Any:
+        _prefetch(array, i)
+
+    return compiled
+
+
+@intrinsic
+def _prefetch(typing: Any, array: Any, i: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        entry = builder.gep(data, [context.cast(builder, arguments[1], signature.args[1], types.intp)])
+        address, number = builder.bitcast(entry, ir.IntType(8).as_pointer()), ir.IntType(32)
+        prefetch = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        ask = cgutils.get_or_insert_function(builder.module, prefetch, "llvm.prefetch.p0i8")
+        builder.call(ask, [address, number(0), number(3), number(1)])  # to read, to be kept in the cache, data
+        return context.get_dummy_value()
+
+    return types.void(array, i), generate
 
 
 @kernel

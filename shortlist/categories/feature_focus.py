@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.categories.index import EDGES, END, Index, retrieve
+from shortlist.categories.index import EDGES, END, Index, retrieve, room_for_touched
 from shortlist.categories.index_learner import IndexLearner
 from shortlist.categories.room import DONE, room_for
 from shortlist.door import Rows, as_real, as_whole
@@ -81,7 +81,7 @@ class FeatureFocus(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         n_classes = len(self._labels)
-        scores, touched = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
+        scores, touched = np.zeros(n_classes), room_for_touched(n_classes)
         return learn(
             rows, labels, order, done, first_pass, self._index, scores, touched, self.max_edges,
             float(self.min_weight), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
@@ -100,7 +100,7 @@ def learn(
     """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
-    scores: float64[classes], all zero; touched: int32[classes].
+    scores: float64[classes], all zero; touched: int32[classes + 1].
     """
     for t in range(position, order.size):
         i = order[t]
@@ -170,7 +170,7 @@ def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: b
         v += edges[at]["weight"]
     elif index.used[EDGES] < cap:
         if n == feature["capacity"]:
-            move_to_more_room(f, index)
+            move_to_more_room(f, n + 1, index)
             first = feature["start"]
             at = first + n
         n += 1
@@ -211,12 +211,15 @@ def slots_of(size: int) -> int:
 
 
 @kernel
-def move_to_more_room(f: int, index: Index) -> None:
-    """Give feature f the next larger block of slots: a free one, or a new one at the end of the pool."""
+def move_to_more_room(f: int, wanted: int, index: Index) -> None:
+    """Give feature f, whose block of slots is full, one of at least so many: a free one, or a new one at the end."""
     feature, edges = index.features[f], index.edges
     old, n = feature["start"], feature["length"]
     size = 0
     while slots_of(size) <= n:
+        size += 1
+    old_size = size - 1  # of n slots or, of a list from a file, of fewer
+    while slots_of(size) < wanted:
         size += 1
     new = index.free[size]
     if new >= 0:
@@ -229,5 +232,5 @@ def move_to_more_room(f: int, index: Index) -> None:
     feature["start"] = new
     feature["capacity"] = slots_of(size)
     if n > 0:
-        edges[old]["weight"] = index.free[size - 1]  # of n slots or, of a list from a file, of fewer
-        index.free[size - 1] = old
+        edges[old]["weight"] = index.free[old_size]
+        index.free[old_size] = old

@@ -21,7 +21,7 @@ from shortlist.categories.best import keep_best
 from shortlist.categories.learner import BIAS
 from shortlist.door import Rows
 from shortlist.growing import grown
-from shortlist.kernels import Floats, Ints, Longs, kernel
+from shortlist.kernels import Floats, Ints, Longs, fetch, kernel
 from shortlist.store import Later, State
 
 FEATURE = np.dtype(
@@ -34,8 +34,10 @@ FEATURE = np.dtype(
     ],
     align=True,
 )
-EDGE = np.dtype([("weight", np.float64), ("label", np.int32), ("tuned", np.float32)])  # w′_fc, c, tuned_index.py's u_fc
+# w′_fc, c, tuned_index.py's u_fc. A label has no sign, so that Numba need not ask whether it counts from the end.
+EDGE = np.dtype([("weight", np.float64), ("label", np.uint32), ("tuned", np.float32)])
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
+LINES, EDGES_IN_LINE = 4, 4  # of the cache, that are fetched of each list ahead of time: most lists, whole
 LEAST = 5e-324  # the smallest number above 0
 SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (feature_focus.slots_of)
 RUN = 1 << 16  # features whose lists are copied at a time
@@ -75,9 +77,9 @@ class Index(NamedTuple):
         """All lists laid end to end, feature after feature (EDGE)."""
         return np.concatenate([np.empty(0, dtype=EDGE), *self._runs()])
 
-    def column(self, name: str) -> Later:
+    def column(self, name: str, dtype: Any) -> Later:
         """One field of all edges, feature after feature."""
-        return Later(EDGE[name], self.n_edges, lambda: (edges[name] for edges in self._runs()))
+        return Later(np.dtype(dtype), self.n_edges, lambda: (edges[name].astype(dtype) for edges in self._runs()))
 
     def _runs(self) -> Iterator[NDArray[Any]]:
         """The lists laid end to end, of some features at a time."""
@@ -114,7 +116,8 @@ class Index(NamedTuple):
     def to_arrays(self, n_features: int) -> dict[str, Any]:
         """The index without its spare room, for the model file."""
         per_feature = {name: self.features[name][:n_features] for name in ("length", "total", "seen")}
-        return {**per_feature, "edge_class": self.column("label"), "edge_weight": self.column("weight")}
+        per_edge = {"edge_class": self.column("label", np.int32), "edge_weight": self.column("weight", np.float64)}
+        return {**per_feature, **per_edge}
 
     @classmethod
     def from_arrays(cls, state: State, n_features: int, n_classes: int) -> Index:
@@ -170,14 +173,14 @@ def rank(
     rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, ids: Ints, scores: Floats
 ) -> None:
     """The best classes of each row, into ids and scores (n × k). bias: what each class has before any vote."""
-    own, touched = np.zeros(bias.size), np.empty(bias.size, dtype=np.int32)
+    own, touched = np.zeros(bias.size), room_for_touched(bias.size)
     _rank(rows, index, bias, max_edges, rare, own, touched, ids, scores)
 
 
 def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int) -> Floats:
     """The scores of all classes, n × classes. One that is not retrieved has 0, or the lowest score if that is less."""
     all_of_them = np.zeros((rows.n_rows, bias.size))
-    touched = np.empty(bias.size, dtype=np.int32)
+    touched = room_for_touched(bias.size)
     for i, scores in enumerate(all_of_them):
         retrieved = touched[: retrieve(rows, i, index, max_edges, rare, scores, touched)]
         own = scores[retrieved] + bias[retrieved]
@@ -200,6 +203,11 @@ def lay_end_to_end(index: Index, begin: int, end: int, edges: NDArray[Any]) -> N
 # Section 3.2, RankedRetrieval
 
 
+def room_for_touched(n_classes: int) -> Ints:
+    """Where ``retrieve`` lists classes: it writes one place beyond the last."""
+    return np.empty(n_classes + 1, dtype=np.int32)
+
+
 @kernel
 def share_of(feature: Any, x: float, rare: int) -> float:
     """r_f · x[f] / w′_f; times w′_fc it is the vote of f for c. r_f = min(1, #_f / rare), or 1 where rare is 0."""
@@ -214,24 +222,27 @@ def retrieve(
     """Add the votes of row i to scores (float64[classes], zero before); list the scored classes in touched.
 
     Each class c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among its max_edges heaviest
-    edges. The correction u_fc is 0 but for a learner that tunes.
+    edges. The correction u_fc is 0 but for a learner that tunes. A class whose votes cancel, or vanish in rounding, is
+    retrieved with the least score there is. The loop has no branch: a processor cannot foresee which class is new.
     """
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        if rows.indices[j] < index.features.size:
+            first = index.features[rows.indices[j]]["start"]
+            for line in range(LINES):
+                fetch(index.edges, first + line * EDGES_IN_LINE)
     n = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         if rows.indices[j] >= index.features.size or index.features[rows.indices[j]]["length"] == 0:
             continue
-        feature = index.features[rows.indices[j]]
-        share, first = share_of(feature, rows.data[j], rare), feature["start"]
-        for e in range(first, first + min(feature["length"], max_edges)):
-            vote = share * index.edges[e]["weight"] + rows.data[j] * index.edges[e]["tuned"]
-            if vote != 0.0:  # neither a vote that vanishes in rounding ...
-                c = index.edges[e]["label"]
-                if scores[c] == 0.0:
-                    touched[n] = c
-                    n += 1
-                scores[c] += vote
-                if scores[c] == 0.0:  # ... nor votes that cancel may list a class twice
-                    scores[c] = LEAST
+        feature, x = index.features[rows.indices[j]], rows.data[j]
+        share, first = share_of(feature, x, rare), feature["start"]
+        for edge in index.edges[first : first + min(feature["length"], max_edges)]:
+            c = edge["label"]
+            before = scores[c]
+            touched[np.uint64(n)] = c  # to be overwritten by the next one, unless c is new
+            n += before == 0.0
+            score = before + (share * edge["weight"] + x * edge["tuned"])
+            scores[c] = score if score != 0.0 else LEAST
     return n
 
 

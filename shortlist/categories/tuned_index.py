@@ -12,16 +12,17 @@ an example misses that is what the example teaches, by the rule of Widrow and Ho
     u_fc += η·e_c·x[f] on the edges that voted and on new ones,    b_c += κ·η·e_c where c was retrieved.
 
 The step is bolder where the index is sure of itself and wrong, as after a change of what labels mean. With the surprise
-z = min(1, best wrong score)² of an example and its mean z̄ over some thousand examples,
+z = min(1, best wrong score)² of an example and its mean z̄ over some thousand examples that were new,
 
-    η = step·(1 + 2.3·z·max(0, 1 − 5·z̄)):
+    η = step·(1 + 2.3·z·max(0, 1 − 5·z̄)) / max(1, 5·z̄):
 
-where a wrong class that scores 1 is rare, it teaches three times as much; where it is common, it is noise.
+where a wrong class that scores 1 is rare, it teaches three times as much; where it is common, it is noise, and every
+example teaches less.
 
 The first time an example is seen, its true classes with e_c > 0 are counted too, as FSU counts (feature_focus.py):
 w′_fc += x[f], w′_f += x[f]. An example with many labels spreads its weight over many edges, so an edge may have a share
 as small as ``min_weight`` divided by the mean number of labels so far. The index is as bounded as Feature-Focus has it.
-Further passes of ``fit`` only correct, each with a third of the step.
+Further passes of ``fit`` only correct, with steps that fall evenly from half of that to nothing.
 
 Each class is corrected for itself, never against another one. So a class that is true but that nobody has written down,
 of which real label sets are full, costs a small step on its own score and nothing else.
@@ -36,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.categories.feature_focus import cut_tail, move_to_more_room, put_in_place
-from shortlist.categories.index import EDGES, Index, retrieve
+from shortlist.categories.index import EDGES, Index, retrieve, room_for_touched
 from shortlist.categories.index_learner import IndexLearner
 from shortlist.categories.room import DONE, room_for
 from shortlist.door import Rows, RowStore, as_real
@@ -45,7 +46,7 @@ from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.labels import LabelSets
 from shortlist.store import State
 
-DECAY = 1 / 3  # of the step, from one pass to the next
+FURTHER = 0.5  # of the step, where further passes begin
 SURPRISE, WEIGHT, EXAMPLES, LABELS = 0, 1, 2, 3  # entries of course: z̄, the examples in it; all, and their labels
 BOLD, DOUBT, MEMORY = 2.3, 5.0, 5000.0  # how much bolder; from which z̄ on not at all (1/5); examples in z̄
 KAPPA = 0.04  # κ: a class's bias learns as a feature would that is in every row with the value 0.2
@@ -66,9 +67,9 @@ class TunedIndex(IndexLearner):
 
     def __init__(
         self,
-        min_weight: float = 0.01,
+        min_weight: float = 0.0125,
         max_edges: int = 50,
-        passes: int = 3,
+        passes: int = 2,
         step: float = 0.3,
         leakage: bool = True,
         rare: int = 10,
@@ -99,6 +100,8 @@ class TunedIndex(IndexLearner):
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
+        further = max(1, self.passes - 1)
+        self._to_come = np.array([further + 1 - self._pass, further], dtype=np.float64) * order.size
         self._biases = grown(self._biases, len(self._labels))
         super()._learn(rows, labels, order, first_pass)
 
@@ -106,9 +109,9 @@ class TunedIndex(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         return learn(
-            rows, labels, order, done, first_pass, self._index, self._biases, self._course,
+            rows, labels, order, done, first_pass, self._index, self._biases, self._course, self._to_come,
             make_desk(len(self._labels)), self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap,
-            float(self.step) * DECAY**self._pass,
+            float(self.step),
         )  # fmt: skip
 
     def _least_share(self) -> float:
@@ -151,7 +154,7 @@ class TunedIndex(IndexLearner):
         super()._mix(shards)
 
     def _to_arrays(self) -> dict[str, Any]:
-        own = {"edge_tuned": self._index.column("tuned"), "bias": self._bias()}
+        own = {"edge_tuned": self._index.column("tuned", np.float32), "bias": self._bias()}
         return super()._to_arrays() | own | {"course": self._course, "pass": np.array([self._pass])}
 
     def _from_arrays(self, state: State) -> None:
@@ -199,18 +202,20 @@ class Desk(NamedTuple):
 
 
 def make_desk(n_classes: int) -> Desk:
-    ids, entries = np.empty(n_classes, dtype=np.int32), np.full(n_classes, -1, dtype=np.int64)
-    return Desk(np.zeros(n_classes), np.zeros(n_classes), ids, entries)
+    entries = np.full(n_classes, -1, dtype=np.int64)
+    return Desk(np.zeros(n_classes), np.zeros(n_classes), room_for_touched(n_classes), entries)
 
 
 @kernel
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
-    course: Floats, desk: Desk, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int, step: float,
+    course: Floats, to_come: Floats, desk: Desk, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int,
+    step: float,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
+    to_come: how many examples further passes have still to correct, and how many they had when they began.
     """
     for t in range(position, order.size):
         i = order[t]
@@ -222,14 +227,15 @@ def learn(
             course[LABELS] += labels.indptr[i + 1] - labels.indptr[i]
         n = retrieve(rows, i, index, max_edges, rare, desk.scores, desk.touched)
         z = find_errors(labels, i, bias, desk, n)
-        course[WEIGHT] = min(course[WEIGHT] + 1.0, MEMORY)
-        course[SURPRISE] += (z - course[SURPRISE]) / course[WEIGHT]
-        eta = step * (1.0 + BOLD * z * max(0.0, 1.0 - DOUBT * course[SURPRISE]))
         if first_pass:
-            least = least_share(min_weight, course)
+            course[WEIGHT] = min(course[WEIGHT] + 1.0, MEMORY)
+            course[SURPRISE] += (z - course[SURPRISE]) / course[WEIGHT]
+            eta, least = step * boldness(z, course[SURPRISE]), least_share(min_weight, course)
             count_and_correct(rows, labels, i, index, desk, max_edges, least, leakage, cap, eta)
         else:
+            eta = step * boldness(z, course[SURPRISE]) * FURTHER * to_come[0] / to_come[1]
             correct(rows, i, index, desk, max_edges, eta)
+            to_come[0] -= 1.0
         for a in range(n):
             c = desk.touched[a]
             bias[c] += KAPPA * eta * desk.error[c]
@@ -237,6 +243,12 @@ def learn(
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
             desk.error[labels.ids[b]] = 0.0
     return order.size, DONE, 0
+
+
+@kernel
+def boldness(z: float, mean: float) -> float:
+    """η / step for an example of surprise z, where z̄ is the mean."""
+    return (1.0 + BOLD * z * max(0.0, 1.0 - DOUBT * mean)) / max(1.0, DOUBT * mean)
 
 
 @kernel
@@ -248,16 +260,17 @@ def least_share(min_weight: float, course: Floats) -> float:
 @kernel
 def find_errors(labels: LabelSets, i: int, bias: Floats, desk: Desk, n: int) -> float:
     """e_c of the n retrieved classes of example i, and of its own; gives the surprise z."""
-    for a in range(n):
-        c = desk.touched[a]
-        desk.error[c] = -max(0.0, desk.scores[c] + bias[c])
     for b in range(labels.indptr[i], labels.indptr[i + 1]):
-        c = labels.ids[b]
-        score = desk.scores[c] + bias[c] if desk.scores[c] != 0.0 else 0.0
-        desk.error[c] = max(0.0, 1.0 - score)
+        desk.error[labels.ids[b]] = 1.0  # if it is not retrieved
     worst = 0.0
     for a in range(n):
-        worst = min(worst, desk.error[desk.touched[a]])
+        c = desk.touched[a]
+        score = desk.scores[c] + bias[c]
+        if desk.error[c] > 0.0:
+            desk.error[c] = max(0.0, 1.0 - score)
+        else:
+            desk.error[c] = -max(0.0, score)
+            worst = min(worst, desk.error[c])
     return min(1.0, -worst) ** 2
 
 
@@ -266,8 +279,9 @@ def correct(rows: Rows, i: int, index: Index, desk: Desk, max_edges: int, eta: f
     """u_fc += η·e_c·x[f] on the edges that voted."""
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         feature, shift = index.features[rows.indices[j]], eta * rows.data[j]
-        for e in range(feature["start"], feature["start"] + min(feature["length"], max_edges)):
-            index.edges[e]["tuned"] += shift * desk.error[index.edges[e]["label"]]
+        first = feature["start"]
+        for edge in index.edges[first : first + min(feature["length"], max_edges)]:
+            edge["tuned"] += shift * desk.error[edge["label"]]
 
 
 @kernel
@@ -285,14 +299,15 @@ def count_and_correct(
         feature = index.features[f]
         feature["seen"] += 1
         first, n = feature["start"], feature["length"]
-        for e in range(first, first + n):
-            c = edges[e]["label"]
+        own = edges[first : first + n]
+        for at in range(n):
+            c = own[at]["label"]
             error = desk.error[c]
-            if e - first < max_edges:
-                edges[e]["tuned"] += shift * error
+            if at < max_edges:
+                own[at]["tuned"] += shift * error
             if error > 0.0:
                 desk.met[c] = j
-                put_in_place(edges, first, e, c, edges[e]["weight"] + x, edges[e]["tuned"])
+                put_in_place(own, 0, at, c, own[at]["weight"] + x, own[at]["tuned"])
 
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
             c = labels.ids[b]
@@ -300,7 +315,7 @@ def count_and_correct(
                 feature["total"] += x
                 if desk.met[c] != j and index.used[EDGES] < cap:
                     if n == feature["capacity"]:
-                        move_to_more_room(f, index)
+                        move_to_more_room(f, n + labels.indptr[i + 1] - b, index)  # for all that may be new
                         first = feature["start"]
                     put_in_place(edges, first, first + n, c, x, shift * desk.error[c])
                     n += 1

@@ -22,7 +22,7 @@ from shortlist.categories import index as indexing
 from shortlist.categories import moves
 from shortlist.categories.best import keep_best
 from shortlist.categories.feature_focus import holds, update
-from shortlist.categories.index import END, Index, empty_index, retrieve
+from shortlist.categories.index import END, Index, empty_index, retrieve, room_for_touched
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes import (
     Prototypes,
@@ -90,7 +90,7 @@ class UnweightedIndex(CategoryLearner):
         self._index = self._index.for_features(rows.n_features)
         self._perceptrons = self._perceptrons.for_features(rows.n_features)
         n_classes = len(self._labels)
-        scores, found = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
+        scores, found = np.zeros(n_classes), room_for_touched(n_classes)
         desk = scratch(n_classes * self.classifiers)
         done, why = 0, WANTS_EDGES
         while why != DONE:
@@ -107,7 +107,7 @@ class UnweightedIndex(CategoryLearner):
         n_classes, m = len(self._labels), self.classifiers
         if m == 0:
             return indexing.rank(rows, self._index, np.zeros(n_classes), ALL_EDGES, 0, ids, scores)
-        own, found = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
+        own, found = np.zeros(n_classes), room_for_touched(n_classes)
         rank_retrieved(rows, self._index, own, found, self._perceptrons, scratch(n_classes * m), m, ids, scores)
 
     def _scores(self, rows: Rows) -> Floats:
@@ -166,7 +166,7 @@ def learn(
     """Learn the rows order[position:]. Stops early, before an example, where there is too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
-    scores: float64[classes], all zero; found: int32[classes].
+    scores: float64[classes], all zero; found: int32[classes + 1].
     """
     for t in range(position, order.size):
         i = order[t]
@@ -241,7 +241,7 @@ def rank_retrieved(
 ) -> None:  # fmt: skip
     """Rank the classes that the index retrieves by the mean score of their Perceptrons.
 
-    own: float64[classes], all zero; found: int32[classes].
+    own: float64[classes], all zero; found: int32[classes + 1].
     """
     for i in range(rows.indptr.size - 1):
         n = retrieve(rows, i, index, ALL_EDGES, 0, own, found)

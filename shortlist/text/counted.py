@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shortlist.door import Rows
 from shortlist.growing import grown
-from shortlist.kernels import Longs
+from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.text.counting import keep
 
 FEW = 1 << 22  # entries to begin with: zeros take no memory until they are written to, and are not copied so often
@@ -56,12 +56,11 @@ class CountedRows:
 
     def chosen(self, which: Longs) -> Rows:
         """The rows of those numbers, in that order, weighed."""
-        starts, lengths = self._indptr[which], self._indptr[which + 1] - self._indptr[which]
         indptr = np.zeros(which.size + 1, dtype=np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        places = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
-        counts = self._counts[places].astype(np.float64)
-        return self._weigh(Rows(indptr, self._indices[places], counts, self.n_features))
+        np.cumsum(self._indptr[which + 1] - self._indptr[which], out=indptr[1:])
+        indices, counts = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        _copy(self._indptr, self._indices, self._counts, which, indptr, indices, counts)
+        return self._weigh(Rows(indptr, indices, counts, self.n_features))
 
     def all(self) -> Rows:
         """All rows, weighed."""
@@ -74,3 +73,15 @@ class CountedRows:
             self._indptr[: self.n_rows + 1], self._indices[: self.n_entries], self._counts[: self.n_entries],
             self.n_features,
         )  # fmt: skip
+
+
+@kernel
+def _copy(
+    starts: Longs, columns: Ints, numbers: NDArray[Any], which: Longs, indptr: Longs, indices: Ints, counts: Floats
+) -> None:
+    """Copy rows, each from its place in columns and numbers to its place in indices and counts."""
+    for i in range(which.size):
+        first = starts[which[i]]
+        for j in range(indptr[i + 1] - indptr[i]):
+            indices[indptr[i] + j] = columns[first + j]
+            counts[indptr[i] + j] = numbers[first + j]

@@ -15,6 +15,7 @@ so that tf="log", idf="plain", norm="pivoted" is
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +27,15 @@ from shortlist.text.counting import keep
 
 TF: dict[str, Callable[[Floats], Floats]] = {
     "count": lambda d: d,
-    "log": lambda d: 1 + np.log(d),
+    "log": lambda d: 1 + log(d),
     "boolean": np.ones_like,
 }
 IDF: dict[str, Callable[[int, Longs], Floats]] = {
-    "plain": lambda m, u: np.log(m / u),
-    "smooth": lambda m, u: np.log((1 + m) / (1 + u)) + 1,
+    "plain": lambda m, u: log(np.array([m])) - log(u),
+    "smooth": lambda m, u: (log(np.array([1 + m])) + 1) - log(1 + u),
 }
 NORM = ("l2", "pivoted")
+LOGARITHMS = np.log(np.maximum(1, np.arange(1 << 14)))  # of 0, which is no count, anything
 
 
 def needs_counts(idf: str | None, norm: str | None, min_df: int) -> bool:
@@ -108,6 +110,20 @@ class Weighting:
         m_i, pivot = m_i[filled], self.total / max(self.m, 1)
         average = np.add.reduceat(rows.data, rows.indptr[:-1][filled]) / m_i if m_i.size else np.empty(0)
         return np.repeat(TF[self.tf](average) * ((1 - self.slope) + self.slope * m_i / pivot), m_i)
+
+
+def log(numbers: NDArray[Any]) -> Floats:
+    """The natural logarithms of numbers above 0, which are looked up where they are whole and not too large."""
+    logarithms = np.empty(numbers.size)
+    _log(numbers, LOGARITHMS, logarithms)
+    return logarithms
+
+
+@kernel
+def _log(numbers: NDArray[Any], known: Floats, logarithms: Floats) -> None:
+    for k in range(numbers.size):
+        whole = min(max(int(numbers[k]), 0), known.size - 1)
+        logarithms[k] = known[whole] if whole == numbers[k] else np.log(numbers[k])
 
 
 @kernel

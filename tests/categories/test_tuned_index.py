@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import FeatureFocus, InputError, TunedIndex, load
-from shortlist.categories.tuned_index import DECAY
 from tests.reference.tuned_index import SlowTunedIndex
 
 values = st.sampled_from([0.25, 0.5, 1.0, 3.0])
@@ -50,7 +49,7 @@ def learned_by(slow):
 def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes):
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "leakage": leakage}
     slow = SlowTunedIndex(step=step, **own)
-    learner = TunedIndex(step=step, values="raw", **own)
+    learner = TunedIndex(step=step, passes=passes, values="raw", **own)
     # Ties go by the number of a label: number all of them before learning begins.
     learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
     slow.learn([], [])
@@ -58,8 +57,8 @@ def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes):
     labels = learner._labels.learn(Y, len(Y))
     for n in range(passes):
         learner._learn(rows, labels, np.arange(len(Y)), n == 0)
-        for x, classes in stream:
-            slow.learn(x, classes, n == 0, DECAY**n)
+        for t, (x, classes) in enumerate(stream):
+            slow.learn(x, classes, n == 0, (passes - n) * len(stream) - t, (passes - 1) * len(stream))
     assert learned(learner) == learned_by(slow)
     scores = slow.retrieve(stream[0][0])
     for label, score in learner.rank(matrix(stream[:1]), k=7)[0]:

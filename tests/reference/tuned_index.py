@@ -13,7 +13,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         self.step = step
         self.u = {}  # (f, c) -> u_fc
         self.bias = {}
-        self.surprise, self.examples = 0.0, 0
+        self.surprise = 0.0
         self.n_first = self.n_labels = 0  # examples seen for the first time, and their labels
 
     def retrieve(self, x):
@@ -24,7 +24,8 @@ class SlowTunedIndex(SlowFeatureFocus):
                 scores[c] = scores.get(c, 0.0) + vote
         return {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
 
-    def learn(self, x, classes, first_pass=True, part=1.0):
+    def learn(self, x, classes, first_pass=True, to_come=0, further=1):
+        """In a further pass: how many examples there are to come, this one included, of all of further passes."""
         if first_pass:
             self.n_first += 1
             self.n_labels += len(classes)
@@ -34,9 +35,12 @@ class SlowTunedIndex(SlowFeatureFocus):
         error |= {c: max(0.0, 1.0 - scores.get(c, 0.0)) for c in classes}
         counted = [c for c in classes if error[c] > 0]
         z = min(1.0, -min([0.0, *error.values()])) ** 2
-        self.examples += 1
-        self.surprise += (z - self.surprise) / self.examples
-        eta = self.step * part * (1.0 + 2.3 * z * max(0.0, 1.0 - 5.0 * self.surprise))
+        if first_pass:
+            self.surprise += (z - self.surprise) / self.n_first
+        mean = self.surprise
+        eta = self.step * ((1.0 + 2.3 * z * max(0.0, 1.0 - 5.0 * mean)) / max(1.0, 5.0 * mean))
+        if not first_pass:
+            eta = eta * 0.5 * to_come / further
         for f, v in x:
             edges = self.edges.setdefault(f, [])
             voted = {c for c, _ in edges[: self.d_max]}

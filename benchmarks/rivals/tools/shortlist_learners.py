@@ -14,22 +14,24 @@ PACKAGES = ["shortlist", "numpy", "numba"]
 TF_IDF = {"tf": "log", "idf": "smooth"}
 PAIRS = TF_IDF | {"ngrams": 2, "prefix": 5}
 TUNED = {"learner": "TunedIndex"}
-WIDE = {"min_weight": 0.002, "max_edges": 100}
-FULL = {"min_weight": 0.0005, "max_edges": 1000}
-COUNTED = {"learner": "FeatureFocus", "margin": 0.1, **WIDE}
+LONG = TUNED | {"passes": 6}
+WIDE = TUNED | {"min_weight": 0.002, "max_edges": 100}
+FULL = TUNED | {"min_weight": 0.0005, "max_edges": 1000, "passes": 4}
+MMP = {"learner": "MMP", "step": "passive-aggressive", "margin": 1.0, "passes": 3, "hypothesis": "averaged"}
 
 # entry -> set -> settings to choose from; "*" stands for all other sets
 ENTRIES = {
     "Categorizer": {"*": [{}]},
     "FeatureFocus": {"*": [{"learner": "FeatureFocus", "text": {}}]},  # as published, on counts of words
     "best": {
-        "*": [{}, TUNED | {"passes": 6, "step": 0.5, "text": TF_IDF}, TUNED | WIDE | {"text": PAIRS}],
-        "delicious": [{}, TUNED | {"step": 0.2, "max_edges": 200}, TUNED | FULL | {"passes": 4, "step": 0.1}],
-        "finna-100k": [{}, TUNED | WIDE | {"text": PAIRS}],
-        "finna": [{}, TUNED | WIDE | {"text": PAIRS}],
-        "austen": [{}, {"learner": "FeatureFocus", "margin": 0.1}, COUNTED],
+        "*": [{}, LONG, WIDE],
+        "newsgroups": [{}, LONG, MMP | {"text": PAIRS | {"norm": "l2"}}],
+        "reuters": [{}, LONG, MMP | {"text": TF_IDF | {"norm": "l2"}}],
+        "delicious": [{}, FULL],
+        "finna-100k": [{}, WIDE | {"text": PAIRS}],
+        "finna": [{}, WIDE | {"text": PAIRS}],
     },
-}  # fmt: skip
+}
 
 
 class entry:
