@@ -27,7 +27,7 @@ from shortlist.text.counted import CountedRows
 
 LIBRARIES = 360 * 10**6  # the most that a process takes beside a model: libraries, compiled loops, what is being read
 LEAST = 64 * 10**6
-WORD, LETTER = 300, 6  # bytes for each word, and for each byte of its name
+WORD, LETTER = 200, 6  # bytes for each word, and for each byte of its name
 LABEL = 400
 EDGE = 60
 ENTRY = 10  # an entry of a row: its column and its count, and a copy of both while the rows grow
