@@ -67,7 +67,7 @@ class TunedIndex(IndexLearner):
 
     def __init__(
         self,
-        min_weight: float = 0.0125,
+        min_weight: float = 0.01,
         max_edges: int = 50,
         passes: int = 2,
         step: float = 0.3,
