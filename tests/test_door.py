@@ -33,6 +33,21 @@ def test_rows_hold_what_the_matrix_holds(matrix):
         assert all(array.flags.writeable and array.flags.c_contiguous for array in rows[:3])
 
 
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array", "lil_array", "dok_array"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float64"])
+def test_sparse_matrices_of_any_kind(kind, dtype):
+    matrix = np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]], dtype=dtype)
+    form = getattr(scipy.sparse, kind)(matrix)
+    assert np.array_equal(dense(as_rows(form)), matrix)
+    assert form.dtype == dtype
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_sparse_matrix_of_other_than_finite_numbers_is_refused(value):
+    with pytest.raises(InputError, match=r"NaN|infinity"):
+        as_rows(scipy.sparse.csr_array(np.array([[0.0, value]])))
+
+
 def test_repeated_columns_are_added_up():
     matrix = scipy.sparse.csr_array(([1.0, 2.0, 4.0], [3, 1, 3], [0, 3]), (1, 5))
     matrix.has_canonical_format = True  # a flag that lies

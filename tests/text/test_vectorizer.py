@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from shortlist import InputError, TextVectorizer
 from shortlist.door import Rows, as_rows
 from shortlist.store import build, load, save
+from shortlist.text.weighting import LOGARITHMS, log
 from tests.reference.text import SlowVectorizer, features
 
 SCRIPTS = {
@@ -426,3 +427,10 @@ def test_spans_lead_to_the_features(settings):
     assert "stanbul" in cut, "the dot over the capital I is no letter, once it stands alone"
     assert "ΣΑΣ" in cut
     assert "naïve" in cut
+
+
+def test_logarithms_are_looked_up_or_worked_out():
+    """Whole numbers up to the last that is known and beyond it, counts, and means of counts, which are not whole."""
+    last = LOGARITHMS.size - 1
+    for numbers in (np.arange(1, 100), np.array([last, last + 1, 10**12]), np.array([1.0, 2.5, last + 0.5, 1e300])):
+        assert log(numbers) == pytest.approx(np.log(numbers), rel=1e-15)
