@@ -27,7 +27,7 @@ ENTRIES = {
         "*": [{}, LONG, WIDE],
         "newsgroups": [{}, LONG, MMP | {"text": PAIRS | {"norm": "l2"}}],
         "reuters": [{}, LONG, MMP | {"text": TF_IDF | {"norm": "l2"}}],
-        "delicious": [{}, FULL],
+        "delicious": [FULL],
         "finna-100k": [{}, WIDE | {"text": PAIRS}],
         "finna": [{}, WIDE | {"text": PAIRS}],
     },
