@@ -315,13 +315,23 @@ def count_and_correct(
                 feature["total"] += x
                 if desk.met[c] != j and index.used[EDGES] < cap:
                     if n == feature["capacity"]:
-                        move_to_more_room(f, n + labels.indptr[i + 1] - b, index)  # for all that may be new
+                        move_to_more_room(f, n + count_new(labels, b, labels.indptr[i + 1], desk, j), index)
                         first = feature["start"]
                     put_in_place(edges, first, first + n, c, x, shift * desk.error[c])
                     n += 1
                     feature["length"] = n
                     index.used[EDGES] += 1
         cut_tail(feature, edges, index.used, least, leakage)
+
+
+@kernel
+def count_new(labels: LabelSets, first: int, last: int, desk: Desk, j: int) -> int:
+    """How many of the labels first..last−1 of an example the feature of its entry j is to have new edges to."""
+    n = 0
+    for b in range(first, last):
+        c = labels.ids[b]
+        n += desk.error[c] > 0.0 and desk.met[c] != j
+    return n
 
 
 @kernel
