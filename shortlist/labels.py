@@ -99,12 +99,10 @@ class NumberedLabels(Sequence[list[Any]]):
     def take(self, which: Sequence[int]) -> NumberedLabels:
         """The label lists of those examples, in that order, with the names that occur there."""
         indptr, ids = self.sets.chosen(np.asarray(which, dtype=np.int64))
-        used, firsts, places = np.unique(ids, return_index=True, return_inverse=True)
-        order = np.argsort(firsts)  # of first appearance
-        rank = np.empty_like(order)
-        rank[order] = np.arange(order.size)
-        names = [self.names[number] for number in used[order].tolist()]
-        return NumberedLabels(names, LabelSets(indptr, rank[places].astype(np.int32)))
+        used = _in_order(ids, len(self.names))
+        rank = np.zeros(len(self.names), dtype=np.int32)
+        rank[used] = np.arange(len(used))
+        return NumberedLabels([self.names[number] for number in used], LabelSets(indptr, rank[ids]))
 
     def numbered_as(self, numbers: NDArray[np.int32]) -> LabelSets:
         """The label sets, where name i has the number numbers[i]; each label once with an example."""
@@ -140,8 +138,7 @@ class LabelIndex:
         """Number the labels of n_rows examples; unseen labels get the next numbers."""
         labels = numbered(Y, n_rows)
         numbers = self._numbers_of(labels.names)
-        not_met = labels.sets.ids[numbers[labels.sets.ids] < 0]
-        for i in dict.fromkeys(not_met.tolist()):
+        for i in _in_order(labels.sets.ids[numbers[labels.sets.ids] < 0], numbers.size):
             name = labels.names[i]
             if name not in self.number:
                 self.number[name] = len(self.names)
@@ -165,7 +162,7 @@ class LabelIndex:
         labels = numbered(Y, n_rows)
         numbers = np.array([self.number.get(name, -1) for name in labels.names], dtype=np.int32)
         unseen = labels.sets.ids[numbers[labels.sets.ids] < 0]
-        for number, i in enumerate(dict.fromkeys(unseen.tolist()), len(self)):
+        for number, i in enumerate(_in_order(unseen, numbers.size), len(self)):
             numbers[i] = number
         return labels.numbered_as(numbers)
 
@@ -242,6 +239,15 @@ def _one(labels: Any) -> list[Any]:
 def _offsets(lists: Sequence[list[Any]]) -> NDArray[np.int64]:
     """Where each of these lists begins if they are laid end to end."""
     return np.append(0, np.cumsum(label_counts(lists)))
+
+
+def _in_order(ids: NDArray[np.int32], n: int) -> list[int]:
+    """The different ones among numbers below n, in order of first appearance."""
+    first = np.full(n, ids.size)
+    first[ids[::-1]] = np.arange(ids.size)[::-1]  # of several places the one written last remains, the first
+    found = np.flatnonzero(first < ids.size)
+    order: list[int] = found[np.argsort(first[found])].tolist()
+    return order
 
 
 @kernel
