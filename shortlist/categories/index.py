@@ -37,7 +37,7 @@ FEATURE = np.dtype(
 # w′_fc, c, tuned_index.py's u_fc. A label has no sign, so that Numba need not ask whether it counts from the end.
 EDGE = np.dtype([("weight", np.float64), ("label", np.uint32), ("tuned", np.float32)])
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
-LINES, EDGES_IN_LINE = 4, 4  # of the cache, that are fetched of each list ahead of time: most lists, whole
+LINES, EDGES_IN_LINE = 4, 4  # lines of the cache that are fetched of each list ahead of its turn, and edges in one
 LEAST = 5e-324  # the smallest number above 0
 SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (feature_focus.slots_of)
 RUN = 1 << 16  # features whose lists are copied at a time

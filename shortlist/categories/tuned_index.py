@@ -40,7 +40,7 @@ from shortlist.categories.feature_focus import cut_tail, move_to_more_room, put_
 from shortlist.categories.index import EDGES, Index, retrieve, room_for_touched
 from shortlist.categories.index_learner import IndexLearner
 from shortlist.categories.room import DONE, room_for
-from shortlist.door import Rows, RowStore, as_real
+from shortlist.door import Rows, RowStore, as_real, as_whole
 from shortlist.growing import grown
 from shortlist.kernels import Floats, Ints, Longs, kernel
 from shortlist.labels import LabelSets
@@ -94,6 +94,7 @@ class TunedIndex(IndexLearner):
     def _begin(self) -> None:
         super()._begin()
         as_real(self.step, "step", least=0)
+        as_whole(self.passes, "passes", least=1)
         self._biases = np.zeros(0)
         self._course = np.zeros(LABELS + 1)
         self._pass = 0
