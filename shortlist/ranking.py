@@ -26,12 +26,12 @@ class Ranking:
     def stack(cls, parts: Sequence[Ranking], k: int) -> Ranking:
         """Rankings of many from the same learner as one, with room for k labels each."""
         n = sum(len(part) for part in parts)
-        ids, scores = np.full((n, k), -1, dtype=np.int32), np.full((n, k), np.nan)
+        ids, scores = np.empty((n, k), dtype=np.int32), np.empty((n, k))
         first = 0
         for part in parts:
-            width = min(k, part.ids.shape[1])
-            ids[first : first + len(part), :width] = part.ids[:, :width]
-            scores[first : first + len(part), :width] = part.scores[:, :width]
+            width, rows = min(k, part.ids.shape[1]), slice(first, first + len(part))
+            ids[rows, :width], ids[rows, width:] = part.ids[:, :width], -1
+            scores[rows, :width], scores[rows, width:] = part.scores[:, :width], np.nan
             first += len(part)
         return cls(ids, scores, parts[-1]._names if parts else ())
 
