@@ -34,7 +34,7 @@ FEATURE = np.dtype(
     ],
     align=True,
 )
-# w′_fc, c, tuned_index.py's u_fc. A label has no sign, so that Numba need not ask whether it counts from the end.
+# w′_fc, c, tuning.py's u_fc. A label has no sign, so that Numba need not ask whether it counts from the end.
 EDGE = np.dtype([("weight", np.float64), ("label", np.uint32), ("tuned", np.float32)])
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
 LINES, EDGES_IN_LINE = 4, 4  # lines of the cache that are fetched of each list ahead of its turn, and edges in one

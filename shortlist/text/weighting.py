@@ -30,7 +30,7 @@ TF: dict[str, Callable[[Floats], Floats]] = {
     "log": lambda d: 1 + log(d),
     "boolean": np.ones_like,
 }
-IDF: dict[str, Callable[[int, Longs], Floats]] = {
+IDF: dict[str, Callable[[int, Longs], Floats]] = {  # m through the same function as u: log m − log m is 0
     "plain": lambda m, u: log(np.array([m])) - log(u),
     "smooth": lambda m, u: (log(np.array([1 + m])) + 1) - log(1 + u),
 }
