@@ -18,8 +18,8 @@ from itertools import islice
 import numpy as np
 
 import shortlist as sl
-from shortlist.categorizer import rank_batches
 from shortlist.labels import NumberedLabels
+from shortlist.models.categorizer import rank_batches
 
 TITLES = 200_000
 FREQUENT = 100

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import shortlist as sl
-from shortlist.door import Rows
+from shortlist.arrays.rows import Rows
 from shortlist.experiments.rcv1 import subset
 
 WORDS = {"tf": "log", "idf": "smooth"}

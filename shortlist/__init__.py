@@ -8,20 +8,20 @@ __version__ = "0.1.0.dev0"
 # Public name -> the module it stands in. Nothing is imported before it is used, so `import shortlist` is cheap.
 _WHERE = {
     "AccuracySVM": "documents.accuracy_svm",
-    "Categorizer": "categorizer",
+    "Categorizer": "models.categorizer",
     "Evaluation": "measures",
-    "DocumentRanker": "document_ranker",
-    "FeatureFocus": "categories.feature_focus",
+    "DocumentRanker": "models.document_ranker",
+    "FeatureFocus": "categories.index.feature_focus",
     "FrequencyBaseline": "categories.frequency",
-    "IndependentIndex": "categories.independent",
-    "MMP": "categories.mmp",
+    "IndependentIndex": "categories.index.independent",
+    "MMP": "categories.prototypes.mmp",
     "OneVersusRest": "categories.one_versus_rest",
-    "Rocchio": "categories.rocchio",
-    "RocchioSelection": "categories.rocchio",
+    "Rocchio": "categories.prototypes.rocchio",
+    "RocchioSelection": "categories.prototypes.rocchio",
     "TopDown": "categories.top_down",
-    "TopicPerceptron": "categories.topic_perceptron",
-    "TunedIndex": "categories.tuned_index",
-    "UnweightedIndex": "categories.unweighted_index",
+    "TopicPerceptron": "categories.prototypes.topic_perceptron",
+    "TunedIndex": "categories.index.tuned_index",
+    "UnweightedIndex": "categories.index.unweighted_index",
     "InputError": "errors",
     "MapSVM": "documents.average_precision",
     "ModelFileError": "errors",
@@ -33,18 +33,18 @@ _WHERE = {
     "QueryRanking": "documents.queries",
     "QueryScaler": "documents.scaling",
     "Ranking": "ranking",
-    "Rater": "rater",
+    "Rater": "models.rater",
     "RetrievalIndex": "documents.retrieval",
     "RocSVM": "documents.roc",
     "ScoreBins": "documents.binning",
     "ShortlistError": "errors",
     "TextVectorizer": "text.vectorizer",
     "WidrowHoff": "ratings.widrow_hoff",
-    "check_learner": "categories.contract",
+    "check_learner": "categories.checks",
     "evaluate": "measures",
     "evaluate_documents": "measures",
     "evaluate_ratings": "measures",
-    "load": "store",
+    "load": "files.store",
     "measure": "measures",
     "per_label": "measures",
     "read": "inputs",
@@ -54,20 +54,18 @@ _WHERE = {
 __all__ = ["__version__", *_WHERE]
 
 if TYPE_CHECKING:
-    from shortlist.categories.contract import check_learner as check_learner
-    from shortlist.categories.feature_focus import FeatureFocus as FeatureFocus
+    from shortlist.categories.checks import check_learner as check_learner
     from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
-    from shortlist.categories.independent import IndependentIndex as IndependentIndex
-    from shortlist.categories.mmp import MMP as MMP
+    from shortlist.categories.index.feature_focus import FeatureFocus as FeatureFocus
+    from shortlist.categories.index.independent import IndependentIndex as IndependentIndex
+    from shortlist.categories.index.tuned_index import TunedIndex as TunedIndex
+    from shortlist.categories.index.unweighted_index import UnweightedIndex as UnweightedIndex
     from shortlist.categories.one_versus_rest import OneVersusRest as OneVersusRest
-    from shortlist.categories.rocchio import Rocchio as Rocchio
-    from shortlist.categories.rocchio import RocchioSelection as RocchioSelection
+    from shortlist.categories.prototypes.mmp import MMP as MMP
+    from shortlist.categories.prototypes.rocchio import Rocchio as Rocchio
+    from shortlist.categories.prototypes.rocchio import RocchioSelection as RocchioSelection
+    from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron as TopicPerceptron
     from shortlist.categories.top_down import TopDown as TopDown
-    from shortlist.categories.topic_perceptron import TopicPerceptron as TopicPerceptron
-    from shortlist.categories.tuned_index import TunedIndex as TunedIndex
-    from shortlist.categories.unweighted_index import UnweightedIndex as UnweightedIndex
-    from shortlist.categorizer import Categorizer as Categorizer
-    from shortlist.document_ranker import DocumentRanker as DocumentRanker
     from shortlist.documents.accuracy_svm import AccuracySVM as AccuracySVM
     from shortlist.documents.average_precision import MapSVM as MapSVM
     from shortlist.documents.binning import ScoreBins as ScoreBins
@@ -80,6 +78,7 @@ if TYPE_CHECKING:
     from shortlist.errors import InputError as InputError
     from shortlist.errors import ModelFileError as ModelFileError
     from shortlist.errors import ShortlistError as ShortlistError
+    from shortlist.files.store import load as load
     from shortlist.inputs import read as read
     from shortlist.measures import Evaluation as Evaluation
     from shortlist.measures import Propensities as Propensities
@@ -88,12 +87,13 @@ if TYPE_CHECKING:
     from shortlist.measures import evaluate_ratings as evaluate_ratings
     from shortlist.measures import measure as measure
     from shortlist.measures import per_label as per_label
+    from shortlist.models.categorizer import Categorizer as Categorizer
+    from shortlist.models.document_ranker import DocumentRanker as DocumentRanker
+    from shortlist.models.rater import Rater as Rater
     from shortlist.ranking import Ranking as Ranking
-    from shortlist.rater import Rater as Rater
     from shortlist.ratings.multiclass_perceptron import MulticlassPerceptron as MulticlassPerceptron
     from shortlist.ratings.prank import PRank as PRank
     from shortlist.ratings.widrow_hoff import WidrowHoff as WidrowHoff
-    from shortlist.store import load as load
     from shortlist.text.context import word_contexts as word_contexts
     from shortlist.text.vectorizer import TextVectorizer as TextVectorizer
 

@@ -19,10 +19,11 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from shortlist.door import Rows, as_choice, as_real, as_rows, as_whole
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Longs
-from shortlist.store import State
+from shortlist.files.store import State
 
 KERNELS = ("polynomial", "rbf")
 BLOCK = 256
@@ -90,7 +91,7 @@ class Supports:
             state.require(False, f"its support vectors cannot be read: {problem}")
         return cls(rows, norms)
 
-    def enlist(self, X: scipy.sparse.csr_array, block: Longs) -> Longs:
+    def add(self, X: scipy.sparse.csr_array, block: Longs) -> Longs:
         """Add the rows of the block that are not here yet; gives the place of each row of the block."""
         newcomers = block[~np.isin(block, self.origin)]
         self.rows = scipy.sparse.vstack([self.rows, X[newcomers]], format="csr")
@@ -99,7 +100,7 @@ class Supports:
         sorter = np.argsort(self.origin, kind="stable")
         return sorter[np.searchsorted(self.origin, block, sorter=sorter)]
 
-    def dismiss(self, used: Any, coefficients: Floats, most: int | None) -> Longs:
+    def drop(self, used: Any, coefficients: Floats, most: int | None) -> Longs:
         """Drop the rows that are not used, then those that move w least beyond ``most``; gives the places kept.
 
         used: bool[m]; coefficients: float64[m], ‖α_s‖ of each row.
@@ -127,12 +128,12 @@ class Turn(NamedTuple):
 def turns(
     supports: Supports, function: Function, rows: Rows, order: Longs, clock: int, budget: int | None
 ) -> Iterator[Turn]:
-    """Go through the rows in blocks. After each, the learner must ``dismiss`` support vectors."""
+    """Go through the rows in blocks. After each, the learner must ``drop`` support vectors."""
     size = BLOCK if budget is None else max(1, min(BLOCK, budget // 4))
     X = rows.to_matrix()
     for block in blocks(order.size, clock, size):
         members = order[block]
-        places = supports.enlist(X, members)
+        places = supports.add(X, members)
         values = gram(function, X[members], supports.rows)
         square = np.maximum(values[np.arange(members.size), places], 0.0)
         supports.norms[places] = np.sqrt(square)

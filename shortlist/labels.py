@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from shortlist.arrays.kernels import kernel
 from shortlist.errors import InputError
-from shortlist.kernels import kernel
 
 FEW = 20  # so many labels are compared with one another faster than sorted
 
@@ -128,7 +128,7 @@ class LabelIndex:
         self.number: dict[Any, int] = {name: i for i, name in enumerate(self.names)}
         if len(self.number) != len(self.names):
             raise InputError("a label is named twice")
-        self.letters = sum(map(len, map(str, self.names)))  # of all names together
+        self.n_bytes = sum(map(len, map(str, self.names)))  # of all names together
         self._met: tuple[list[Any], NDArray[np.int32]] = ([], np.empty(0, dtype=np.int32))
 
     def __len__(self) -> int:
@@ -143,7 +143,7 @@ class LabelIndex:
             if name not in self.number:
                 self.number[name] = len(self.names)
                 self.names.append(name)
-                self.letters += len(str(name))
+                self.n_bytes += len(str(name))
             numbers[i] = self.number[name]
         return labels.numbered_as(numbers)
 

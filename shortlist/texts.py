@@ -12,8 +12,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.kernels import Longs
 from shortlist.errors import InputError
-from shortlist.kernels import Longs
 
 BLOCK = 1 << 17  # letters that go through the kernels at a time: what fits in a processor's cache
 
@@ -33,7 +33,7 @@ class Texts(Sequence[str]):
             return texts
         if len(texts) == 1:
             return cls(texts[0], np.array([0]), np.array([len(texts[0])]))
-        lengths = letters(texts)
+        lengths = lengths_of(texts)
         ends = np.cumsum(lengths)
         return cls("".join(texts), ends - lengths, ends)
 
@@ -105,7 +105,7 @@ def as_texts(texts: Any, name: str = "texts") -> Sequence[str]:
     return listed
 
 
-def letters(texts: Sequence[str]) -> Longs:
+def lengths_of(texts: Sequence[str]) -> Longs:
     """How many letters each text has."""
     if isinstance(texts, Texts):
         return texts.ends - texts.starts
@@ -117,7 +117,7 @@ def blocks(texts: Sequence[str]) -> Iterator[slice]:
     if len(texts) == 1:  # a service asks for one text at a time
         yield slice(0, 1)
         return
-    up_to = np.cumsum(letters(texts))
+    up_to = np.cumsum(lengths_of(texts))
     first, before = 0, 0
     while first < up_to.size:
         last = min(int(np.searchsorted(up_to, before + BLOCK)) + 1, up_to.size)

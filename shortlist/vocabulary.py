@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.growing import grown
+from shortlist.arrays.kernels import Longs, kernel
 from shortlist.errors import InputError
-from shortlist.growing import grown
-from shortlist.kernels import Longs, kernel
-from shortlist.store import State
+from shortlist.files.store import State
 from shortlist.texts import to_text
 
 EMPTY = np.int32(-1)
@@ -35,7 +35,7 @@ class Vocabulary:
         return int(self._size[0])
 
     @property
-    def letters(self) -> int:
+    def n_bytes(self) -> int:
         """How many bytes all names have together."""
         return int(self._ends[len(self)])
 
@@ -79,7 +79,7 @@ class Vocabulary:
     def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
         """A vocabulary of some of the features, in the same order."""
         lengths = np.diff(self._ends[: len(self) + 1])
-        letters = self._letters[: self.letters][np.repeat(kept, lengths)]
+        letters = self._letters[: self.n_bytes][np.repeat(kept, lengths)]
         vocabulary = Vocabulary()
         vocabulary.learn(self.hashes[kept])
         vocabulary._name(letters, np.cumsum(lengths[kept]))
@@ -92,7 +92,7 @@ class Vocabulary:
         kept[new] = True
         chosen = other.keep(kept)
         ends = chosen._ends[1 : len(chosen) + 1]
-        self._name(chosen._letters[: chosen.letters], ends)
+        self._name(chosen._letters[: chosen.n_bytes], ends)
         return numbers
 
     def _grow(self) -> None:
@@ -106,7 +106,7 @@ class Vocabulary:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """What a model file keeps; the ends are counted in letters, not bytes."""
-        letters = self._letters[: self.letters]
+        letters = self._letters[: self.n_bytes]
         return {
             "hashes": self.hashes,
             "letters": letters,
@@ -137,9 +137,7 @@ def as_text(letters: NDArray[np.uint8]) -> str:
 
 
 @kernel
-def _find(
-    wanted: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64]
-) -> NDArray[np.int32]:
+def _find(wanted: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
     """The number of each wanted hash, or EMPTY. slots int32[power of 2] hold numbers, hashes uint64[...] by number."""
     mask = np.uint64(slots.size - 1)
     numbers = np.empty(wanted.size, np.int32)

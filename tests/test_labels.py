@@ -52,7 +52,7 @@ def test_batches_that_share_their_names_are_numbered_as_lists_are(batches):
         else:
             assert as_lists(index.learn(numbered, len(lists))) == obvious(lists, known)
         assert index.names == known
-        assert index.letters == sum(len(str(name)) for name in known)
+        assert index.n_bytes == sum(len(str(name)) for name in known)
 
 
 @given(st.lists(label_lists, max_size=4))

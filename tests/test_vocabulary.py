@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import ModelFileError, TextVectorizer
-from shortlist.store import build
+from shortlist.files.store import build
 from shortlist.text.counting import FEW, count
 from shortlist.vocabulary import Vocabulary
 

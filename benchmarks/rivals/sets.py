@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from shortlist.door import Rows
+from shortlist.arrays.rows import Rows
 from shortlist.experiments.index_data import split
 from shortlist.experiments.rcv1 import subset
 from shortlist.inputs import read

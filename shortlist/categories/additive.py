@@ -17,11 +17,11 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.rows import Rows
 from shortlist.categories.shards import MergingLearner, added
-from shortlist.door import Rows
-from shortlist.kernels import Floats, Ints, Longs
+from shortlist.files.store import State
 from shortlist.labels import LabelSets
-from shortlist.store import State
 
 
 class AdditiveLearner(MergingLearner):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shortlist.kernels import Floats, Ints, kernel
+from shortlist.arrays.kernels import Floats, Ints, kernel
 
 
 @kernel

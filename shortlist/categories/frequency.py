@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.rows import Rows
 from shortlist.categories.learner import BIAS, CategoryLearner
-from shortlist.door import Rows
-from shortlist.kernels import Floats, Ints, Longs
+from shortlist.files.store import State
 from shortlist.labels import LabelSets
-from shortlist.store import State
 
 
 class FrequencyBaseline(CategoryLearner):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -21,21 +22,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from shortlist import store
+from shortlist.arrays.growing import grown
+from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.rows import Rows, RowStore
+from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_seed, as_whole
 from shortlist.categories.explanation import Explanation
-from shortlist.door import MOST_AMOUNT, Rows, RowStore, as_rows, as_seed, as_whole
 from shortlist.errors import InputError
-from shortlist.growing import grown
-from shortlist.kernels import Floats, Ints, Longs
+from shortlist.files import store
+from shortlist.files.store import Later, State, array_to_text, text_to_array
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking
-from shortlist.store import Later, State, array_to_text, text_to_array
 
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
 BIAS = -1  # the column of a vote that no feature casts
 
 
-class CategoryLearner(ClassifierMixin, BaseEstimator):
+class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
     """Base class of the learners of categories.
 
     X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each row, or an indicator
@@ -48,40 +50,40 @@ class CategoryLearner(ClassifierMixin, BaseEstimator):
 
     # The learner's own steps.
 
+    @abstractmethod
     def _begin(self) -> None:
         """Check the parameters and forget everything learned."""
-        raise AssertionError("a learner defines this step")
 
     def _expect(self) -> None:
         """Take note that all labels so far are known, even those of which no example was seen."""
 
+    @abstractmethod
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         """Learn the rows in that order, once."""
-        raise AssertionError("a learner defines this step")
 
+    @abstractmethod
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         """Write the best labels of each row: ids (n × k, filled with −1) and scores (n × k, filled with NaN)."""
-        raise AssertionError("a learner defines this step")
 
+    @abstractmethod
     def _scores(self, rows: Rows) -> Floats:
         """The scores of all labels, n × number of labels."""
-        raise AssertionError("a learner defines this step")
 
+    @abstractmethod
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         """The columns that vote for a label in one row, and their votes, in the order in which the score adds them."""
-        raise AssertionError("a learner defines this step")
 
     def _prepare(self, rows: Rows) -> Rows:
         """Turn feature values into what the learner works on."""
         return rows
 
+    @abstractmethod
     def _to_arrays(self) -> dict[str, Any]:
         """The learned arrays, for the model file; some may be made later."""
-        raise AssertionError("a learner defines this step")
 
+    @abstractmethod
     def _from_arrays(self, state: State) -> None:
         """Take up the arrays of a model file, having checked all that the kernels will trust."""
-        raise AssertionError("a learner defines this step")
 
     # Learning.
 

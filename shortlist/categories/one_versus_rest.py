@@ -22,12 +22,14 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
+from shortlist.arrays.kernels import Floats, Ints, Longs, add, dot, kernel
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import MOST_SEED, as_choice, as_real, as_whole
 from shortlist.categories.learner import BIAS
-from shortlist.categories.prototypes import PrototypeLearner, Prototypes, no_prototypes, pack
-from shortlist.door import MOST_SEED, Rows, as_choice, as_real, as_whole
-from shortlist.kernels import Floats, Ints, Longs, add, dot, kernel
+from shortlist.categories.prototypes.learner import PrototypeLearner
+from shortlist.categories.prototypes.weights import Prototypes, no_prototypes, pack
+from shortlist.files.store import State
 from shortlist.labels import LabelSets
-from shortlist.store import State
 
 CLASSIFIERS = ("perceptron", "committee", "svm")
 MAX_ITER = 10_000  # of liblinear, which stops long before

@@ -8,25 +8,26 @@ how many threads work on the shards; the same bytes come out with any number.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.kernels import Ints, Longs
+from shortlist.arrays.validation import as_whole
 from shortlist.categories.learner import CategoryLearner
-from shortlist.door import as_whole
 from shortlist.errors import InputError
-from shortlist.kernels import Ints, Longs
 from shortlist.labels import LabelSets
 
 
 class MergingLearner(CategoryLearner):
     """Base class: merges. A learner says how, in ``_merge``."""
 
+    @abstractmethod
     def _merge(self, other: Any, numbers: Ints) -> None:
         """Take up what the other has learned; its label i has the number numbers[i] here."""
-        raise AssertionError("a learner defines this step")
 
     def merge(self, other: Any) -> Any:
         """Take up what another learner of this kind has learned on other rows, over the same columns."""
@@ -51,13 +52,13 @@ class ShardedLearner(CategoryLearner):
 
     shards: int
 
+    @abstractmethod
     def _shard(self, n: int) -> Any:
         """A copy to learn one of n shards with, which shares nothing that learning changes."""
-        raise AssertionError("a learner defines this step")
 
+    @abstractmethod
     def _mix(self, shards: list[Any]) -> None:
         """Put together what the shards have learned, each from the present state on, in the order given."""
-        raise AssertionError("a learner defines this step")
 
     def _begin(self) -> None:
         as_whole(self.shards, "shards", least=1)

@@ -22,15 +22,16 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.additive import as_indicator
 from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.tree import Tree
-from shortlist.door import Rows, as_choice, as_real, as_whole
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Ints, Longs
+from shortlist.files.store import State, array_to_text, build, text_to_array
 from shortlist.labels import LabelSets
-from shortlist.store import State, array_to_text, build, text_to_array
 
 FIXED = (-2.0, 0.0)
 HELD_OUT = 0.2
@@ -91,9 +92,7 @@ class TopDown(CategoryLearner):
         self._sigmoids = np.zeros((0, 2))  # A and B of each node
 
     def _siblings(self) -> OneVersusRest:
-        return OneVersusRest(
-            self.classifier, self.members, self.patience, self.C, self.values, self.random_state
-        )
+        return OneVersusRest(self.classifier, self.members, self.patience, self.C, self.values, self.random_state)
 
     # Section 5.1, training.
 

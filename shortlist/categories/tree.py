@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from shortlist.arrays.kernels import Ints, Longs
 from shortlist.errors import InputError
-from shortlist.kernels import Ints, Longs
 
 
 class Tree:

@@ -9,8 +9,8 @@ import sys
 import typer
 
 from shortlist.cli import compare, demo, evaluate, explain, inspect, learn, plan, rank, reproduce, serve, train
+from shortlist.concurrency.prefetch import is_stuck
 from shortlist.errors import ShortlistError
-from shortlist.pipeline import is_stuck
 
 app = typer.Typer(
     no_args_is_help=True,

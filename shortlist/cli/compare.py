@@ -74,7 +74,7 @@ def compare(
 
 def load(data: str, reading: Reading) -> tuple[Any, list[list[Any]]]:
     """All texts or rows of a file, and their labels."""
-    from shortlist.door import Rows
+    from shortlist.arrays.rows import Rows
     from shortlist.inputs.labelled import with_labels
 
     stream = reading.open(data)

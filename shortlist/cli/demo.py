@@ -32,7 +32,7 @@ def demo(
     import numpy as np
 
     from shortlist import Categorizer, FrequencyBaseline
-    from shortlist.inputs.docstrings import docstrings
+    from shortlist.inputs.collections.docstrings import docstrings
     from shortlist.measures import evaluate
 
     say_when_compiling()

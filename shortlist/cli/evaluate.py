@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.elsewhere import elsewhere
+from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, reads
 from shortlist.cli.tasks import Asked, load_model
 from shortlist.cli.terminal import progress, say_when_compiling
@@ -34,7 +34,7 @@ def evaluate(
     say_when_compiling()
     model, task = load_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
     sources, asked = data or ["-"], Asked(measures, per_label, per_query, plot, as_json)
-    with elsewhere(cluster, reading, sources) as there:
+    with on_cluster(cluster, reading, sources) as there:
         if there:
             task.evaluate_there(model, there, asked)
             return

@@ -22,7 +22,7 @@ def inspect(
     as_json: Json = False,
 ) -> None:
     """Say what a file is: of a model its size, labels and strongest connections; of data what was understood."""
-    from shortlist.store import is_model_file
+    from shortlist.files.store import is_model_file
 
     if not file.exists():
         raise InputError(f"there is no file or folder {file}")

@@ -52,9 +52,9 @@ class Reading:
     label_separator: Annotated[str | None, typer.Option(help="What separates the labels in one column.")] = None
     target: Annotated[str | None, typer.Option(help="The column that holds the rating to learn.")] = None
     encoding: Annotated[str | None, typer.Option(help="The encoding of the text, if not the format's own.")] = None
-    option: Annotated[
-        list[str] | None, typer.Option(help="An option of the format, NAME=VALUE; can be repeated.")
-    ] = None
+    option: Annotated[list[str] | None, typer.Option(help="An option of the format, NAME=VALUE; can be repeated.")] = (
+        None
+    )
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, count them, and say so.")] = False
 
     def open(self, source: str, format: str | None = None, **more: Any) -> Stream:

@@ -29,9 +29,9 @@ def plan(
     """Predict the memory, the time and the model file that `shortlist train` will need, from a sample of the data."""
     say_when_compiling()
     from shortlist import Categorizer
-    from shortlist.door import as_whole
-    from shortlist.planning import LEAST
-    from shortlist.planning import plan as planned
+    from shortlist.arrays.validation import as_whole
+    from shortlist.models.plan import LEAST
+    from shortlist.models.plan import plan as planned
 
     as_whole(sample, "--sample", least=LEAST)
     categories = task("categories")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.elsewhere import elsewhere
+from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, reads
 from shortlist.cli.tasks import load_model
 from shortlist.cli.terminal import print_json, print_table, progress, say_when_compiling
@@ -43,7 +43,7 @@ def rank(
             print_table("", ["label", "score"], ranking)
         return
     sources = data or ["-"]
-    with elsewhere(cluster, reading, sources) as there:
+    with on_cluster(cluster, reading, sources) as there:
         if there:
             sys.stdout.writelines(there.lines(model, task.__name__.rpartition(".")[2], k, as_json))
             return

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.elsewhere import elsewhere
+from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import Clustering, Files, Json, MaxMemory, Output, Reading, named_values, reads
 from shortlist.cli.tasks import TASKS, Settings, task
 from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, size
@@ -44,7 +44,7 @@ def train(
         raise InputError(f"--max-memory is for --task categories, not {task_name}")
     asked = Settings(learner, measure, named_values("--set", settings), max_memory)
     began = time.perf_counter()
-    with elsewhere(cluster, reading, data) as there:
+    with on_cluster(cluster, reading, data) as there:
         if there and max_memory is not None:
             raise InputError("--max-memory is for one machine; leave out --workers and --dask")
         if there:

@@ -1,10 +1,10 @@
 """The same training, ranking and evaluation on a Dask cluster: plain tasks and futures, merged in a fixed order.
 
-    with connect("tcp://10.0.0.1:8786") as client:
-        cluster = Cluster(client, keep="finished")
-        parts = cut(["s3://titles/*.jsonl"])
-        model = train(cluster, parts, Categorizer(Rocchio()))
-        print(evaluate(cluster, cut("held-out.jsonl"), model, ["P@1", "P@5"]).table())
+with connect("tcp://10.0.0.1:8786") as client:
+    cluster = Cluster(client, keep="finished")
+    parts = cut(["s3://titles/*.jsonl"])
+    model = train(cluster, parts, Categorizer(Rocchio()))
+    print(evaluate(cluster, cut("held-out.jsonl"), model, ["P@1", "P@5"]).table())
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from shortlist.distributed import categories, documents
 from shortlist.distributed.answers import evaluate, rank
 from shortlist.distributed.cluster import Cluster, ClusterLost, connect
 from shortlist.distributed.parts import Part, cut
-from shortlist.document_ranker import DocumentRanker
 from shortlist.inputs import Skipped
+from shortlist.models.document_ranker import DocumentRanker
 
 __all__ = ["Cluster", "ClusterLost", "Part", "connect", "cut", "evaluate", "rank", "train"]
 

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.categorizer import rank_examples
+from shortlist.arrays.kernels import Floats
 from shortlist.distributed.categories import note, opened
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.documents import gathered
 from shortlist.distributed.parts import Part
-from shortlist.document_ranker import DocumentRanker
+from shortlist.files.store import State, array_to_text, text_to_array
 from shortlist.inputs import Skipped
 from shortlist.inputs.labelled import with_labels
-from shortlist.kernels import Floats
 from shortlist.labels import NumberedLabels
 from shortlist.measures import Evaluation, depth, evaluate_documents, measure, propensities_for
 from shortlist.measures import evaluate as evaluate_ranking
+from shortlist.models.categorizer import rank_examples
+from shortlist.models.document_ranker import DocumentRanker
 from shortlist.ranking import Ranking
-from shortlist.store import State, array_to_text, text_to_array
 
 Arrays = dict[str, Any]
 Judged = tuple[Ranking, list[list[Any]]]

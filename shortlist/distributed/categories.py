@@ -15,23 +15,24 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from shortlist import store
+from shortlist.arrays.growing import grown
+from shortlist.arrays.kernels import Longs
+from shortlist.arrays.rows import Rows, as_plain
+from shortlist.arrays.validation import as_whole
 from shortlist.categories.additive import AdditiveLearner
-from shortlist.categories.independent import IndependentIndex, some_rows
+from shortlist.categories.index.independent import IndependentIndex, some_rows
+from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.shards import ShardedLearner, added
-from shortlist.categories.tuned_index import TunedIndex
-from shortlist.categorizer import Categorizer, default_text
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part, check_counts
-from shortlist.door import Rows, as_plain, as_whole
 from shortlist.errors import InputError
-from shortlist.growing import grown
+from shortlist.files import store
+from shortlist.files.store import State, array_to_text, text_to_array
 from shortlist.inputs import Skipped
 from shortlist.inputs.labelled import with_labels
-from shortlist.kernels import Longs
 from shortlist.labels import LabelIndex
-from shortlist.store import State, array_to_text, text_to_array
+from shortlist.models.categorizer import Categorizer, default_text
 from shortlist.text.vectorizer import TextVectorizer
 
 
@@ -203,9 +204,7 @@ def learn(part: Part, text: TextVectorizer | None, learner: Any, which: Longs | 
     return clone(learner).learn_rows(*load(part, text, which)).to_state()
 
 
-def learn_shard(
-    loaded: tuple[Rows, list[list[Any]]], began: Any, n_part: int, n_pass: int, n_parts: int
-) -> State:
+def learn_shard(loaded: tuple[Rows, list[list[Any]]], began: Any, n_part: int, n_pass: int, n_parts: int) -> State:
     """What a pass makes of a part, from what the pass before has mixed; shuffled as ``fit`` does, but by part."""
     rows, lists = loaded
     indptr, indices, data = (as_plain(array, array.dtype) for array in rows[:3])  # from elsewhere they are read-only

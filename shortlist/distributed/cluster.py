@@ -22,10 +22,11 @@ from distributed import Client, Future, KilledWorker, LocalCluster, wait
 from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
-from shortlist import __version__, store
-from shortlist.door import as_whole
+from shortlist import __version__
+from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError, ShortlistError
-from shortlist.store import State
+from shortlist.files import store
+from shortlist.files.store import State
 
 PATIENCE = 60.0  # seconds without a single worker after which a cluster counts as lost
 ANSWER = 10.0  # seconds in which a scheduler must answer at first
@@ -72,9 +73,7 @@ class Cluster:
         """``function(*arguments(n))`` for each task n, in order; where there are keys, what is finished is kept."""
         files = [self._file(key) for key in keys] if keys else [None] * (n_tasks or 0)
         futures = {
-            n: self.submit(function, *arguments(n))
-            for n, file in enumerate(files)
-            if file is None or not file.exists()
+            n: self.submit(function, *arguments(n)) for n, file in enumerate(files) if file is None or not file.exists()
         }
         waiting = {future: n for n, future in futures.items()}
         for n, file in enumerate(files):

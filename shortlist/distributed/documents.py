@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from shortlist.arrays.kernels import Floats
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_numbers, as_rows
 from shortlist.distributed.categories import note
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part
-from shortlist.document_ranker import DocumentRanker
 from shortlist.documents.average_precision import MapSVM
 from shortlist.documents.queries import as_queries
 from shortlist.documents.ranker import StructuralRanker
 from shortlist.documents.structural_svm import Plane, RankingRisk, as_plane, largest_value, unit_of
-from shortlist.door import Rows, as_numbers, as_rows
 from shortlist.errors import InputError
+from shortlist.files.store import State, array_to_text, text_to_array
 from shortlist.inputs import Skipped
-from shortlist.kernels import Floats
-from shortlist.store import State, array_to_text, text_to_array
+from shortlist.models.document_ranker import DocumentRanker
 
 
 def train(

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 import fsspec
 from fsspec.core import url_to_fs
 
-from shortlist.door import MOST_AMOUNT, as_whole
+from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs import FORMATS, Stream, read
 from shortlist.inputs.compression import Peekable, decompressed

@@ -19,15 +19,15 @@ import numpy as np
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.validation import as_choice, as_numbers, as_real, as_rows, as_whole
 from shortlist.documents.average_precision import map_loss
 from shortlist.documents.binning import ScoreBins
 from shortlist.documents.queries import as_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.documents.scaling import QueryScaler
-from shortlist.door import as_choice, as_numbers, as_real, as_rows, as_whole
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Longs
-from shortlist.store import State
+from shortlist.files.store import State
 
 VARIANTS = (1, 2, 3, 4)
 METHOD = {3: "percentile", 4: "range"}

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.door import Rows, as_choice, as_numbers, as_rows, as_whole
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_whole
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Longs
-from shortlist.store import State
+from shortlist.files.store import State
 
 SPACINGS = ("quantiles", "even")
 

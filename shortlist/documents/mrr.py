@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.documents.ranker import StructuralRanker
-from shortlist.kernels import Floats, Longs, kernel
 
 
 class MrrSVM(StructuralRanker):

@@ -24,11 +24,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.arrays.validation import as_whole
 from shortlist.documents.queries import Pairs, Queries
 from shortlist.documents.ranker import StructuralRanker
-from shortlist.door import as_whole
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Longs, kernel
 
 HIGHEST_GRADE = 50
 

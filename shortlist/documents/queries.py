@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.kernels import Floats, Longs
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Longs
 
 
 class Queries(NamedTuple):

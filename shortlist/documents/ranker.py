@@ -16,13 +16,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist import store
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_numbers, as_real, as_rows, as_whole
 from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
 from shortlist.documents.structural_svm import Plane, RankingRisk, solve
-from shortlist.door import Rows, as_numbers, as_real, as_rows, as_whole
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Longs
-from shortlist.store import State
+from shortlist.files import store
+from shortlist.files.store import State
 
 
 class QueriesSetAside(UserWarning):
@@ -183,9 +184,7 @@ class StructuralRanker(LinearRanker):
             "n_active_constraints_": self.n_active_constraints_,
             "queries_set_aside_": self.queries_set_aside_.tolist(),
         }
-        return State(
-            type(self).__name__, {"parameters": self.get_params(), "learned": learned}, {"coef": self.coef_}
-        )
+        return State(type(self).__name__, {"parameters": self.get_params(), "learned": learned}, {"coef": self.coef_})
 
     @classmethod
     def from_state(cls, state: State) -> Any:

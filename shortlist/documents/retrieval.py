@@ -27,9 +27,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.door import as_choice
+from shortlist.arrays.kernels import Floats
+from shortlist.arrays.validation import as_choice
 from shortlist.errors import InputError
-from shortlist.kernels import Floats
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import as_texts
 

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.stats
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from shortlist.arrays.kernels import Floats
+from shortlist.arrays.validation import as_choice, as_rows
 from shortlist.documents.queries import as_queries
-from shortlist.door import as_choice, as_rows
-from shortlist.kernels import Floats
 
 METHODS = ("range", "percentile")
 

@@ -31,9 +31,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.rows import Rows
 from shortlist.documents.queries import Pairs
-from shortlist.door import Rows
-from shortlist.kernels import Floats, Ints, Longs, kernel
 
 UNUSED_PASSES = 50
 STEPS_PER_PASS = 100_000
@@ -119,9 +119,7 @@ class RankingRisk:
         Ψ(x, y) − Ψ(x, ŷ) = 2/(|C^x|·|C^x̄|) · (Σ_{i∈C^x} c_i·φ_i − Σ_{j∈C^x̄} c_j·φ_j).
     """
 
-    def __init__(
-        self, rows: Rows, pairs: Pairs, search: Search, loss: Loss, largest: float | None = None
-    ) -> None:
+    def __init__(self, rows: Rows, pairs: Pairs, search: Search, loss: Loss, largest: float | None = None) -> None:
         """``largest`` is the greatest |φ| of all documents, where these are a part of them."""
         self._rows, self._X = rows, rows.to_matrix()
         self._pairs, self._search, self._loss = pairs, search, loss

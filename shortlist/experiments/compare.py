@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from shortlist.categories.feature_focus import FeatureFocus
+from shortlist.arrays.rows import Rows
 from shortlist.categories.frequency import FrequencyBaseline
-from shortlist.categories.independent import IndependentIndex
-from shortlist.categories.mmp import MMP
+from shortlist.categories.index.feature_focus import FeatureFocus
+from shortlist.categories.index.independent import IndependentIndex
+from shortlist.categories.index.tuned_index import TunedIndex
+from shortlist.categories.index.unweighted_index import UnweightedIndex
 from shortlist.categories.one_versus_rest import OneVersusRest
-from shortlist.categories.rocchio import Rocchio
+from shortlist.categories.prototypes.mmp import MMP
+from shortlist.categories.prototypes.rocchio import Rocchio
+from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron
 from shortlist.categories.top_down import TopDown
-from shortlist.categories.topic_perceptron import TopicPerceptron
-from shortlist.categories.tuned_index import TunedIndex
-from shortlist.categories.unweighted_index import UnweightedIndex
-from shortlist.categorizer import default_text
-from shortlist.door import Rows
 from shortlist.errors import InputError
 from shortlist.measures import evaluate, sign_test, wilcoxon
+from shortlist.models.categorizer import default_text
 from shortlist.text.vectorizer import TextVectorizer
 
 # What the terminal calls each learner.

@@ -84,9 +84,7 @@ DATASETS = {
             digest="c738afdb5bf4cb52bb0f624cb230df759433e079b590181bc56bd65dc581a862",
             archives=("reuters21578.tar.gz", "reuters21578.tar.xz"),
             remotes=(
-                Remote(
-                    "http://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz", "reuters21578.tar.gz"
-                ),
+                Remote("http://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz", "reuters21578.tar.gz"),
             ),
         ),
         DataSet(

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.rows import Rows
 from shortlist.documents.retrieval import METHODS, RetrievalIndex
 from shortlist.documents.scaling import QueryScaler
-from shortlist.door import Rows
 from shortlist.errors import InputError
 from shortlist.inputs import read
-from shortlist.kernels import Floats, Longs
 from shortlist.measures import evaluate_documents
 
 INDEXES: dict[str, dict[str, bool]] = {"plain": {}, "stemmed": {"stem": True}, "stopped": {"stem": True, "stop": True}}

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from shortlist.arrays.kernels import Floats, Longs
 from shortlist.documents.accuracy_svm import VARIANTS, AccuracySVM
 from shortlist.documents.average_precision import MapSVM
 from shortlist.documents.binning import ScoreBins
@@ -26,7 +27,6 @@ from shortlist.documents.ndcg import NdcgSVM
 from shortlist.documents.roc import RocSVM
 from shortlist.experiments.document_data import Judged, load
 from shortlist.experiments.experiment import Cell, Experiment, Figure, Job, Result, Table
-from shortlist.kernels import Floats, Longs
 from shortlist.measures.significance import wilcoxon
 
 STRUCTURAL = {"SVM-map": MapSVM, "SVM-roc": RocSVM, "SVM-ndcg": NdcgSVM, "SVM-mrr": MrrSVM}

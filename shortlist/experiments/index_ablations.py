@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.categories.feature_focus import FeatureFocus
+from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
 from shortlist.experiments.index_comparison import PAPER
 from shortlist.experiments.index_data import ORIGINALS, STAND_INS, load, split

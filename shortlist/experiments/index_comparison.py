@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.categories.feature_focus import FeatureFocus
 from shortlist.categories.frequency import FrequencyBaseline
-from shortlist.categories.independent import IndependentIndex
+from shortlist.categories.index.feature_focus import FeatureFocus
+from shortlist.categories.index.independent import IndependentIndex
+from shortlist.categories.index.unweighted_index import UnweightedIndex
 from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.top_down import TopDown
-from shortlist.categories.unweighted_index import UnweightedIndex
 from shortlist.experiments.experiment import Cell, Experiment, Figure, Job, Result, Table
 from shortlist.experiments.index_data import ORIGINALS, STAND_INS, TREES, load, split
 from shortlist.measures import evaluate

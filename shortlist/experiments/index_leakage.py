@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, hstack, random_array
 
-from shortlist.categories.feature_focus import FeatureFocus
+from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.experiments.experiment import Cell, Experiment, Figure, Job, Result, Table
 from shortlist.experiments.index_ablations import WORTH_A_WORD
 from shortlist.experiments.index_comparison import PAPER

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.door import MOST_AMOUNT, Rows, as_whole
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.labels import LabelSets, NumberedLabels
 
 COMMON = 20_000  # words common to all classes

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.kernels import Floats
 from shortlist.errors import InputError
 from shortlist.inputs import read
-from shortlist.kernels import Floats
 
 Ratings = NDArray[np.int8]  # viewers × films, 0 where there is none
 

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from shortlist.arrays.kernels import Floats, Longs
 from shortlist.errors import InputError
 from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
 from shortlist.experiments.rating_data import Ratings, films
-from shortlist.kernels import Floats, Longs
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.multiclass_perceptron import MulticlassPerceptron
 from shortlist.ratings.prank import PRank

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from scipy.sparse import csr_array
 
-from shortlist.door import Rows
+from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
 from shortlist.experiments.datasets import DATASETS
 from shortlist.inputs import Examples, read

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from threadpoolctl import threadpool_limits
 
 from shortlist import __version__
-from shortlist.door import as_whole
+from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError, ShortlistError
 from shortlist.experiments.experiment import Experiment, Job, Result
 

@@ -22,18 +22,18 @@ from typing import Any
 
 import numpy as np
 
+from shortlist.arrays.kernels import Longs
 from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.mmp import MMP
-from shortlist.categories.rocchio import Rocchio, RocchioSelection
-from shortlist.categories.topic_perceptron import TopicPerceptron
+from shortlist.categories.prototypes.mmp import MMP
+from shortlist.categories.prototypes.rocchio import Rocchio, RocchioSelection
+from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron
 from shortlist.experiments import rcv1
 from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
 from shortlist.experiments.rcv1 import Corpus
 from shortlist.inputs import read
-from shortlist.kernels import Longs
 from shortlist.measures.curves import precision_recall
 from shortlist.measures.evaluation import evaluate
-from shortlist.measures.places import place_labels
+from shortlist.measures.positions import place_labels
 from shortlist.measures.registry import measure
 from shortlist.text.vectorizer import TextVectorizer
 
@@ -217,7 +217,7 @@ def _best(by_learner: dict[str, list[Result]], title: str) -> str:
 
 
 def _mean_curve(curves: list[Any]) -> Curve:
-    """The mean of curves over trials, at the places they share."""
+    """The mean of curves over trials, at the positions they share."""
     x = sorted(set.intersection(*(set(own) for own, _ in curves)))
     values = [[y[own.index(place)] for place in x] for own, y in curves]
     return Curve([float(place) for place in x], np.mean(values, axis=0).tolist())

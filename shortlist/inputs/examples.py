@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from shortlist.door import Rows
+    from shortlist.arrays.rows import Rows
 
 
 @dataclass

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from shortlist.door import as_choice, as_whole
+from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.compression import ENDINGS
 from shortlist.inputs.examples import Examples, Skipped
-from shortlist.inputs.frames import Frames
+from shortlist.inputs.formats.frames import Frames
 from shortlist.inputs.registry import FORMATS
 from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
 

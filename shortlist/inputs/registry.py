@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from shortlist.inputs.arff import Arff
-from shortlist.inputs.books import Books
-from shortlist.inputs.class_folders import ClassFolders
-from shortlist.inputs.cranfield import Cranfield, CranfieldJudgements
-from shortlist.inputs.delimited import Csv, Tsv
-from shortlist.inputs.eachmovie import EachMovie
-from shortlist.inputs.fasttext import FastText
+from shortlist.inputs.collections.books import Books
+from shortlist.inputs.collections.cranfield import Cranfield, CranfieldJudgements
+from shortlist.inputs.collections.eachmovie import EachMovie
+from shortlist.inputs.collections.movielens import MovieLens
+from shortlist.inputs.collections.rcv1 import Rcv1Judgements, Rcv1Tokens
+from shortlist.inputs.collections.reuters import Reuters
+from shortlist.inputs.collections.trec import TrecQrels, TrecRun
+from shortlist.inputs.collections.trec_text import TrecDocuments, TrecTopics
 from shortlist.inputs.format import Format
-from shortlist.inputs.frames import Frames
-from shortlist.inputs.json_lines import JsonLines
-from shortlist.inputs.letor import Letor
-from shortlist.inputs.lines import PlainLines
-from shortlist.inputs.movielens import MovieLens
-from shortlist.inputs.numbers import Numbers
-from shortlist.inputs.parquet import Parquet
-from shortlist.inputs.rcv1 import Rcv1Judgements, Rcv1Tokens
-from shortlist.inputs.reuters import Reuters
-from shortlist.inputs.svmlight import SvmLight
-from shortlist.inputs.trec import TrecQrels, TrecRun
-from shortlist.inputs.trec_text import TrecDocuments, TrecTopics
-from shortlist.inputs.xmc import Xmc
+from shortlist.inputs.formats.arff import Arff
+from shortlist.inputs.formats.class_folders import ClassFolders
+from shortlist.inputs.formats.delimited import Csv, Tsv
+from shortlist.inputs.formats.fasttext import FastText
+from shortlist.inputs.formats.frames import Frames
+from shortlist.inputs.formats.json_lines import JsonLines
+from shortlist.inputs.formats.letor import Letor
+from shortlist.inputs.formats.lines import PlainLines
+from shortlist.inputs.formats.numbers import Numbers
+from shortlist.inputs.formats.parquet import Parquet
+from shortlist.inputs.formats.svmlight import SvmLight
+from shortlist.inputs.formats.xmc import Xmc
 
 FORMATS: dict[str, type[Format]] = {
     kind.name: kind

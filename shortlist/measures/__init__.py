@@ -17,14 +17,14 @@ from shortlist.measures.evaluation import (
     evaluate_ratings,
     propensities_for,
 )
-from shortlist.measures.places import Places, place_documents, place_labels
+from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import confusion
 from shortlist.measures.registry import MEASURES, Measure, measure
 from shortlist.measures.significance import Comparison, paired_bootstrap, sign_test, wilcoxon
 
 __all__ = [
-    "MEASURES", "Comparison", "Evaluation", "LabelTable", "Measure", "Places", "Propensities",
+    "MEASURES", "Comparison", "Evaluation", "LabelTable", "Measure", "Positions", "Propensities",
     "among_first_k", "confusion", "depth", "evaluate", "evaluate_documents", "evaluate_ratings", "measure",
     "paired_bootstrap", "per_label", "place_documents", "place_labels", "precision_recall", "progressive",
     "propensities_for", "sign_test", "wilcoxon",

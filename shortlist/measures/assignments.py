@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.door import as_real, as_whole
+from shortlist.arrays.validation import as_real, as_whole
 from shortlist.labels import LabelSets
-from shortlist.measures.places import Places, place_labels
+from shortlist.measures.positions import Positions, place_labels
 from shortlist.measures.registry import registered
 from shortlist.ranking import Ranking
 
@@ -36,14 +36,14 @@ def _largest_f1(sums: Values, count: float) -> float:
 
 @registered("maxF1", "higher", "max_r 2·P_r·R_r / (P_r + R_r), P_r = mean P@r, R_r = mean recall@r", paper="001",
             total=_largest_f1)  # fmt: skip
-def max_f1(places: Places) -> scipy.sparse.csr_array:
+def max_f1(positions: Positions) -> scipy.sparse.csr_array:
     """The largest F1, over cuts r, of average precision at r and average recall at r."""
-    found = np.isfinite(places.rank)
-    row, place = places.row[found], places.rank[found].astype(np.int64) - 1
+    found = np.isfinite(positions.rank)
+    row, place = positions.row[found], positions.rank[found].astype(np.int64) - 1
     width = int(place.max(initial=0)) + 1
-    shape = (places.n, width)
+    shape = (positions.n, width)
     hits = scipy.sparse.csr_array((np.ones(row.size), (row, place)), shape=shape)
-    recalled = scipy.sparse.csr_array((1 / places.size[row], (row, place)), shape=shape)
+    recalled = scipy.sparse.csr_array((1 / positions.size[row], (row, place)), shape=shape)
     return scipy.sparse.hstack([hits, recalled], format="csr")
 
 
@@ -64,61 +64,61 @@ MACRO = "mean over labels of 2·correct / (assigned + true), sums over instances
 
 
 @registered("micro-F1", "higher", MICRO, families=["categories"], total=_ratio)
-def micro_f1(places: Places) -> Values:
+def micro_f1(positions: Positions) -> Values:
     """Micro-averaged F1 when each instance is assigned as many labels as it truly has."""
-    return _micro(places, _as_many_as_true(places))
+    return _micro(positions, _as_many_as_true(positions))
 
 
 @registered("macro-F1", "higher", MACRO, families=["categories"], total=_mean_of_ratios)
-def macro_f1(places: Places) -> scipy.sparse.csr_array:
+def macro_f1(positions: Positions) -> scipy.sparse.csr_array:
     """Macro-averaged F1 when each instance is assigned as many labels as it truly has; over the labels that are true
     or assigned at least once."""
-    return _macro(places, _as_many_as_true(places))
+    return _macro(positions, _as_many_as_true(positions))
 
 
 @registered("micro-F1@t", "higher", MICRO, families=["categories"], total=_ratio, needs=["complete rankings"])
-def micro_f1_above(places: Places, t: float) -> Values:
+def micro_f1_above(positions: Positions, t: float) -> Values:
     """Micro-averaged F1 when the labels that score above t are assigned."""
-    return _micro(places, places.above(t))
+    return _micro(positions, positions.above(t))
 
 
 @registered("macro-F1@t", "higher", MACRO, families=["categories"], total=_mean_of_ratios,
             needs=["complete rankings"])  # fmt: skip
-def macro_f1_above(places: Places, t: float) -> scipy.sparse.csr_array:
+def macro_f1_above(positions: Positions, t: float) -> scipy.sparse.csr_array:
     """Macro-averaged F1 when the labels that score above t are assigned; over the labels that are true or assigned at
     least once."""
-    return _macro(places, places.above(t))
+    return _macro(positions, positions.above(t))
 
 
-def _as_many_as_true(places: Places) -> NDArray[np.int64]:
-    return np.minimum(places.size, places.length)
+def _as_many_as_true(positions: Positions) -> NDArray[np.int64]:
+    return np.minimum(positions.size, positions.length)
 
 
-def _micro(places: Places, assigned: NDArray[np.int64]) -> Values:
-    correct = places.total(places.rank <= assigned[places.row])
-    return np.column_stack([correct, assigned + places.size])
+def _micro(positions: Positions, assigned: NDArray[np.int64]) -> Values:
+    correct = positions.total(positions.rank <= assigned[positions.row])
+    return np.column_stack([correct, assigned + positions.size])
 
 
-def _macro(places: Places, assigned: NDArray[np.int64]) -> scipy.sparse.csr_array:
+def _macro(positions: Positions, assigned: NDArray[np.int64]) -> scipy.sparse.csr_array:
     """One row for each instance: correct, then assigned + true, for each label that is one or the other anywhere."""
-    row, item = places.first(assigned)
-    labels, true_column, assigned_column = _columns(places, item)
-    correct = places.rank <= assigned[places.row]
-    shape = (places.n, labels.size)
+    row, item = positions.first(assigned)
+    labels, true_column, assigned_column = _columns(positions, item)
+    correct = positions.rank <= assigned[positions.row]
+    shape = (positions.n, labels.size)
 
     def ones(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> scipy.sparse.csr_array:
         return scipy.sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=shape)
 
-    hits, both = ones(places.row[correct], true_column[correct]), ones(places.row, true_column)
+    hits, both = ones(positions.row[correct], true_column[correct]), ones(positions.row, true_column)
     return scipy.sparse.hstack([hits, both + ones(row, assigned_column)], format="csr")
 
 
 def _columns(
-    places: Places, assigned: NDArray[np.int32]
+    positions: Positions, assigned: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """The labels that are true or assigned somewhere, ascending, and which of them each true and assigned label is."""
-    labels, column = np.unique(np.concatenate([places.item, assigned]), return_inverse=True)
-    return labels, column[: places.item.size], column[places.item.size :]
+    labels, column = np.unique(np.concatenate([positions.item, assigned]), return_inverse=True)
+    return labels, column[: positions.item.size], column[positions.item.size :]
 
 
 # Label by label
@@ -174,20 +174,20 @@ def per_label(
     Assigned are the first k labels of an instance, or those that score above ``threshold``, or, without either, as
     many as the instance truly has (at most as many as the ranking holds).
     """
-    places = place_labels(ranking, truth, n_labels)
+    positions = place_labels(ranking, truth, n_labels)
     if threshold is not None:
-        cut = places.above(as_real(threshold, "threshold"))
+        cut = positions.above(as_real(threshold, "threshold"))
     elif k is not None:
-        cut = np.minimum(as_whole(k, "k", least=1), places.length)
+        cut = np.minimum(as_whole(k, "k", least=1), positions.length)
     else:
-        cut = _as_many_as_true(places)
-    _, item = places.first(cut)
-    labels, true_column, assigned_column = _columns(places, item)
+        cut = _as_many_as_true(positions)
+    _, item = positions.first(cut)
+    labels, true_column, assigned_column = _columns(positions, item)
     known = ranking._names
     return LabelTable(
         labels.astype(np.int64),
         [known[label] if label < len(known) else None for label in labels.tolist()],
         np.bincount(true_column, minlength=labels.size),
         np.bincount(assigned_column, minlength=labels.size),
-        np.bincount(true_column[places.rank <= cut[places.row]], minlength=labels.size),
+        np.bincount(true_column[positions.rank <= cut[positions.row]], minlength=labels.size),
     )

@@ -5,35 +5,35 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.door import as_whole
+from shortlist.arrays.kernels import kernel
+from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
-from shortlist.kernels import kernel
-from shortlist.measures.places import Places
+from shortlist.measures.positions import Positions
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-def precision_recall(places: Places, levels: int = 11) -> Curve:
+def precision_recall(positions: Positions, levels: int = 11) -> Curve:
     """Recall levels 0 … 1 and the interpolated precision there, averaged over instances with something relevant.
 
     The interpolated precision of one instance at recall level l is the largest precision at any rank whose recall is
     at least l; 0 if its ranking never reaches l.
     """
     recall = np.linspace(0, 1, as_whole(levels, "levels", least=2))
-    starts = np.concatenate([[0], np.cumsum(places.size)])
-    kept = int((places.size > 0).sum())
+    starts = np.concatenate([[0], np.cumsum(positions.size)])
+    kept = int((positions.size > 0).sum())
     if not kept:
         return recall, np.full(recall.size, np.nan)
-    return recall, interpolated(starts, places.rank, recall) / kept
+    return recall, interpolated(starts, positions.rank, recall) / kept
 
 
-def among_first_k(places: Places, up_to: int | None = None) -> Curve:
+def among_first_k(positions: Positions, up_to: int | None = None) -> Curve:
     """k = 1, 2, … and R_k: the share of instances with a relevant item among the first k."""
-    best = places.best[places.size > 0]
+    best = positions.best[positions.size > 0]
     if up_to is None:
-        up_to = int(places.length.max(initial=1))
-    if as_whole(up_to, "up_to", least=1) > places.width:
-        raise InputError(f"R_k up to k = {up_to} needs rankings of {up_to} labels; these hold {places.width}")
+        up_to = int(positions.length.max(initial=1))
+    if as_whole(up_to, "up_to", least=1) > positions.width:
+        raise InputError(f"R_k up to k = {up_to} needs rankings of {up_to} labels; these hold {positions.width}")
     k = np.arange(1, up_to + 1)
     if not best.size:
         return k.astype(np.float64), np.full(k.size, np.nan)
@@ -57,7 +57,7 @@ def progressive(values: ArrayLike) -> Curve:
 def interpolated(
     starts: NDArray[np.int64], rank: NDArray[np.float64], recall: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Interpolated precision at each recall level, added up over instances; ranks as in Places."""
+    """Interpolated precision at each recall level, added up over instances; ranks as in Positions."""
     total = np.zeros(recall.size)
     for i in range(starts.size - 1):
         size = starts[i + 1] - starts[i]

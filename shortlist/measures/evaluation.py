@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.door import as_whole
+from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
-from shortlist.measures.places import Places, place_documents, place_labels
+from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import Steps, as_steps
 from shortlist.measures.registry import Family, Measure, measure
@@ -106,16 +106,18 @@ def evaluate(
     ``resamples`` bootstrap samples of the instances give the intervals; 0 gives none.
     """
     chosen = _choose(measures, "categories")
-    places = place_labels(ranking, truth, n_labels)
+    positions = place_labels(ranking, truth, n_labels)
     for one in chosen:
-        if one.parameters.get("k", 0) > places.width:
+        if one.parameters.get("k", 0) > positions.width:
             raise InputError(
-                f"{one.name} looks at {one.parameters['k']} labels and the ranking holds {places.width} for each row; "
+                f"{one.name} looks at {one.parameters['k']} labels and the ranking holds {positions.width} for each row; "
                 f"rank with k={one.parameters['k']} or more"
             )
         if "propensities" in one.needs and propensities is None:
             raise InputError(f"{one.name} needs propensities; give Propensities.of(the label sets of training)")
-    return _summarise(chosen, places, places.size == 0, "no relevant label", resamples, random_state, propensities)
+    return _summarise(
+        chosen, positions, positions.size == 0, "no relevant label", resamples, random_state, propensities
+    )
 
 
 def evaluate_documents(
@@ -133,8 +135,8 @@ def evaluate_documents(
     first appearance.
     """
     chosen = _choose(measures, "documents")
-    places = place_documents(scores, relevance, query)
-    return _summarise(chosen, places, places.size == 0, "no relevant document", resamples, random_state)
+    positions = place_documents(scores, relevance, query)
+    return _summarise(chosen, positions, positions.size == 0, "no relevant document", resamples, random_state)
 
 
 def evaluate_ratings(
@@ -164,7 +166,7 @@ def _choose(measures: Iterable[str | Measure], family: Family) -> list[Measure]:
 
 def _summarise(
     chosen: Sequence[Measure],
-    data: Places | Steps,
+    data: Positions | Steps,
     empty: NDArray[np.bool_],
     reason: str,
     resamples: int,

@@ -14,70 +14,70 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.measures.places import Places
+from shortlist.measures.positions import Positions
 from shortlist.measures.registry import registered
 
 Values = NDArray[np.float64]
 
 
 @registered("loss1", "lower", "[E ≠ ∅]", paper="001", needs=["complete rankings"])
-def imperfect(places: Places) -> Values:
+def imperfect(positions: Positions) -> Values:
     """Share of instances that are not ranked perfectly, every relevant item strictly above every other one."""
-    return (places.total(places.errors) > 0).astype(np.float64)
+    return (positions.total(positions.errors) > 0).astype(np.float64)
 
 
 @registered("loss2", "lower", "|E|", paper="001", needs=["complete rankings"])
-def wrong_pairs(places: Places) -> Values:
+def wrong_pairs(positions: Positions) -> Values:
     """Number of pairs of a relevant and a non-relevant item that are in the wrong order or tie."""
-    return places.total(places.errors)
+    return positions.total(positions.errors)
 
 
 @registered("loss3", "lower", "|E| / (|y|·|Y − y|), 0 if y = Y", paper="001", needs=["complete rankings"])
-def share_of_wrong_pairs(places: Places) -> Values:
+def share_of_wrong_pairs(positions: Positions) -> Values:
     """Share of the pairs of a relevant and a non-relevant item that are in the wrong order or tie."""
-    return places.total(places.errors) / np.maximum(places.size * places.others, 1)
+    return positions.total(positions.errors) / np.maximum(positions.size * positions.others, 1)
 
 
 @registered(
     "coverage", "lower", "max_{r∈y} rank(r) − 1; rank |Y| if r is missing", paper="001", needs=["complete rankings"]
 )
-def coverage(places: Places) -> Values:
+def coverage(positions: Positions) -> Values:
     """How far down the ranking the last relevant item stands; 0 where one relevant item comes first."""
-    last = np.zeros(places.n)
-    ends = places.nth == places.size[places.row]
-    last[places.row[ends]] = places.rank[ends]
-    return np.minimum(last, places.size + places.others) - 1
+    last = np.zeros(positions.n)
+    ends = positions.nth == positions.size[positions.row]
+    last[positions.row[ends]] = positions.rank[ends]
+    return np.minimum(last, positions.size + positions.others) - 1
 
 
 @registered(
     "ROC", "higher", "1 − (|E| − ½·|{(r, q) ∈ E : s_r = s_q}|) / (|y|·|Y − y|)", paper="003",
     needs=["complete rankings"],
 )  # fmt: skip
-def roc_area(places: Places) -> Values:
+def roc_area(positions: Positions) -> Values:
     """Area under the ROC curve of one instance: the share of pairs in the right order, a tie counting one half.
     Instances with nothing but relevant items are left out."""
-    pairs = (places.size * places.others).astype(np.float64)
+    pairs = (positions.size * positions.others).astype(np.float64)
     pairs[pairs == 0] = np.nan
-    return 1 - places.total(places.errors - places.ties / 2) / pairs
+    return 1 - positions.total(positions.errors - positions.ties / 2) / pairs
 
 
 @registered(
     "accuracy@t", "higher", "|{d : [s_d > t] = [d relevant]}| / number of documents", families=["documents"],
     paper="003",
 )  # fmt: skip
-def accuracy(places: Places, t: float) -> Values:
+def accuracy(positions: Positions, t: float) -> Values:
     """Share of a query's documents on the right side of the score t; SVMs put it at 0."""
-    above = places.above(t)
-    hits = places.total(places.rank <= above[places.row])
-    return (hits + places.others - (above - hits)) / places.length
+    above = positions.above(t)
+    hits = positions.total(positions.rank <= above[positions.row])
+    return (hits + positions.others - (above - hits)) / positions.length
 
 
 @registered(
-    "best-accuracy", "higher", "the largest accuracy@t over all places to cut the ranking", families=["documents"],
+    "best-accuracy", "higher", "the largest accuracy@t over all positions to cut the ranking", families=["documents"],
     paper="003",
 )  # fmt: skip
-def best_accuracy(places: Places) -> Values:
+def best_accuracy(positions: Positions) -> Values:
     """Share of a query's documents on the right side of the best cut of its ranking."""
-    best = places.others.astype(np.float64)  # everything below the cut
-    np.maximum.at(best, places.row, 2 * places.nth - places.rank + places.others[places.row])
-    return best / places.length
+    best = positions.others.astype(np.float64)  # everything below the cut
+    np.maximum.at(best, positions.row, 2 * positions.nth - positions.rank + positions.others[positions.row])
+    return best / positions.length

@@ -52,7 +52,7 @@ number. A measure that looks at k labels refuses rankings that were cut shorter.
 - **Labels never learned** count as relevant items that are never retrieved.
 - **Intervals** are percentiles 2.5 and 97.5 of 1,000 bootstrap samples of the instances (`resamples`), the same samples
   for every measure, from `random_state`.
-- **Empty places.** Precision at k divides by k also where fewer labels were retrieved.
+- **Empty positions.** Precision at k divides by k also where fewer labels were retrieved.
 
 """
 
@@ -74,8 +74,8 @@ END = """\
 
 | function | gives |
 |---|---|
-| `precision_recall(places)` | interpolated precision at recall levels 0 … 1, mean of instances (paper 001, figure 6) |
-| `among_first_k(places)` | R_k for k = 1, 2, … |
+| `precision_recall(positions)` | interpolated precision at recall levels 0 … 1, mean of instances (paper 001, figure 6) |
+| `among_first_k(positions)` | R_k for k = 1, 2, … |
 | `progressive(values)` | Σ_{i≤t} value_i / t: the round-averaged cumulative loss of a stream (papers 001 and 002) |
 | `per_label(ranking, truth)` | precision, recall, F1 and support of each label |
 | `confusion(predicted, truth)` | how often each rating was predicted as each |
@@ -83,7 +83,7 @@ END = """\
 | `sign_test(first, second)` | two-tailed binomial sign test (paper 004) |
 | `paired_bootstrap(first, second)` | 95 % interval of the mean difference, and a two-tailed p-value |
 
-They stand in `shortlist.measures`. `places` is `place_labels(ranking, truth)` or `place_documents(scores, relevance,
+They stand in `shortlist.measures`. `positions` is `place_labels(ranking, truth)` or `place_documents(scores, relevance,
 query)`; `first` and `second` are the `per_instance` values of two evaluations, or one value for each split.
 `shortlist.report.plots` draws the curves.
 

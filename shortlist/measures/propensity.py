@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.door import MOST_AMOUNT, as_numbers, as_real, as_whole
+from shortlist.arrays.validation import MOST_AMOUNT, as_numbers, as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
-from shortlist.measures.places import Places
+from shortlist.measures.positions import Positions
 from shortlist.measures.registry import registered
 
 Values = NDArray[np.float64]
@@ -66,25 +66,27 @@ def _ratio(sums: Values, count: float) -> float:
 
 @registered("PSP@k", "higher", "Σ_i Σ_{r∈y_i, rank(r)≤k} 1/p_r, over the same sum for the best possible rankings",
             families=["categories"], paper="XMC", total=_ratio, needs=["propensities"])  # fmt: skip
-def propensity_scored_precision(places: Places, propensities: Propensities, k: int) -> Values:
+def propensity_scored_precision(positions: Positions, propensities: Propensities, k: int) -> Values:
     """Precision at k in which finding a rare label counts more."""
-    gain, best = _gains(places, propensities)
-    return np.column_stack([places.total(gain * (places.rank <= k)), places.total(best * (places.nth <= k))])
+    gain, best = _gains(positions, propensities)
+    return np.column_stack(
+        [positions.total(gain * (positions.rank <= k)), positions.total(best * (positions.nth <= k))]
+    )
 
 
 @registered("PSnDCG@k", "higher",
             "Σ_i D_i⁻¹·Σ_{r∈y_i, rank(r)≤k} 1/(p_r·log2(1+rank(r))), over the same sum for the best possible rankings; "
             "D_i = Σ_{j≤min(k,|y_i|)} 1/log2(1+j)",
             families=["categories"], paper="XMC", total=_ratio, needs=["propensities"])  # fmt: skip
-def propensity_scored_ndcg(places: Places, propensities: Propensities, k: int) -> Values:
+def propensity_scored_ndcg(positions: Positions, propensities: Propensities, k: int) -> Values:
     """nDCG at k in which finding a rare label counts more."""
-    gain, best = _gains(places, propensities)
-    ideal = (places.nth <= k) / np.log2(1 + places.nth)
-    reached = places.total(gain * (places.rank <= k) / np.log2(1 + places.rank))
-    return np.column_stack([reached, places.total(best * ideal)]) / np.maximum(places.total(ideal), 1)[:, None]
+    gain, best = _gains(positions, propensities)
+    ideal = (positions.nth <= k) / np.log2(1 + positions.nth)
+    reached = positions.total(gain * (positions.rank <= k) / np.log2(1 + positions.rank))
+    return np.column_stack([reached, positions.total(best * ideal)]) / np.maximum(positions.total(ideal), 1)[:, None]
 
 
-def _gains(places: Places, propensities: Propensities) -> tuple[Values, Values]:
+def _gains(positions: Positions, propensities: Propensities) -> tuple[Values, Values]:
     """1/p of each relevant label, best-ranked first, and largest first."""
-    gain = propensities.inverse(places.item)
-    return gain, gain[np.lexsort((-gain, places.row))]
+    gain = propensities.inverse(positions.item)
+    return gain, gain[np.lexsort((-gain, positions.row))]

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.door import as_whole
+from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
 
 Family = Literal["categories", "documents", "ratings", "models"]

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.door import MOST_SEED, as_whole
-from shortlist.kernels import kernel
-from shortlist.pipeline import by_threads
+from shortlist.arrays.kernels import kernel
+from shortlist.arrays.validation import MOST_SEED, as_whole
+from shortlist.concurrency.prefetch import by_threads
 
 CONFIDENCE = 95  # per cent
 MANY = 20_000  # rows that are worth threads

@@ -9,7 +9,7 @@ import scipy.sparse
 import scipy.stats
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.door import as_whole
+from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.measures.resampling import interval, resampled_sums
 

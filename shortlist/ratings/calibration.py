@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
+from shortlist.arrays.kernels import Floats, Longs
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Longs
 
 
 @dataclass

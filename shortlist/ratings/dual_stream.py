@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist import dual
-from shortlist.door import Rows, as_whole
-from shortlist.kernels import Floats, Longs
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_whole
 
 if TYPE_CHECKING:
     from shortlist.ratings.learner import RatingLearner
@@ -23,7 +24,7 @@ def stream(learner: RatingLearner, supports: dual.Supports, rows: Rows, order: L
         each = np.arange(turn.members.size, dtype=np.int64)
         learner._learn(turn.read, turn.write, each, y[turn.members], rated[turn.block])
         used, size = learner._weights.any(axis=(0, 1)), np.linalg.norm(learner._weights[0], axis=0)
-        kept = supports.dismiss(used, size, turn.most)
+        kept = supports.drop(used, size, turn.most)
         learner._weights = np.ascontiguousarray(learner._weights[:, :, kept])
 
 

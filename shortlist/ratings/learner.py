@@ -8,6 +8,7 @@ hypothesis, its average and its voters are laid out is told in voting.py.
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -18,15 +19,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shortlist import dual, store
-from shortlist.door import Rows, as_choice, as_numbers, as_rows, as_seed, as_whole
+from shortlist import dual
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_seed, as_whole
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Longs
+from shortlist.files import store
+from shortlist.files.store import State
 from shortlist.ratings import saving
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.dual_stream import stream, widened
 from shortlist.ratings.scale import as_ratings, as_steps, open_for, step_numbers
-from shortlist.store import State
 
 Self = TypeVar("Self", bound="RatingLearner")
 HYPOTHESES = ("last", "averaged", "voted")
@@ -34,7 +37,7 @@ RUN = 16  # rows that stay together when a pass is shuffled
 PREDICT_BLOCK = 2**22  # the most scores, or kernel values, that predicting holds at a time
 
 
-class RatingLearner(ClassifierMixin, BaseEstimator):
+class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
     """A learner of ratings on an ordered scale.
 
     Parameters
@@ -91,25 +94,25 @@ class RatingLearner(ClassifierMixin, BaseEstimator):
 
     # What each learner's own file says.
 
+    @abstractmethod
     def _shape(self, n_steps: int) -> tuple[int, int]:
         """The number of weight vectors and of biases for a scale of n_steps."""
-        raise AssertionError("a learner defines this step")
 
+    @abstractmethod
     def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         """Run the figure's loop over the examples of ``order``; ``rated`` receives the predictions."""
-        raise AssertionError("a learner defines this step")
 
+    @abstractmethod
     def _open_step(self, at: int) -> None:
         """Make room for a new step, which gets number ``at``, in weights and biases."""
-        raise AssertionError("a learner defines this step")
 
+    @abstractmethod
     def _rate(self, X: Any) -> Longs:
         """The step number predicted for each row."""
-        raise AssertionError("a learner defines this step")
 
+    @abstractmethod
     def _evidence(self, X: Any) -> Floats:
         """The real numbers, n × f, from which probabilities are calibrated."""
-        raise AssertionError("a learner defines this step")
 
     def _check_state(self, state: State) -> None:
         """Refuse a loaded state that this learner could not have reached."""

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.door import Rows, as_choice
-from shortlist.kernels import Floats, Ints, Longs, dot, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_choice
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.voting import move, retire
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.door import Rows
-from shortlist.kernels import Floats, Ints, Longs, dot, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
+from shortlist.arrays.rows import Rows
+from shortlist.files.store import State
 from shortlist.ratings.thresholds import ThresholdLearner
 from shortlist.ratings.voting import move, retire
-from shortlist.store import State
 
 
 class PRank(ThresholdLearner):

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.door import as_whole
+from shortlist.arrays.validation import as_whole
 from shortlist.dual import Supports
 from shortlist.errors import InputError
+from shortlist.files.store import State, array_to_text, text_to_array
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.scale import as_steps
-from shortlist.store import State, array_to_text, text_to_array
 
 if TYPE_CHECKING:
     from shortlist.ratings.learner import RatingLearner

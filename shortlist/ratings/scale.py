@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from shortlist.arrays.kernels import Longs
 from shortlist.errors import InputError
-from shortlist.kernels import Longs
 
 Steps = NDArray[Any]  # the ratings of a scale, lowest first
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 
-from shortlist.kernels import Floats, Longs
+from shortlist.arrays.kernels import Floats, Longs
 from shortlist.ratings.learner import RatingLearner
 
 
 class ThresholdLearner(RatingLearner):
     """A learner that rates a row by the interval between thresholds into which its score w·x falls."""
 
+    @abstractmethod
     def _edges(self, biases: Floats) -> Floats:
         """The thresholds [h, k−1] against which the scores are held, from the biases [h, p]."""
-        raise AssertionError("a learner defines this step")
 
     @property
     def coef_(self) -> Floats:

@@ -11,7 +11,7 @@ and ``move``. After a change here, run ``make clean`` (see shortlist/kernels.py)
 
 import numpy as np
 
-from shortlist.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 
 
 @kernel

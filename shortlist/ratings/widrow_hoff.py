@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.door import Rows, as_choice, as_real
+from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_choice, as_real
 from shortlist.errors import InputError
-from shortlist.kernels import Floats, Ints, Longs, dot, kernel
 from shortlist.ratings.thresholds import ThresholdLearner
 from shortlist.ratings.voting import move, retire
 

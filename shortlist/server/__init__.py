@@ -6,7 +6,7 @@ the journal holds after it, one example at a time.
 
     journal.py    examples and undos on disk, in order               writer.py    one commit for many requests
     snapshots.py  model files beside the journal                     replica.py   a model that follows the journal
-    app.py        the HTTP interface, in the shapes of schemas.py    gate.py      limits, token, headers, logs, metrics
+    app.py        the HTTP interface, in the shapes of schemas.py    middleware.py      limits, token, headers, logs, metrics
     browse.py     votes with their places; labels and features       direct.py    routes without detours
     keeper.py     what goes on beside the requests                   serving.py   processes, sockets, signals
     settings.py   what a server is told                              metrics.py, logs.py, page/

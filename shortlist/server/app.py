@@ -21,11 +21,11 @@ from starlette.types import ASGIApp
 from shortlist import __version__
 from shortlist.errors import InputError
 from shortlist.server import browse, schemas
+from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.direct import DirectRoute
-from shortlist.server.gate import FAILED, PAGE, Gate
 from shortlist.server.journal import DiskFull, Example, JournalError, KeyUsed
-from shortlist.server.keeper import keep_following, keep_snapshots
 from shortlist.server.metrics import Metrics, Speedometer
+from shortlist.server.middleware import FAILED, PAGE, Middleware
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Settings
 from shortlist.server.writer import Writer
@@ -254,13 +254,13 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
 
     _explain_problems(app)
     paths = {"/", "/docs", "/metrics", *app.openapi()["paths"]}
-    gate: ASGIApp = Gate(app, settings, metrics, paths)
+    middleware: ASGIApp = Middleware(app, settings, metrics, paths)
     if settings.origins:
-        gate = CORSMiddleware(
-            gate, allow_origins=settings.origins, allow_methods=["GET", "POST"],
+        middleware = CORSMiddleware(
+            middleware, allow_origins=settings.origins, allow_methods=["GET", "POST"],
             allow_headers=["authorization", "content-type"],
         )  # fmt: skip
-    return gate
+    return middleware
 
 
 def as_json(value: Any) -> Response:
@@ -286,7 +286,7 @@ def _explain_problems(app: FastAPI) -> None:
         app.add_exception_handler(kind, handler(status))
 
     async def inside(_: Request, problem: Exception) -> Response:
-        return _problem(500, FAILED)  # the gate logs it
+        return _problem(500, FAILED)  # the middleware logs it
 
     async def http(_: Request, problem: Exception) -> Response:
         assert isinstance(problem, HTTPException)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from shortlist.door import as_whole
+from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
 
 LEAST_TOKEN = 16  # characters; a short token can be guessed

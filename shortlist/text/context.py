@@ -16,8 +16,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.door import Rows, as_choice
-from shortlist.kernels import kernel
+from shortlist.arrays.kernels import kernel
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_choice
 from shortlist.text.features import features_of, spell
 from shortlist.text.tokens import FACTOR, SEED, hashing, mixed, split
 from shortlist.texts import as_texts
@@ -72,9 +73,7 @@ class ContextNames(Sequence[str]):
     last, ``is _ * good`` one before and the second after.
     """
 
-    def __init__(
-        self, words: NDArray[np.object_], examples: NDArray[np.int64], templates: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, words: NDArray[np.object_], examples: NDArray[np.int64], templates: NDArray[np.int64]) -> None:
         self._words = words
         self._templates = templates
         self._examples = examples  # where each feature first occurred: word · number of templates + template

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.door import Rows
-from shortlist.growing import grown
-from shortlist.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.growing import grown
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.rows import Rows
 from shortlist.text.counting import keep
 
 FEW = 1 << 22  # entries to begin with: zeros take no memory until they are written to, and are not copied so often

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.door import Rows
-from shortlist.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.rows import Rows
 
 FEW = 64  # so many numbers are sorted faster by insertion than by their bytes
 

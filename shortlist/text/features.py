@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.kernels import kernel
+from shortlist.arrays.kernels import kernel
 from shortlist.text.tokens import DIGIT, FACTOR, NUMBER, NUMBER_NAME, SEED, Words, hashing, mixed
 
 SPACE, STAR = np.uint32(ord(" ")), np.uint32(ord("*"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from shortlist.door import as_choice, as_real, as_whole
+from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.text.weighting import IDF, NORM, TF
-from shortlist.texts import as_texts, letters
+from shortlist.texts import as_texts, lengths_of
 
 SHORT = 400  # letters: texts shorter than that say little in single words
 PAIRS, PREFIX = 2, 5  # what short texts are given besides
@@ -36,7 +36,7 @@ class Settings(NamedTuple):
 
     def suiting(self, texts: Sequence[str]) -> Settings:
         """These settings with the n-grams and prefixes that suit such texts."""
-        short = letters(texts).sum() < SHORT * len(texts)
+        short = lengths_of(texts).sum() < SHORT * len(texts)
         return self._replace(ngrams=PAIRS, prefix=PREFIX) if short else self._replace(ngrams=1)
 
     @classmethod

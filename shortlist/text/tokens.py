@@ -22,7 +22,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.kernels import kernel
+from shortlist.arrays.kernels import kernel
 from shortlist.texts import Texts, to_codes, to_text
 
 # Lower-casing is one letter for one, except for these: U+0130 becomes two letters, and a capital sigma becomes one

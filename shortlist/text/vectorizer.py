@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.door import Rows
+from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
-from shortlist.store import State
+from shortlist.files.store import State
 from shortlist.text.counted import CountedRows
 from shortlist.text.counting import count
 from shortlist.text.features import Features, features_of, spell

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.door import Rows
-from shortlist.growing import grown
-from shortlist.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
+from shortlist.arrays.growing import grown
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
+from shortlist.arrays.rows import Rows
 from shortlist.text.counting import keep
 
 TF: dict[str, Callable[[Floats], Floats]] = {

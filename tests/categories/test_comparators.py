@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 from shortlist import Categorizer, InputError, OneVersusRest, TopDown, UnweightedIndex
+from shortlist.arrays.validation import as_rows
 from shortlist.categories.one_versus_rest import with_constant
 from shortlist.categories.top_down import fit_sigmoid
 from shortlist.categories.tree import Tree
-from shortlist.door import as_rows
 from tests.reference.comparators import SlowUnweightedIndex, slow_perceptron, slow_top_down
 
 

@@ -6,8 +6,8 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.categories.feature_focus import FeatureFocus
-from shortlist.categories.index import EDGES
+from shortlist.categories.index.feature_focus import FeatureFocus
+from shortlist.categories.index.lists import EDGES
 from tests.reference.feature_focus import SlowFeatureFocus
 
 
@@ -143,8 +143,6 @@ def test_slots_of_moved_lists_are_reused():
         X = scipy.sparse.random_array((100, 300), density=0.05, rng=random, format="csr")
         learner.partial_fit(X, random.integers(0, 200, 100))
     assert learner._index.used[1] < 4 * learner.n_edges_
-
-
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from shortlist import MMP, FeatureFocus, IndependentIndex, InputError, Rocchio, TopicPerceptron, TunedIndex, load
-from shortlist.categories.contract import as_bytes, example_data
+from shortlist.categories.checks import as_bytes, example_data
 from tests.categories.test_feature_focus import edges_of, examples
 from tests.reference.feature_focus import SlowFeatureFocus
 from tests.reference.feature_focus import merged as slow_merged
@@ -171,7 +171,7 @@ def test_prototypes_of_shards_are_averaged(kind, passes):
 
 def with_weights(learner, weights, known):
     """A copy of a learner of prototypes that starts from dense weights, features × labels."""
-    from shortlist.categories.prototypes import pack
+    from shortlist.categories.prototypes.weights import pack
 
     feature, label = np.nonzero(weights)
     listed = weights[feature, label]

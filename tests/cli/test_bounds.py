@@ -4,8 +4,8 @@ import json
 import warnings
 
 import shortlist as sl
-from shortlist.memory import LEAST, LIBRARIES
-from tests.test_memory import stream
+from shortlist.models.memory import LEAST, LIBRARIES
+from tests.models.test_memory import stream
 
 
 def test_a_bound_is_kept_in_the_model_and_can_be_changed(run, news):

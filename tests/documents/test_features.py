@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 import shortlist
 from shortlist import AccuracySVM, InputError, MapSVM, ModelFileError, QueryScaler, RetrievalIndex, ScoreBins
 from shortlist.documents.retrieval import METHODS
-from shortlist.store import State
+from shortlist.files.store import State
 from tests.reference.documents import retrieval_score
 
 SCORES = st.lists(st.floats(-100, 100) | st.sampled_from([0.0, 1.0]), min_size=1, max_size=30)

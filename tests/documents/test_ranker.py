@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import shortlist
 from shortlist import InputError, MapSVM, ModelFileError, MrrSVM, NdcgSVM, RocSVM
 from shortlist.documents.ranker import QueriesSetAside, gap_bar
-from shortlist.store import State
+from shortlist.files.store import State
 
 KINDS = [MapSVM, RocSVM, MrrSVM, NdcgSVM]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shortlist import FeatureFocus
-from shortlist.door import as_rows
+from shortlist.arrays.validation import as_rows
 from shortlist.experiments.myriad import COMMON, LONGEST, many_classes, n_words
 
 

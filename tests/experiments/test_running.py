@@ -65,9 +65,7 @@ def test_two_workers_give_the_numbers_of_one(tmp_path):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_failing_job_is_one_sentence_and_loses_nothing(tmp_path, workers):
     out = tmp_path / "out"
-    failed, well = running.run(
-        [experiment(run_but_fail), experiment(name="well")], tmp_path, out, workers=workers
-    )
+    failed, well = running.run([experiment(run_but_fail), experiment(name="well")], tmp_path, out, workers=workers)
     assert failed.failures == ["trial 1 cannot be done on a Sunday", "KeyError: 'what'"]
     assert [job["trial"] for job, _ in failed.results] == [0, 3]
     assert not well.failures

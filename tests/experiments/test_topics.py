@@ -27,12 +27,15 @@ def made_up_results(corpus):
             continue
         quality = list(topics.LEARNERS).index(job["learner"])
         loss = {name: [0.9, 0.5 / (1 + quality)] for name in ("loss1", "loss2", "loss3")}
-        yield job, {
-            "measures": dict.fromkeys(topics.MEASURES, quality + 0.1 * job["trial"]),
-            "graph": [[0.0, 1.0], [1.0, 0.5]],
-            "terms": 10,
-            "online": {"seen": [1, 10], **loss},
-        }
+        yield (
+            job,
+            {
+                "measures": dict.fromkeys(topics.MEASURES, quality + 0.1 * job["trial"]),
+                "graph": [[0.0, 1.0], [1.0, 0.5]],
+                "terms": 10,
+                "online": {"seen": [1, 10], **loss},
+            },
+        )
 
 
 def test_tables_and_figures_are_made_of_all_trials():

@@ -39,8 +39,15 @@ def test_arff():
     assert stream.columns == ["tempo", "key"]
     assert dense(batch.rows) == [[0.5, 1], [-2, 0], [0, 0]]
     assert batch.labels == [["happy"], ["happy", "very sad"], []]
-    batch, _ = only(ARFF.replace("e}", "1}").replace("{c", "{0").replace("'d sharp', 1", "1").replace(
-        "'d sharp'}", "1}").replace(",c", ",0"), None, label_count=-1)
+    batch, _ = only(
+        ARFF.replace("e}", "1}")
+        .replace("{c", "{0")
+        .replace("'d sharp', 1", "1")
+        .replace("'d sharp'}", "1}")
+        .replace(",c", ",0"),
+        None,
+        label_count=-1,
+    )
     assert batch.labels == [["key"], [], []]
     assert batch.rows.n_features == 3
     batches = list(read(io.BytesIO(ARFF.encode()), batch=1))

@@ -6,9 +6,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.inputs.cells import SPACES, LabelCells, even_columns
-from shortlist.inputs.json_kernel import usual_records
-from shortlist.inputs.table import Table
+from shortlist.inputs.parsing.cells import SPACES, LabelCells, even_columns
+from shortlist.inputs.parsing.json_kernel import usual_records
+from shortlist.inputs.parsing.table import Table
 
 letters = st.sampled_from("ab;|, \t\u00a0\u2003\u3000\x1c\x85é😀")
 cells = st.lists(st.text(letters, max_size=12), max_size=6)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
 from shortlist import InputError
-from shortlist.door import as_rows
+from shortlist.arrays.validation import as_rows
 from shortlist.inputs import read, sniff
 
 
@@ -30,10 +30,12 @@ def whole(data, format="svmlight", **options):
 
 def stacked(batches):
     n_features = max(batch.rows.n_features for batch in batches)
-    return scipy.sparse.vstack([
-        scipy.sparse.csr_array((b.rows.data, b.rows.indices, b.rows.indptr), shape=(b.rows.n_rows, n_features))
-        for b in batches
-    ])
+    return scipy.sparse.vstack(
+        [
+            scipy.sparse.csr_array((b.rows.data, b.rows.indices, b.rows.indptr), shape=(b.rows.n_rows, n_features))
+            for b in batches
+        ]
+    )
 
 
 def test_svmlight():

@@ -12,7 +12,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.feature_extraction.text import CountVectorizer
 
 from shortlist import TextVectorizer
-from shortlist.door import Rows
+from shortlist.arrays.rows import Rows
 from shortlist.inputs import read
 
 pytestmark = pytest.mark.speed

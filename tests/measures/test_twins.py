@@ -160,10 +160,10 @@ def test_propensity_scores_agree_with_the_twin(problem, k, counts, n_examples):
 @example(NEVER_RETRIEVED, 11)
 def test_curves_agree_with_the_twins(problem, levels):
     lists, truth, width, n_labels = problem
-    places = place_labels(rankings_of(lists, width, n_labels), LabelSets.of(truth))
+    positions = place_labels(rankings_of(lists, width, n_labels), LabelSets.of(truth))
     kept, ys = kept_of(lists, truth)
-    recall, precision = precision_recall(places, levels)
-    k, share = among_first_k(places, 3)
+    recall, precision = precision_recall(positions, levels)
+    k, share = among_first_k(positions, 3)
     assert k.tolist() == [1, 2, 3]
     if not ys:
         assert np.isnan(precision).all()

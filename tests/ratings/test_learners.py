@@ -45,9 +45,7 @@ def learner(request):
 
 @pytest.mark.parametrize("chosen", [{"hypothesis": "averaged"}, {"hypothesis": "voted"}, {"kernel": "rbf"}])
 def test_scikit_learn_checks(learner, chosen):
-    results = check_estimator(
-        learner(**chosen), expected_failed_checks=NOT_OURS, on_fail=None, on_skip=None
-    )
+    results = check_estimator(learner(**chosen), expected_failed_checks=NOT_OURS, on_fail=None, on_skip=None)
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed
     assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(NOT_OURS)
@@ -206,7 +204,7 @@ def test_a_budget_drops_the_lightest_and_of_equals_the_oldest():
     supports = dual.Supports(scipy.sparse.csr_array(np.eye(4)))
     supports.norms[:] = [1.0, 2.0, 1.0, 1.0]
     coefficients = np.array([2.0, 1.0, 0.0, 2.0])
-    assert supports.dismiss(coefficients > 0, coefficients, 2).tolist() == [1, 3]
+    assert supports.drop(coefficients > 0, coefficients, 2).tolist() == [1, 3]
 
 
 def test_a_row_met_again_in_a_later_pass_stays_one_support_vector(learner):

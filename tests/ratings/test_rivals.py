@@ -12,9 +12,7 @@ from tests.reference.widrow_hoff import WidrowHoffTwin
 
 
 @given(
-    rows=st.lists(
-        st.tuples(st.integers(-1, 1), st.integers(-1, 1), st.integers(1, 5)), min_size=1, max_size=20
-    ),
+    rows=st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1), st.integers(1, 5)), min_size=1, max_size=20),
     intercept=st.booleans(),
 )
 def test_widrow_hoff_agrees_exactly_with_its_twin(rows, intercept):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist import InputError, ModelFileError, PRank, load
-from shortlist.store import State, build
+from shortlist.files.store import State, build
 from tests.ratings.streams import rated_rows, same_state
 from tests.ratings.test_learners import every_learner
 

@@ -277,10 +277,12 @@ def test_the_token_is_asked_for(folder):
 def test_the_token_check_takes_constant_time(folder, monkeypatch):
     import hmac
 
-    from shortlist.server import gate
+    from shortlist.server import middleware
 
     seen = []
-    monkeypatch.setattr(gate.hmac, "compare_digest", lambda a, b: seen.append((a, b)) or hmac.compare_digest is None)
+    monkeypatch.setattr(
+        middleware.hmac, "compare_digest", lambda a, b: seen.append((a, b)) or hmac.compare_digest is None
+    )
     with in_thread(folder, token=TOKEN) as server:
         assert server.get("/v1/model").status_code == 401
     assert seen == [(f"Bearer {TOKEN}".encode(),) * 2], "the only comparison is hmac.compare_digest"

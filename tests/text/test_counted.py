@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shortlist import Categorizer, TextVectorizer
-from shortlist.categories import index_learner
-from shortlist.categories.contract import as_bytes
+from shortlist.categories.checks import as_bytes
+from shortlist.categories.index import learner
 from shortlist.text.counted import CountedRows
 
 TEXTS = ["wheat wheat corn", "", "corn " * 300 + "rye", "the bank", "wheat rye rye bank"]
@@ -39,5 +39,5 @@ def test_learning_in_pieces_changes_nothing(monkeypatch):
     labels = [[f"label {c}"] for c in random.integers(0, 9, 500)]
     texts = [f"{own[0]} " + " ".join(f"w{w}" for w in random.zipf(1.4, 6)) for own in labels]
     whole = Categorizer().fit(texts, labels)
-    monkeypatch.setattr(index_learner, "PIECE", 7)
+    monkeypatch.setattr(learner, "PIECE", 7)
     assert as_bytes(Categorizer().fit(texts, labels)) == as_bytes(whole)

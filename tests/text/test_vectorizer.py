@@ -15,8 +15,9 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from shortlist import InputError, TextVectorizer
-from shortlist.door import Rows, as_rows
-from shortlist.store import build, load, save
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_rows
+from shortlist.files.store import build, load, save
 from shortlist.text.weighting import LOGARITHMS, log
 from tests.reference.text import SlowVectorizer, features
 

@@ -1,14 +1,14 @@
 """The three tasks, behind the same verbs. Each file of this room is one task, with the same functions:
 
-    open_data(reading, source)                    the stream of a data argument
-    labelled(source, stream, batches)             the same batches, refused where there is nothing to learn from
-    train(batches, stream, settings)              a model
-    unfitted(settings, texts)                     the same before training, which a cluster does (cli/elsewhere.py)
-    learn(model, batches, stream)                 go on learning
-    lines(model, batches, stream, k, as_json)     what ``rank`` prints, line by line
-    evaluate(model, batches, stream, asked)       what ``evaluate`` prints
-    evaluate_there(model, there, asked)           the same from a cluster
-    describe(model)                               the numbers of a model
+open_data(reading, source)                    the stream of a data argument
+labelled(source, stream, batches)             the same batches, refused where there is nothing to learn from
+train(batches, stream, settings)              a model
+unfitted(settings, texts)                     the same before training, which a cluster does (cli/elsewhere.py)
+learn(model, batches, stream)                 go on learning
+lines(model, batches, stream, k, as_json)     what ``rank`` prints, line by line
+evaluate(model, batches, stream, asked)       what ``evaluate`` prints
+evaluate_there(model, there, asked)           the same from a cluster
+describe(model)                               the numbers of a model
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def load_model(path: Path, n_jobs: int | None = None) -> tuple[Any, Any]:
 
 def bound_memory(model: Any, max_memory: str) -> None:
     """Bound what the process takes while a model learns, the libraries included."""
-    from shortlist.door import as_size
-    from shortlist.memory import LEAST, LIBRARIES
+    from shortlist.arrays.validation import as_size
+    from shortlist.models.memory import LEAST, LIBRARIES
 
     if not hasattr(model, "max_memory"):
         raise InputError("--max-memory is for labels of texts; for rows of features use --set max_total_edges=N")

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from shortlist.cli.options import Reading
 from shortlist.cli.tasks import Asked, Settings, bound_memory, change
 from shortlist.cli.terminal import print_json, print_table, say, saying_what_is_forgotten
+from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
-from shortlist.pipeline import ahead
 
 if TYPE_CHECKING:
     from shortlist import Ranking
-    from shortlist.cli.elsewhere import Elsewhere
-    from shortlist.door import Rows
+    from shortlist.arrays.rows import Rows
+    from shortlist.cli.on_cluster import OnCluster
     from shortlist.inputs import Examples, Stream
 
 USUAL = ["R1", "R5", "MRR", "P@5", "nDCG@5"]
@@ -47,7 +47,7 @@ def unfitted(settings: Settings, texts: bool) -> Any:
 
 def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> Any:
     """A Categorizer where the data are texts, the learner alone where they are rows of features."""
-    from shortlist.door import Rows
+    from shortlist.arrays.rows import Rows
     from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
 
     chosen(settings)  # settings that do not exist are refused before anything is read
@@ -62,7 +62,7 @@ def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> An
         with saying_what_is_forgotten(model):
             return model.fit_batches(texts)
     names, sets, parts = LabelIndex(), [], []
-    for batch in ahead(chain([first], batches)):
+    for batch in prefetch(chain([first], batches)):
         sets.append(names.learn(batch.labels, len(batch)))
         parts.append(rows_of(batch))
     return model.fit_rows(Rows.stack(parts), NumberedLabels(names.names, LabelSets.stack(sets)))
@@ -70,8 +70,8 @@ def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> An
 
 def chosen(settings: Settings) -> tuple[Any, Any]:
     """The learner and the text part that were asked for."""
-    from shortlist.categorizer import default_text
     from shortlist.experiments.compare import learner as named
+    from shortlist.models.categorizer import default_text
 
     for_text = {name[5:]: value for name, value in settings.values.items() if name.startswith("text.")}
     for_learner = {name: value for name, value in settings.values.items() if not name.startswith("text.")}
@@ -87,7 +87,7 @@ def learn(model: Any, batches: Iterable[Examples], stream: Stream | None = None)
     if hasattr(model, "text_"):
         model.learn_batches((texts_of(batch), batch.labels or []) for batch in batches)
         return
-    for batch in ahead(batches):
+    for batch in prefetch(batches):
         model.learn_rows(rows_of(batch), batch.labels)
 
 
@@ -105,7 +105,7 @@ def rows_of(batch: Examples) -> Rows:
 
 def lines(model: Any, batches: Iterator[Examples], stream: Stream, k: int, as_json: bool) -> Iterator[str]:
     """Label, score, label, score, … of each text or row."""
-    from shortlist.categorizer import rank_examples
+    from shortlist.models.categorizer import rank_examples
 
     for batch in batches:
         for n, ranking in enumerate(rank_examples(model, batch, k)):
@@ -119,7 +119,7 @@ def lines(model: Any, batches: Iterator[Examples], stream: Stream, k: int, as_js
 
 def evaluate(model: Any, batches: Iterator[Examples], stream: Stream, asked: Asked) -> None:
     """Measures of the rankings with 95 % intervals; for each label; as pictures."""
-    from shortlist.categorizer import rank_batches
+    from shortlist.models.categorizer import rank_batches
 
     kept = []
 
@@ -132,7 +132,7 @@ def evaluate(model: Any, batches: Iterator[Examples], stream: Stream, asked: Ask
     report(model, ranked, asked, kept)
 
 
-def evaluate_there(model: Any, there: Elsewhere, asked: Asked) -> None:
+def evaluate_there(model: Any, there: OnCluster, asked: Asked) -> None:
     """The same on a cluster."""
     if asked.plot:
         raise InputError("--plot needs the examples here; leave out --workers and --dask")
@@ -196,9 +196,9 @@ def draw(folder: Path, ranking: Ranking, truth: Any, table: Any, counts: Any) ->
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
-    places = place_labels(ranking, truth, counts.size)
-    plots.plot_precision_recall(folder / "precision-recall.png", {"model": precision_recall(places)})
-    plots.plot_among_first_k(folder / "first-k.png", {"model": among_first_k(places, min(50, ranking.ids.shape[1]))})
+    positions = place_labels(ranking, truth, counts.size)
+    plots.plot_precision_recall(folder / "precision-recall.png", {"model": precision_recall(positions)})
+    plots.plot_among_first_k(folder / "first-k.png", {"model": among_first_k(positions, min(50, ranking.ids.shape[1]))})
     known = (table.labels < counts.size) & (table.true > 0)
     frequency = counts[np.where(known, table.labels, 0)][known]
     plots.plot_frequency_recall(folder / "frequency-recall.png", frequency, table.recall[known])
@@ -206,10 +206,10 @@ def draw(folder: Path, ranking: Ranking, truth: Any, table: Any, counts: Any) ->
 
 def draw_learning(folder: Path, model: Any, batches: list[Examples], best: Any, truth: Any) -> None:
     """R1 along the data: of the model as it is, and of one that learns each few examples after ranking them."""
-    from shortlist import store
     from shortlist.categories.learner import is_true
-    from shortlist.categorizer import rank_examples
+    from shortlist.files import store
     from shortlist.measures import progressive
+    from shortlist.models.categorizer import rank_examples
     from shortlist.report import plots
 
     curves = {"as it is": progressive(is_true(best, truth))}

@@ -13,7 +13,7 @@ from shortlist.cli.terminal import print_json, print_table, say
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
-    from shortlist.cli.elsewhere import Elsewhere
+    from shortlist.cli.on_cluster import OnCluster
     from shortlist.inputs import Examples, Stream
 
 MEASURES = {"map": "MapSVM", "roc": "RocSVM", "ndcg": "NdcgSVM", "mrr": "MrrSVM", "accuracy": "AccuracySVM"}
@@ -80,7 +80,7 @@ def evaluate(model: Any, batches: Iterator[Examples], stream: Stream, asked: Ask
     report(model.scores(rows, query), relevance, query, asked)
 
 
-def evaluate_there(model: Any, there: Elsewhere, asked: Asked) -> None:
+def evaluate_there(model: Any, there: OnCluster, asked: Asked) -> None:
     """The same on a cluster."""
     scores, relevance, query = there.score_judged(model)
     report(scores, relevance, query, asked)
@@ -119,7 +119,7 @@ def gathered(batches: Iterator[Examples]) -> tuple[Any, list[str], Any, list[str
     """All rows, their queries, their relevance and their names."""
     import numpy as np
 
-    from shortlist.door import Rows
+    from shortlist.arrays.rows import Rows
 
     every = list(batches)
     if not every:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from shortlist.cli.options import Reading
 from shortlist.cli.tasks import Asked, Settings, change, choose
 from shortlist.cli.terminal import print_json, print_table
+from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
-from shortlist.pipeline import ahead
 
 if TYPE_CHECKING:
-    from shortlist.cli.elsewhere import Elsewhere
+    from shortlist.cli.on_cluster import OnCluster
     from shortlist.inputs import Examples, Stream
 
 LEARNERS = {"prank": "PRank", "widrow-hoff": "WidrowHoff", "multiclass-perceptron": "MulticlassPerceptron"}
@@ -42,7 +42,7 @@ def labelled(source: str, stream: Stream, batches: Iterator[Examples]) -> Iterat
 def train(batches: Iterator[Examples], stream: Stream, settings: Settings) -> Any:
     """A Rater: columns, scales and a learner of ratings."""
     import shortlist
-    from shortlist.rater import Rater, default_learner
+    from shortlist.models.rater import Rater, default_learner
 
     kind = choose(LEARNERS, settings.learner)
     usual = default_learner() if kind == "PRank" else getattr(shortlist, kind)(**default_learner().get_params())
@@ -56,7 +56,7 @@ def unfitted(settings: Settings, texts: bool = False) -> Any:
 
 
 def learn(model: Any, batches: Iterable[Examples], stream: Stream) -> None:
-    for batch in ahead(batches):
+    for batch in prefetch(batches):
         model.learn(batch.rows, as_values([own[0] for own in batch.labels or ()], model.classes_), stream.columns)
 
 
@@ -92,7 +92,7 @@ def evaluate(model: Any, batches: Iterator[Examples], stream: Stream, asked: Ask
     print_table("Rows are true ratings, columns those given", ["", *map(str, scale)], shown)
 
 
-def evaluate_there(model: Any, there: Elsewhere, asked: Asked) -> None:
+def evaluate_there(model: Any, there: OnCluster, asked: Asked) -> None:
     raise InputError("ratings are measured on one machine; leave out --workers and --dask")
 
 
@@ -107,7 +107,7 @@ def describe(model: Any) -> dict[str, Any]:
 
 def gathered(batches: Iterator[Examples]) -> tuple[Any, list[str]]:
     """All rows, and the rating of each as it stands in the file."""
-    from shortlist.door import Rows
+    from shortlist.arrays.rows import Rows
 
     every = list(batches)
     if not every:

@@ -1,0 +1,87 @@
+"""Sparse rows in the one layout that kernels take."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from shortlist.arrays.kernels import scale_to_unit_length
+
+
+class Rows(NamedTuple):
+    """Checked sparse rows, in the one layout that kernels take. Row i is the slice indptr[i]:indptr[i+1]."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    data: NDArray[np.float64]
+    n_features: int
+
+    @property
+    def n_rows(self) -> int:
+        return self.indptr.size - 1
+
+    def lengths(self) -> NDArray[np.int64]:
+        """How many entries each row has."""
+        return np.diff(self.indptr)
+
+    def block(self, first: int, last: int) -> Rows:
+        """Rows first..last-1, sharing memory."""
+        return Rows(self.indptr[first : last + 1], self.indices, self.data, self.n_features)
+
+    def of_unit_length(self) -> Rows:
+        """The rows, each divided by its Euclidean length."""
+        data = self.data.copy()
+        scale_to_unit_length(self.indptr, data)
+        return self._replace(data=data)
+
+    def to_matrix(self) -> scipy.sparse.csr_array:
+        """As a SciPy matrix, with the 32-bit offsets that scikit-learn's estimators ask for where they suffice."""
+        first, last = self.indptr[0], self.indptr[-1]  # of a block of rows, only its own entries
+        offsets = np.int32 if last - first <= np.iinfo(np.int32).max else np.int64
+        indices, indptr = self.indices[first:last], self.indptr - first
+        parts = self.data[first:last], indices.astype(offsets, copy=False), indptr.astype(offsets)
+        return scipy.sparse.csr_array(parts, shape=(self.n_rows, self.n_features))
+
+    def take(self, which: list[int] | NDArray[np.int64]) -> Rows:
+        """The rows of those numbers, in that order."""
+        taken = self.to_matrix()[np.asarray(which, dtype=np.int64)]
+        indptr, indices = as_plain(taken.indptr, np.int64), as_plain(taken.indices, np.int32)
+        return Rows(indptr, indices, as_plain(taken.data, np.float64), self.n_features)
+
+    @classmethod
+    def stack(cls, parts: list[Rows]) -> Rows:
+        """The rows of all parts, one part after the other; as wide as the widest."""
+        if len(parts) == 1:
+            return parts[0]
+        starts = np.cumsum([0] + [part.indices.size for part in parts])
+        indptr = [part.indptr[1:] + start for part, start in zip(parts, starts, strict=False)]
+        return cls(
+            np.concatenate([np.zeros(1, dtype=np.int64), *indptr]),
+            np.concatenate([np.empty(0, dtype=np.int32), *(part.indices for part in parts)]),
+            np.concatenate([np.empty(0), *(part.data for part in parts)]),
+            max((part.n_features for part in parts), default=0),
+        )
+
+
+class RowStore(Protocol):
+    """Rows that are kept in less room than ``Rows``, and made as they are asked for."""
+
+    n_rows: int
+    n_features: int
+
+    def lengths(self) -> NDArray[np.int64]:
+        """How many entries each row has, at most."""
+
+    def chosen(self, which: NDArray[np.int64]) -> Rows:
+        """The rows of those numbers, in that order."""
+
+    def all(self) -> Rows:
+        """All rows."""
+
+
+def as_plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """The array as kernels are compiled for: that type, contiguous, writable. Copied only where it is not."""
+    return np.require(array, dtype=dtype, requirements=["C", "A", "W"])

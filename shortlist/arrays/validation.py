@@ -1,0 +1,159 @@
+"""The door: every array is checked here, so that the kernels, which check nothing, can trust it."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Collection
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from shortlist.arrays.rows import Rows, as_plain
+from shortlist.errors import InputError
+
+
+def as_rows(X: Any, *, nonnegative: bool = False) -> Rows:
+    """Check a dense or sparse matrix and give its rows, columns ascending, without stored zeros or repeats.
+
+    The caller's matrix is never modified. With ``nonnegative`` a negative value is refused.
+    """
+    try:
+        checked = _as_finite(X)
+        if checked is None:
+            checked = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
+        if scipy.sparse.issparse(checked):
+            checked.check_format(full_check=True)
+    except (ValueError, TypeError) as problem:
+        raise InputError(str(problem)) from None
+    if not scipy.sparse.issparse(checked):
+        matrix = _from_dense(checked)
+    else:
+        matrix = scipy.sparse.csr_array(checked)  # shares the arrays of `checked`
+        if not _is_canonical(matrix) or np.any(matrix.data == 0):
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
+    if nonnegative and matrix.data.size and matrix.data.min() < 0:
+        row = int(np.searchsorted(matrix.indptr, int(np.argmin(matrix.data)), side="right")) - 1
+        raise InputError(
+            f"Negative values in data: row {row} holds {matrix.data.min():g}, and this learner takes values of "
+            "at least 0; replace each such feature v by the pair max(v, 0), max(0, -v)"
+        )
+    if matrix.shape[1] > np.iinfo(np.int32).max:
+        raise InputError(f"X has {matrix.shape[1]} columns; at most {np.iinfo(np.int32).max} can be indexed")
+    return Rows(
+        as_plain(matrix.indptr, np.int64),
+        as_plain(matrix.indices, np.int32),
+        as_plain(matrix.data, np.float64),
+        int(matrix.shape[1]),
+    )
+
+
+def _as_finite(X: Any) -> Any:
+    """A sparse matrix of finite numbers, or None: check_array would give the same, but takes longer than a ranking."""
+    if not scipy.sparse.issparse(X) or X.ndim != 2 or X.dtype.kind not in "biuf":
+        return None
+    rows = X.tocsr().astype(np.float64, copy=False)
+    return rows if np.isfinite(rows.data).all() else None
+
+
+def _from_dense(array: NDArray[np.float64]) -> scipy.sparse.csr_array:
+    """As SciPy would make it, several times faster. Without zeros it shares the memory of the array."""
+    stored = array != 0
+    ends = np.cumsum(np.count_nonzero(stored, axis=1), dtype=np.int64)
+    columns = np.arange(array.shape[1], dtype=np.int32)
+    if stored.all():
+        data, indices = array.ravel(), np.tile(columns, array.shape[0])
+    else:
+        data, indices = array[stored], np.broadcast_to(columns, array.shape)[stored]
+    return scipy.sparse.csr_array((data, indices, np.append(0, ends)), shape=array.shape)
+
+
+def _is_canonical(matrix: scipy.sparse.csr_array) -> bool:
+    """Whether columns ascend strictly within each row, looked up afresh: a cached flag of SciPy's can be stale."""
+    ascends = np.diff(matrix.indices) > 0
+    starts = matrix.indptr[1:-1]
+    starts = starts[(starts > 0) & (starts <= ascends.size)]
+    ascends[starts - 1] = True  # the step from one row's last column to the next row's first
+    return bool(ascends.all())
+
+
+def as_numbers(values: Any, name: str, *, length: int | None = None) -> NDArray[np.float64]:
+    """Check a one-dimensional array of finite numbers."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InputError(f"{name} must hold numbers") from None
+    if array.ndim != 1:
+        raise InputError(f"{name} must have one dimension, not {array.ndim}")
+    if length is not None and array.size != length:
+        raise InputError(f"{name} has {array.size} entries where {length} are needed, one for each row of X")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name}[{int(np.argmin(np.isfinite(array)))}] is not a finite number")
+    return array
+
+
+MOST = 2**31 - 1  # what a whole-number parameter may be where nothing is said: kernels add and multiply such numbers
+MOST_AMOUNT = 2**62  # what an amount of something may be: bytes, edges, examples
+MOST_SEED = 2**32 - 1  # of all that draws random numbers
+
+
+def as_whole(value: Any, name: str, *, least: int = 0, most: int = MOST) -> int:
+    """Check a whole-number parameter against its bounds."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name} must be a whole number, not {value!r}") from None
+    if number < least:
+        raise InputError(f"{name} must be at least {least}, not {number}")
+    if number > most:
+        raise InputError(f"{name} must be at most {most}, not {number}")
+    return number
+
+
+def as_seed(value: Any) -> int | None:
+    """Check a ``random_state``: a whole number, or None."""
+    return None if value is None else as_whole(value, "random_state", most=MOST_SEED)
+
+
+def as_real(value: Any, name: str, *, least: float = -np.inf, most: float = np.inf) -> float:
+    """Check a real-number parameter, which is finite, against its bounds."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} must be a number, not {value!r}") from None
+    if np.isinf(number):
+        raise InputError(f"{name} must be a finite number, not {number:g}")
+    if not least <= number <= most:
+        bounds = f"lie between {least:g} and {most:g}" if np.isfinite(most) else f"be at least {least:g}"
+        raise InputError(f"{name} must {bounds if np.isfinite(least) else 'be a number'}, not {number:g}")
+    return number
+
+
+def as_choice(value: Any, name: str, choices: Collection[Any]) -> Any:
+    """Check a parameter that takes one of a few values."""
+    if value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+    return value
+
+
+SIZES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def as_size(value: Any, name: str, *, least: int = 0) -> int:
+    """Check an amount of memory: a number of bytes, or text such as "2GB" or "500 MB"."""
+    number = value
+    if isinstance(value, str):
+        found = re.fullmatch(r"([0-9]*\.?[0-9]+) ?([kMGT]B)?", value.strip())
+        if found is None:
+            raise InputError(f"{name} must be a number of bytes, or one with kB, MB, GB or TB, not {value!r}")
+        number = int(Decimal(found[1]) * SIZES.get(found[2], 1))
+    number = as_whole(number, name, most=MOST_AMOUNT)
+    if number < least:
+        raise InputError(f"{name} must be at least {least // 10**6} MB, not {value!r}")
+    return number

@@ -1,0 +1,1 @@
+"""Learners whose state is an index: lists of edges from features to labels (paper 004)."""

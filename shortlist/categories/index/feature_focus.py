@@ -1,0 +1,181 @@
+"""Feature-Focus index learning (paper 004: Madani, Connor and Greiner, sections 4.1 to 4.3).
+
+Every feature keeps, for the classes it is seen with, the proportions w_fc of its own weight; classes are ranked by
+the votes of the active features. FF updates the features of an example only while the true class does not lead by
+the margin δ_m. One pass, one example at a time; a feature has at most 1/w_min edges, whatever the number of classes.
+
+In the paper's letters: w_min ``min_weight``, d_max ``max_edges``, δ_m ``margin``, r_f ``rare``, w′ the running sums.
+Beyond the paper: ``max_total_edges``, a hard cap on the whole index (index_learner.py), and ``shards``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_real, as_whole
+from shortlist.categories.index.learner import IndexLearner
+from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
+from shortlist.categories.index.pruning import DONE, room_for
+from shortlist.categories.index.retrieval import retrieve, room_for_touched
+from shortlist.labels import LabelSets
+
+
+class FeatureFocus(IndexLearner):
+    """Feature-Focus (FF): learn a sparse index from features to classes, in one pass.
+
+    Parameters
+    ----------
+    min_weight : edges lighter than this share of their feature's weight are dropped (w_min).
+    max_edges : how many of a feature's heaviest edges vote (d_max).
+    margin : an example is learned while its class does not lead by more than this (δ_m).
+    passes : how often ``fit`` goes through the rows.
+    leakage : whether the weight of dropped edges still counts in a feature's total, so that a feature that predicts
+        nothing grows quiet.
+    rare : features seen fewer than this many times vote with less weight, in proportion; 0 turns this off.
+    values : "l2" scales each row to unit length, "boolean" makes all values 1, "raw" leaves them.
+    first : the true class counts as retrieved only among this many best ones.
+    max_total_edges : hard cap on the edges of the whole index; None for no cap.
+    shards : in how many parts ``fit`` learns each pass, to be mixed at its end (shards.py). The parts learn at the same
+        time, on ``n_jobs`` threads, and know nothing of one another.
+    random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
+    n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
+    """
+
+    def __init__(
+        self,
+        min_weight: float = 0.01,
+        max_edges: int = 25,
+        margin: float = 0.1,
+        passes: int = 1,
+        leakage: bool = True,
+        rare: int = 10,
+        values: str = "l2",
+        first: int = 50,
+        max_total_edges: int | None = None,
+        shards: int = 1,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.min_weight = min_weight
+        self.max_edges = max_edges
+        self.margin = margin
+        self.passes = passes
+        self.leakage = leakage
+        self.rare = rare
+        self.values = values
+        self.first = first
+        self.max_total_edges = max_total_edges
+        self.shards = shards
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _begin(self) -> None:
+        super()._begin()
+        as_real(self.margin, "margin")
+        as_whole(self.first, "first", least=1)
+
+    def _learn_some(
+        self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
+    ) -> tuple[int, int, int]:
+        n_classes = len(self._labels)
+        scores, touched = np.zeros(n_classes), room_for_touched(n_classes)
+        return learn(
+            rows, labels, order, done, first_pass, self._index, scores, touched, self.max_edges,
+            float(self.min_weight), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
+        )  # fmt: skip
+
+
+# Figure 5, the FF algorithm
+
+
+@kernel
+def learn(
+    rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool,
+    index: Index, scores: Floats, touched: Ints,
+    max_edges: int, min_weight: float, margin: float, first: int, rare: int, leakage: bool, cap: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
+
+    Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
+    scores: float64[classes], all zero; touched: int32[classes + 1].
+    """
+    for t in range(position, order.size):
+        i = order[t]
+        first_label, last_label = labels.indptr[i], labels.indptr[i + 1]
+        why, slots = room_for(rows, labels, i, index, cap)
+        if why != DONE:
+            return t, why, slots
+
+        if first_pass:
+            for j in range(rows.indptr[i], rows.indptr[i + 1]):
+                index.features[rows.indices[j]]["seen"] += 1
+        n = retrieve(rows, i, index, max_edges, rare, scores, touched)
+        wrong = 0.0  # s′_x, the best score of a class that is not true
+        for a in range(n):
+            c = touched[a]
+            if scores[c] > wrong and not holds(labels, i, c):
+                wrong = scores[c]
+        for b in range(first_label, last_label):
+            c = labels.ids[b]
+            lead = scores[c] - wrong
+            if lead > margin and place(c, scores, touched, n) > first:
+                lead = -wrong  # not among the first: its score counts as 0
+            if lead <= margin:
+                for j in range(rows.indptr[i], rows.indptr[i + 1]):
+                    update(rows.indices[j], c, rows.data[j], index, min_weight, leakage, cap)
+        for a in range(n):
+            scores[touched[a]] = 0.0
+    return order.size, DONE, 0
+
+
+@kernel
+def holds(labels: LabelSets, i: int, c: int) -> bool:
+    """Whether example i has label c."""
+    held = False
+    for b in range(labels.indptr[i], labels.indptr[i + 1]):
+        held = held or labels.ids[b] == c
+    return held
+
+
+@kernel
+def place(c: int, scores: Floats, touched: Ints, n: int) -> int:
+    """The rank of class c among the n retrieved ones, from 1; ties to the lower number."""
+    above = 0
+    for a in range(n):
+        other = touched[a]
+        if scores[other] > scores[c] or (scores[other] == scores[c] and other < c):
+            above += 1
+    return above + 1
+
+
+# Figure 4, FSU, the feature streaming update
+
+
+@kernel
+def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: bool, cap: int) -> None:
+    """w′_fc += v; w′_f += v; drop the edges whose share is now below min_weight.
+
+    One edge rises and all others shrink alike, so a sorted list stays sorted: raise the edge, move it up, cut the tail.
+    """
+    feature, edges = index.features[f], index.edges
+    feature["total"] += v
+    first, n = feature["start"], feature["length"]
+    at = first
+    while at < first + n and edges[at]["label"] != c:
+        at += 1
+    if at < first + n:
+        v += edges[at]["weight"]
+    elif index.used[EDGES] < cap:
+        if n == feature["capacity"]:
+            move_to_more_room(f, n + 1, index)
+            first = feature["start"]
+            at = first + n
+        n += 1
+        index.used[EDGES] += 1
+    else:
+        return
+    put_in_place(edges, first, at, c, v, 0.0)
+    feature["length"] = n
+    cut_tail(feature, edges, index.used, min_weight, leakage)

@@ -1,0 +1,149 @@
+"""IND, independent index learning (paper 004: Madani, Connor and Greiner, section 4.2).
+
+Every feature keeps the exact share of its examples that carry each class, w_fc = n_fc / n_f, and an edge for each
+share of at least p_ind. Features are Boolean. Counts only add, so learners of separate parts of the data merge exactly.
+
+p_ind is ``threshold``; where it is not given, ``fit`` chooses it on a random 20 % of the rows, as the paper does.
+``partial_fit`` without a ``fit`` before it uses the smallest of the candidates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_real
+from shortlist.categories.additive import AdditiveLearner, as_indicator
+from shortlist.categories.index import retrieval
+from shortlist.categories.index.lists import Index, make_edges, make_index
+from shortlist.categories.learner import is_true
+from shortlist.categories.shards import added
+from shortlist.files.store import State
+from shortlist.labels import LabelSets, NumberedLabels
+
+CANDIDATES = [n / 100 for n in (*range(1, 10), *range(10, 65, 5))]
+HELD_OUT = 0.2
+ALL_EDGES = np.iinfo(np.int32).max
+
+
+class IndependentIndex(AdditiveLearner):
+    """IND: an index of exact proportions, each feature on its own.
+
+    Parameters
+    ----------
+    threshold : edges with a share below it are left out (p_ind); None lets ``fit`` choose it on held-out rows.
+    random_state : seed of the choice of the held-out rows.
+    n_jobs : threads for ranking; results do not depend on it.
+    """
+
+    number = np.int64  # n_fc and n_f are counts
+
+    def __init__(self, threshold: float | None = None, random_state: int = 0, n_jobs: int | None = None) -> None:
+        self.threshold = threshold
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _begin(self) -> None:
+        given = CANDIDATES[0] if self.threshold is None else self.threshold
+        self.threshold_ = as_real(given, "threshold", least=0, most=1)
+        super()._begin()
+
+    def fit_rows(self, rows: Any, Y: Any) -> Any:
+        super().fit_rows(rows, Y)
+        if self.threshold is None and rows.n_rows > 1:
+            held_out = self.held_out(rows.n_rows)
+            own = as_indicator(self._labels.learn(Y, rows.n_rows), len(self._labels))[held_out]
+            tried, labels = some_rows(rows, held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
+            numbered = NumberedLabels(self._labels.names, labels)
+            self.choose_threshold(self.hits(tried, numbered, clone(self).learn_rows(tried, numbered)))
+        return self
+
+    def held_out(self, n_rows: int) -> Longs:
+        """The numbers of the rows, of so many, on which the threshold is chosen."""
+        order = np.random.default_rng(self.random_state).permutation(n_rows)
+        return order[: max(1, round(HELD_OUT * n_rows))]
+
+    def hits(self, rows: Rows, Y: Any, held_out: IndependentIndex) -> Longs:
+        """For each candidate, how many of these rows get one of their own labels first, without the held-out rows.
+
+        ``held_out`` has learned all held-out rows, of which these are some, and this learner those and all others.
+        """
+        n_classes = len(self._labels)
+        numbers = self._labels.learn([[name] for name in held_out._labels.names], len(held_out._labels)).ids
+        theirs = self._renumbered(held_out, numbers)
+        theirs.resize(self._all_sums().shape)
+        counts, seen = self._all_sums() - theirs, added(self._totals, -held_out._totals)
+        counts.eliminate_zeros()
+        truth = self._labels.learn(Y, rows.n_rows)
+        found = []
+        for candidate in CANDIDATES:
+            ids, scores = np.full((rows.n_rows, 1), -1, dtype=np.int32), np.empty((rows.n_rows, 1))
+            index = proportions(counts, seen, candidate)
+            retrieval.rank(self._prepare(rows), index, np.zeros(n_classes), ALL_EDGES, 0, ids, scores)
+            found.append(is_true(ids[:, 0], truth).sum())
+        return np.array(found, dtype=np.int64)
+
+    def choose_threshold(self, hits: Longs) -> None:
+        """Take the candidate with the most hits on all held-out rows; the smallest of equals."""
+        self.threshold_ = CANDIDATES[int(np.argmax(hits))]
+        self._derived = None
+
+    def _prepare(self, rows: Rows) -> Rows:
+        return rows._replace(data=np.ones_like(rows.data))
+
+    def _index(self) -> Index:
+        if self._derived is None:
+            self._derived = proportions(self._all_sums(), self._totals, self.threshold_)
+        return self._derived
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        retrieval.rank(rows, self._index(), np.zeros(len(self._labels)), ALL_EDGES, 0, ids, scores)
+
+    def _scores(self, rows: Rows) -> Floats:
+        return retrieval.all_scores(rows, self._index(), np.zeros(len(self._labels)), ALL_EDGES, 0)
+
+    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        return retrieval.votes(row, self._index(), np.zeros(len(self._labels)), label, ALL_EDGES, 0)
+
+    def edges_touched(self, X: Any) -> float:
+        """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
+        return self._index().edges_touched(self._check(X), ALL_EDGES)
+
+    @property
+    def n_edges_(self) -> int:
+        """The number of edges that are used for ranking."""
+        return self._index().n_edges
+
+    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+        return super()._to_arrays() | {"threshold": np.array([self.threshold_])}
+
+    def _from_arrays(self, state: State) -> None:
+        super()._from_arrays(state)
+        threshold = state.array("threshold", np.float64)
+        state.require(threshold.size == 1 and bool(np.isfinite(threshold).all()), "there is one threshold")
+        self.threshold_ = float(threshold[0])
+        most = np.repeat(self._totals, np.diff(self._sums.indptr))
+        state.require(bool((self._sums.data <= most).all()), "shares are at most 1")
+
+
+def some_rows(rows: Rows, which: Longs) -> Rows:
+    """The rows of these numbers, in this order."""
+    X = rows.to_matrix()[which]
+    return Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, rows.n_features)
+
+
+def proportions(counts: Any, seen: Longs, threshold: float) -> Index:
+    """The index of all shares n_fc / n_f ≥ threshold, heaviest edge of each feature first, ties to the lower class."""
+    counts = counts.tocoo()
+    feature, classes, number = counts.row, counts.col, counts.data
+    kept = number / seen[feature] >= threshold
+    feature, classes, number = feature[kept], classes[kept], number[kept]
+    order = np.lexsort((classes, -number, feature))
+    length = np.bincount(feature, minlength=seen.size).astype(np.int32)
+    weights = number[order].astype(np.float64)
+    return make_index(length, make_edges(classes[order].astype(np.int32), weights), seen.astype(np.float64), seen)

@@ -1,0 +1,209 @@
+"""What the learners of an index share: an example is ranked by the index, and what it teaches is written into it.
+
+Edges carry running sums w′, and every bound on them holds at all times. When the index is full (``max_total_edges``, or
+a cap set by whoever counts the memory there is), the weakest edges (by r_f·w_fc, among equals those of the oldest
+features) make room. Sums add, so what was learned apart can be put together (shards.py).
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.rows import Rows, RowStore
+from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
+from shortlist.categories.index import retrieval
+from shortlist.categories.index.lists import Index, added, empty_index, make_index
+from shortlist.categories.index.pruning import (
+    DONE,
+    UNLIMITED,
+    WANTS_EDGES,
+    WANTS_SLOTS,
+    drop_light,
+    drop_weakest,
+    forget_features,
+    full,
+    reserved,
+    total_up,
+    with_slots,
+)
+from shortlist.categories.shards import MergingLearner, ShardedLearner
+from shortlist.files.store import State
+from shortlist.labels import LabelSets
+
+LEAST_VALUE = 1e-150  # less, in a row of unit length, counts as this: sums of it are above 0, and can be divided by
+PIECE = 2048  # rows of a store that are made at a time
+
+
+class IndexLearner(MergingLearner, ShardedLearner):
+    """Base class of the learners of an index. A learner says how a run of rows is learned, in ``_learn_some``."""
+
+    nonnegative = True
+    takes_pieces = True
+    min_weight: float
+    max_edges: int
+    leakage: bool
+    rare: int
+    values: str
+    max_total_edges: int | None
+    edges_dropped_: int  # how many edges have made room, since fit or since the model was opened
+    _most_edges = UNLIMITED
+
+    @abstractmethod
+    def _learn_some(
+        self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
+    ) -> tuple[int, int, int]:
+        """Learn the rows order[done:] while the index has room. Gives how many of ``order`` are done now, why it
+        stopped, and how many free slots are wanted (room.py)."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        as_real(self.min_weight, "min_weight", least=0, most=1)
+        as_whole(self.max_edges, "max_edges", least=1)
+        as_whole(self.rare, "rare")
+        as_choice(self.leakage, "leakage", (True, False))
+        as_choice(self.values, "values", ("l2", "boolean", "raw"))
+        if self.max_total_edges is not None:
+            as_whole(self.max_total_edges, "max_total_edges", least=1, most=MOST_AMOUNT)
+        self.edges_dropped_ = 0
+        self._index = empty_index()
+
+    def _prepare(self, rows: Rows) -> Rows:
+        if self.values == "l2":
+            rows = rows.of_unit_length()
+            return rows._replace(data=np.maximum(rows.data, LEAST_VALUE, out=rows.data))
+        return rows if self.values == "raw" else rows._replace(data=np.ones_like(rows.data))
+
+    def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        cap = self._cap()
+        self._index = self._index.for_features(rows.n_features)
+        if self._index.n_edges == 0:
+            most = int(rows.lengths()[order] @ np.diff(labels.indptr)[order])
+            self._index = reserved(self._index, most, cap)
+        for some_rows, some_labels, some in self._pieces(rows, labels, order):
+            done, why = 0, WANTS_SLOTS
+            while why != DONE:
+                done, why, slots = self._learn_some(some_rows, some_labels, some, done, first_pass, cap)
+                if why == WANTS_SLOTS:
+                    self._index = with_slots(self._index, slots, cap)
+                elif why == WANTS_EDGES:
+                    self._drop_weakest(full(cap))
+
+    def _pieces(
+        self, rows: Rows | RowStore, labels: LabelSets, order: Longs
+    ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
+        """What a pass learns, in that order, as kernels take it: rows as they are, those of a store some at a time."""
+        if isinstance(rows, Rows):
+            yield rows, labels, order
+            return
+        for first in range(0, order.size, PIECE):
+            which = order[first : first + PIECE]
+            yield self._prepare(rows.chosen(which)), labels.chosen(which), np.arange(which.size)
+
+    # Ranking.
+
+    def _bias(self) -> Floats:
+        """What each class has before any vote (float64[classes])."""
+        return np.zeros(len(self._labels))
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        retrieval.rank(rows, self._index, self._bias(), self.max_edges, self.rare, ids, scores)
+
+    def _scores(self, rows: Rows) -> Floats:
+        return retrieval.all_scores(rows, self._index, self._bias(), self.max_edges, self.rare)
+
+    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        return retrieval.votes(row, self._index, self._bias(), label, self.max_edges, self.rare)
+
+    # Bounds.
+
+    def _least_share(self) -> float:
+        """The least share of its feature's weight that an edge may have."""
+        return self.min_weight
+
+    def _cap(self) -> int:
+        """How many edges the index may hold."""
+        return min(UNLIMITED if self.max_total_edges is None else self.max_total_edges, self._most_edges)
+
+    def limit_edges(self, most: int) -> None:
+        """Another cap on the edges beside ``max_total_edges``, set by whoever has counted the memory there is."""
+        self._most_edges = max(1, most)
+        self._drop_weakest(self._cap())
+
+    def _drop_weakest(self, keep: int) -> None:
+        before = self._index.n_edges
+        drop_weakest(self._index, keep, self.rare, self.leakage)
+        self.edges_dropped_ += before - self._index.n_edges
+
+    def times_seen(self) -> Longs:
+        """In how many examples each column was seen."""
+        return self._index.for_features(self.n_features_in_).features["seen"][: self.n_features_in_]
+
+    def forget_columns(self, kept: NDArray[np.bool_]) -> None:
+        """Forget all columns but those kept, which are renumbered in their order."""
+        self._index = forget_features(self._index.for_features(kept.size), kept)
+        self.n_features_in_ = int(kept.sum())
+
+    # Putting together.
+
+    def _merge(self, other: Any, numbers: Ints) -> None:
+        """Running sums w′, totals and counts add; then min_weight and the cap hold again."""
+        edges = other._index.lists()
+        edges["label"] = numbers[edges["label"]]
+        length, total, seen = (other._index.features[name] for name in ("length", "total", "seen"))
+        renumbered = make_index(length, edges, total, seen)
+        self._index = self._within_limits(added(self._index, renumbered, 1.0, len(self._labels)))
+
+    def _shard(self, n: int) -> Any:
+        shard = copy.copy(self)
+        shard._index = self._index.copy()
+        shard._most_edges = max(1, self._cap() // n)  # so that together they keep within the cap
+        return shard
+
+    def _mix(self, shards: list[Any]) -> None:
+        """W + Σ_s (W_s − W): what the shards have added to the running sums since the pass began, all added."""
+        mixed, n_classes = shards[0]._index, len(self._labels)
+        for shard in shards[1:]:
+            mixed = added(mixed, shard._index, 1.0, n_classes)
+        if self._index.features.size:
+            mixed = added(mixed, self._index, 1.0 - len(shards), n_classes)
+        self._index = self._within_limits(mixed)
+
+    def _within_limits(self, index: Index) -> Index:
+        """The index without edges that are too light, and within the cap."""
+        if not self.leakage:
+            total_up(index)  # each part has taken the weight of what it dropped from its own total
+        drop_light(index, self._least_share(), self.leakage)
+        drop_weakest(index, self._cap(), self.rare, self.leakage)
+        return index
+
+    # What was learned.
+
+    def _to_arrays(self) -> dict[str, Any]:
+        return self._index.to_arrays(self.n_features_in_)
+
+    def _from_arrays(self, state: State) -> None:
+        self._index = Index.from_arrays(state, self.n_features_in_, len(self._labels))
+
+    @property
+    def n_edges_(self) -> int:
+        """|W|, the number of edges in the index."""
+        return self._index.n_edges
+
+    def edges_touched(self, X: Any) -> float:
+        """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
+        return self._index.edges_touched(self._check(X), self.max_edges)
+
+    def strongest(self, label: Any, n: int = 10) -> list[tuple[int, float]]:
+        """The n features with the largest weights to a label."""
+        return self._index.strongest(self._number(label), n)
+
+    def leaks(self, n: int = 10) -> list[tuple[int, float]]:
+        """The n features that leak the most of their weight: seen with everything, they predict nothing."""
+        return self._index.leaks(n)

@@ -1,0 +1,270 @@
+"""The index of paper 004: from features to classes, sparse and weighted.
+
+Each feature f holds a list of edges (class c, w′_fc), heaviest first, and its total w′_f; the weight of an edge is
+w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots start .. start+capacity−1 and uses the
+first ``length`` of them. A list that outgrows its slots moves to half as many again; the slots it leaves are reused.
+Learners fill the index, each in its own way; this file ranks with it (section 3.2, RankedRetrieval).
+
+What belongs to one feature, or to one edge, stands together in memory: an example visits a hundred features all over
+the index, and the time it takes is the time to fetch them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.growing import grown
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.rows import Rows
+from shortlist.files.store import Later, State
+
+FEATURE = np.dtype(
+    [
+        ("start", np.int64),
+        ("total", np.float64),  # w′_f
+        ("seen", np.int64),  # #_f, how often the feature has been seen
+        ("length", np.int32),
+        ("capacity", np.int32),
+    ],
+    align=True,
+)
+# w′_fc, c, tuning.py's u_fc. A label has no sign, so that Numba need not ask whether it counts from the end.
+EDGE = np.dtype([("weight", np.float64), ("label", np.uint32), ("tuned", np.float32)])
+EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
+SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (feature_focus.slots_of)
+RUN = 1 << 16  # features whose lists are copied at a time
+
+
+class Index(NamedTuple):
+    """The arrays of an index, as the kernels take them."""
+
+    features: NDArray[Any]  # FEATURE
+    edges: NDArray[Any]  # EDGE, the pool
+    free: Longs  # per size, the first free block of that many slots, −1 for none
+    used: Longs  # edges, slots
+
+    @property
+    def n_edges(self) -> int:
+        return int(self.used[EDGES])
+
+    def for_features(self, n_features: int) -> Index:
+        """The index with room for that many features."""
+        return self._replace(features=grown(self.features, n_features))
+
+    def for_slots(self, n_slots: int) -> Index:
+        """The index with room for that many more slots in its pool."""
+        return self._replace(edges=grown(self.edges, self.used[END] + n_slots))
+
+    def copy(self) -> Index:
+        """Another index of the same, which shares no memory with this one."""
+        edges = self.edges[: self.used[END]]
+        return Index(self.features.copy(), edges.copy(), self.free.copy(), self.used.copy())
+
+    def all_edges(self) -> tuple[Longs, NDArray[Any]]:
+        """All edges (EDGE), feature after feature, and the feature of each."""
+        length = self.features["length"]
+        return np.repeat(np.arange(length.size), length), self.lists()
+
+    def lists(self) -> NDArray[Any]:
+        """All lists laid end to end, feature after feature (EDGE)."""
+        return np.concatenate([np.empty(0, dtype=EDGE), *self._runs()])
+
+    def column(self, name: str, dtype: Any) -> Later:
+        """One field of all edges, feature after feature."""
+        return Later(np.dtype(dtype), self.n_edges, lambda: (edges[name].astype(dtype) for edges in self._runs()))
+
+    def _runs(self) -> Iterator[NDArray[Any]]:
+        """The lists laid end to end, of some features at a time."""
+        for first in range(0, self.features.size, RUN):
+            last = min(first + RUN, self.features.size)
+            edges = np.empty(int(self.features["length"][first:last].sum(dtype=np.int64)), dtype=EDGE)
+            lay_end_to_end(self, first, last, edges)
+            yield edges
+
+    def strongest(self, label: int, n: int) -> list[tuple[int, float]]:
+        """The n features with the largest weights w_fc to a class."""
+        feature, edges = self.all_edges()
+        own = feature[edges["label"] == label]
+        shares = edges["weight"][edges["label"] == label] / self.features["total"][own]
+        best = np.lexsort((-self.features["seen"][own], -shares))[:n]  # of equals, those with the most behind them
+        return list(zip(own[best].tolist(), shares[best].tolist(), strict=True))
+
+    def leaks(self, n: int, least_seen: int = 10) -> list[tuple[int, float]]:
+        """The n features that leak the most weight, 1 − Σ_c w_fc: seen with everything, they predict nothing."""
+        feature, edges = self.all_edges()
+        total, seen = self.features["total"], self.features["seen"]
+        kept = np.bincount(feature, edges["weight"], minlength=total.size)
+        with np.errstate(invalid="ignore"):
+            leak = np.where(seen >= least_seen, 1 - kept / total, np.nan)
+        worst = np.lexsort((-seen, -leak))[:n]
+        return [(f, lost) for f, lost in zip(worst.tolist(), leak[worst].tolist(), strict=True) if lost == lost]
+
+    def edges_touched(self, rows: Rows, max_edges: int) -> float:
+        """d, the mean number of edges that vote for each active feature of some rows."""
+        known = rows.indices[rows.indices < self.features.size]
+        touched = np.minimum(self.features["length"][known], max_edges)
+        return float(touched.sum(dtype=np.int64)) / max(rows.indices.size, 1)
+
+    def to_arrays(self, n_features: int) -> dict[str, Any]:
+        """The index without its spare room, for the model file."""
+        per_feature = {name: self.features[name][:n_features] for name in ("length", "total", "seen")}
+        per_edge = {"edge_class": self.column("label", np.int32), "edge_weight": self.column("weight", np.float64)}
+        return {**per_feature, **per_edge}
+
+    @classmethod
+    def from_arrays(cls, state: State, n_features: int, n_classes: int) -> Index:
+        """Read an index from a model file, refusing anything that would lead a kernel astray."""
+        length, total = state.array("length", np.int32), state.array("total", np.float64)
+        seen, weights = state.array("seen", np.int64), state.array("edge_weight", np.float64)
+        classes = state.array("edge_class", np.int32)
+        sizes = {length.size, total.size, seen.size}
+        state.require(sizes == {n_features}, "each feature has a length, a total and a count")
+        state.require((length >= 0).all(), "lists have lengths of at least 0")
+        state.require(int(length.sum(dtype=np.int64)) == classes.size == weights.size, "lists and edges agree")
+        known = not classes.size or (classes.min() >= 0 and classes.max() < n_classes)
+        state.require(known, "edges lead to known labels")
+        state.require(bool(np.isfinite(weights).all() and np.isfinite(total).all()), "weights are finite")
+        state.require(bool((weights > 0).all() and (total >= 0).all()), "weights are positive")
+        state.require(bool((seen >= 0).all()), "counts are at least 0")
+        return make_index(length, make_edges(classes, weights), total, seen)
+
+
+def make_edges(classes: Ints, weights: Floats) -> NDArray[Any]:
+    edges = np.zeros(classes.size, dtype=EDGE)
+    edges["label"], edges["weight"] = classes, weights
+    return edges
+
+
+def make_index(length: Ints, edges: NDArray[Any], total: Floats, seen: Longs) -> Index:
+    """An index from lists laid end to end, each heaviest edge first."""
+    features = np.zeros(length.size, dtype=FEATURE)
+    features["start"] = np.cumsum(length, dtype=np.int64) - length
+    features["length"] = features["capacity"] = length
+    features["total"], features["seen"] = total, seen
+    nothing_free = np.full(SIZES, -1, dtype=np.int64)
+    return Index(features, edges, nothing_free, np.array([edges.size, edges.size], dtype=np.int64))
+
+
+def added(one: Index, other: Index, times: float, n_classes: int) -> Index:
+    """one + times·other, of all weights w′, totals and counts; where nothing is left there is no edge."""
+    n = max(one.features.size, other.features.size)
+    one, other = (index._replace(features=grown(index.features, n, doubled=False)) for index in (one, other))
+    length, place = np.zeros(n, dtype=np.int32), np.full(n_classes, -1, dtype=np.int64)
+    edges = np.zeros(one.n_edges + other.n_edges, dtype=EDGE)
+    n_edges = add_lists(one, other, times, place, length, edges)
+    total, seen = (one.features[name] + times * other.features[name] for name in ("total", "seen"))
+    return make_index(length, edges[:n_edges], total, seen.astype(np.int64))
+
+
+def empty_index() -> Index:
+    ints, longs, floats = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros(0)
+    return make_index(ints, make_edges(ints, floats), floats, longs)
+
+
+@kernel
+def lay_end_to_end(index: Index, begin: int, end: int, edges: NDArray[Any]) -> None:
+    """The lists of the features begin..end−1, one after the other, into edges (EDGE, as many as they have)."""
+    n = 0
+    for f in range(begin, end):
+        first = index.features[f]["start"]
+        for e in range(first, first + index.features[f]["length"]):
+            edges[n] = index.edges[e]
+            n += 1
+
+
+# Section 3.2, RankedRetrieval
+
+
+@kernel
+def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints, edges: NDArray[Any]) -> int:
+    """The lists of one + times·other, feature after feature, heaviest edge first; gives the number of edges.
+
+    place: int64[classes], all −1; length: int32[features]; edges: zeros, with room for the edges of both.
+    """
+    end = 0
+    for f in range(length.size):
+        begin = end
+        for e in range(one.features[f]["start"], one.features[f]["start"] + one.features[f]["length"]):
+            edges[end] = one.edges[e]
+            place[edges[end]["label"]] = end
+            end += 1
+        for e in range(other.features[f]["start"], other.features[f]["start"] + other.features[f]["length"]):
+            c = other.edges[e]["label"]
+            if place[c] < 0:
+                place[c] = end
+                edges[end]["label"], edges[end]["weight"], edges[end]["tuned"] = c, 0.0, 0.0
+                end += 1
+            edges[place[c]]["weight"] += times * other.edges[e]["weight"]
+            edges[place[c]]["tuned"] += times * other.edges[e]["tuned"]
+        kept = begin
+        for e in range(begin, end):
+            c, w, u = edges[e]["label"], edges[e]["weight"], edges[e]["tuned"]
+            place[c] = -1
+            if w > 0.0:
+                at = kept
+                while at > begin and edges[at - 1]["weight"] < w:  # of equals the one that stood first stays first
+                    edges[at] = edges[at - 1]
+                    at -= 1
+                edges[at]["label"], edges[at]["weight"], edges[at]["tuned"] = c, w, u
+                kept += 1
+        end = kept
+        length[f] = end - begin
+    return end
+
+
+@kernel
+def put_in_place(edges: NDArray[Any], first: int, at: int, c: int, weight: float, tuned: float) -> None:
+    """Write an edge to slot ``at``, or further up where lighter ones stand."""
+    while at > first and edges[at - 1]["weight"] < weight:
+        edges[at] = edges[at - 1]
+        at -= 1
+    edges[at]["label"], edges[at]["weight"], edges[at]["tuned"] = c, weight, tuned
+
+
+@kernel
+def cut_tail(feature: Any, edges: NDArray[Any], used: Longs, min_weight: float, leakage: bool) -> None:
+    """Drop the edges of a feature whose share is below min_weight: they are the last of its list."""
+    first, n, dropped = feature["start"], feature["length"], 0.0
+    while n > 0 and edges[first + n - 1]["weight"] / feature["total"] < min_weight:
+        n -= 1
+        used[EDGES] -= 1
+        dropped += edges[first + n]["weight"]
+    if not leakage:
+        feature["total"] = max(0.0, feature["total"] - dropped)  # nothing, rounded, may be less
+    feature["length"] = n
+
+
+@kernel
+def slots_of(size: int) -> int:
+    """How many slots a block of that size has: 1, 2, 3, 4, 6, 8, 12, 16, 24, ..."""
+    return (3 - (size & 1)) << ((size + 1) >> 1) >> 1
+
+
+@kernel
+def move_to_more_room(f: int, wanted: int, index: Index) -> None:
+    """Give feature f, whose block of slots is full, one of at least so many: a free one, or a new one at the end."""
+    feature, edges = index.features[f], index.edges
+    old, n = feature["start"], feature["length"]
+    size = 0
+    while slots_of(size) <= n:
+        size += 1
+    old_size = size - 1  # of n slots or, of a list from a file, of fewer
+    while slots_of(size) < wanted:
+        size += 1
+    new = index.free[size]
+    if new >= 0:
+        index.free[size] = np.int64(edges[new]["weight"])  # a free block holds the place of the next one
+    else:
+        new = index.used[END]
+        index.used[END] += slots_of(size)
+    for e in range(n):
+        edges[new + e] = edges[old + e]
+    feature["start"] = new
+    feature["capacity"] = slots_of(size)
+    if n > 0:
+        edges[old]["weight"] = index.free[old_size]
+        index.free[old_size] = old

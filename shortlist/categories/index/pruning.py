@@ -1,0 +1,161 @@
+"""Making room in an index: edges go, features are forgotten, lists are packed.
+
+All of it happens in place: an index that has to make room has no memory to spare for a second one. An edge's strength
+is r_f·w_fc, what it adds to a score when its feature is seen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.growing import grown
+from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.arrays.rows import Rows
+from shortlist.categories.index.lists import EDGES, END, Index
+from shortlist.labels import LabelSets
+
+UNLIMITED = np.iinfo(np.int64).max
+DONE, WANTS_SLOTS, WANTS_EDGES = 0, 1, 2  # why a learning kernel stopped
+ROOM = 8  # a full index drops an eighth of its edges, so that many updates share the cost of dropping
+
+
+def drop_weakest(index: Index, keep: int, rare: int, leakage: bool) -> None:
+    """Leave ``keep`` edges: the weakest go, among equals those of the oldest features."""
+    n_dropped = index.n_edges - keep
+    if n_dropped <= 0:
+        return
+    limit, n_equal = np.inf, 0
+    if keep > 0:
+        strength = np.empty(index.n_edges)
+        list_strengths(index, rare, strength)
+        strength.partition(n_dropped)
+        limit = float(strength[n_dropped])
+        n_equal = n_dropped - int(np.count_nonzero(strength[:n_dropped] < limit))
+    cut(index, limit, n_equal, rare, leakage)
+
+
+def drop_light(index: Index, min_weight: float, leakage: bool) -> None:
+    """Drop the edges whose share w_fc is below min_weight."""
+    cut(index, float(min_weight), 0, 0, leakage)
+
+
+def forget_features(index: Index, kept: NDArray[np.bool_]) -> Index:
+    """The index of some of its features only, renumbered in their order."""
+    features = index.features[: kept.size]
+    index.used[EDGES] -= int(features["length"][~kept].sum(dtype=np.int64))
+    index = index._replace(features=features[kept])
+    pack(index)
+    return index
+
+
+def with_slots(index: Index, n_slots: int, most_edges: int) -> Index:
+    """The index with room for that many more slots in its pool.
+
+    The pool doubles while it is small. Of an index that holds ``most_edges`` it never has more than twice as many
+    slots, and what one example wants: the lists are packed instead.
+    """
+    if index.used[END] + n_slots > 2 * most_edges:
+        pack(index)
+    size, needed = index.edges.size, int(index.used[END]) + n_slots
+    if needed <= size:
+        return index
+    enough = 2 * size if size <= most_edges // 2 else 2 * most_edges
+    return index._replace(edges=grown(index.edges, max(needed, enough), doubled=False))
+
+
+def reserved(index: Index, n_edges: int, most_edges: int) -> Index:
+    """An empty index with slots for that many edges: its pool need never be copied, and unused slots take no memory."""
+    try:
+        return with_slots(index, min(n_edges, 2 * most_edges), most_edges)
+    except MemoryError:  # where the system promises no more than it has, the pool grows as it must
+        return index
+
+
+def pack(index: Index) -> None:
+    """Move all lists together, in the order in which they lie in the pool: no slot is left between them."""
+    filled = np.flatnonzero(index.features["length"])
+    move_together(index, filled[np.argsort(index.features["start"][filled])])
+    index.free[:] = -1
+
+
+@kernel
+def full(cap: int) -> int:
+    """How many edges an index may hold after it has made room."""
+    return cap - max(cap // ROOM, 1)
+
+
+@kernel
+def room_for(rows: Rows, labels: LabelSets, i: int, index: Index, cap: int) -> tuple[int, int]:
+    """Whether the index has room to learn example i: DONE, or what it wants, and how many free slots."""
+    n_labels = labels.indptr[i + 1] - labels.indptr[i]
+    slots = 0
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        slots += 8 * (index.features[rows.indices[j]]["length"] + n_labels)
+    if index.used[END] + slots > index.edges.size:
+        return WANTS_SLOTS, slots
+    new_edges = (rows.indptr[i + 1] - rows.indptr[i]) * n_labels
+    if index.used[EDGES] + new_edges > cap and index.used[EDGES] > full(cap):
+        return WANTS_EDGES, 0
+    return DONE, 0
+
+
+@kernel
+def list_strengths(index: Index, rare: int, strength: Floats) -> None:
+    """strength[e] = r_f·w_fc of all edges (float64[edges]), feature after feature."""
+    n = 0
+    for f in range(index.features.size):
+        feature = index.features[f]
+        rating = 1.0 if feature["seen"] >= rare else feature["seen"] / rare
+        for e in range(feature["start"], feature["start"] + feature["length"]):
+            strength[n] = index.edges[e]["weight"] / feature["total"] * rating
+            n += 1
+
+
+@kernel
+def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> None:
+    """Drop the edges whose strength is below the limit, and the first ``n_equal`` that are just as strong."""
+    for f in range(index.features.size):
+        feature = index.features[f]
+        rating = 1.0 if feature["seen"] >= rare else feature["seen"] / rare
+        first = feature["start"]
+        kept, dropped = 0, 0.0
+        for e in range(first, first + feature["length"]):
+            strength = index.edges[e]["weight"] / feature["total"] * rating
+            if strength < limit or (strength == limit and n_equal > 0):
+                n_equal -= strength == limit
+                dropped += index.edges[e]["weight"]
+            else:
+                index.edges[first + kept] = index.edges[e]
+                kept += 1
+        index.used[EDGES] -= feature["length"] - kept
+        feature["length"] = kept
+        if not leakage:
+            feature["total"] = max(0.0, feature["total"] - dropped)  # nothing, rounded, may be less
+
+
+@kernel
+def total_up(index: Index) -> None:
+    """w′_f = Σ_c w′_fc: what the total of each feature is where nothing leaks."""
+    for f in range(index.features.size):
+        feature = index.features[f]
+        feature["total"] = 0.0
+        for e in range(feature["start"], feature["start"] + feature["length"]):
+            feature["total"] += index.edges[e]["weight"]
+
+
+@kernel
+def move_together(index: Index, order: Longs) -> None:
+    """Move the lists of the features in that order (int64, by ascending start) to the beginning of the pool."""
+    for f in range(index.features.size):
+        index.features[f]["capacity"] = 0
+    end = 0
+    for f in order:
+        feature = index.features[f]
+        first = feature["start"]
+        for e in range(feature["length"]):
+            index.edges[end + e] = index.edges[first + e]
+        feature["start"] = end
+        feature["capacity"] = feature["length"]
+        end += feature["length"]
+    index.used[END] = end

@@ -1,0 +1,189 @@
+"""Count, then tune: a Feature-Focus index whose votes are corrected, class by class, where they miss.
+
+Beyond the papers, but made of them. Each edge has, beside the proportion w_fc that Feature-Focus counts (paper 004), a
+correction u_fc, and each class a bias b_c, all 0 at first. A class that is retrieved has the score
+
+    s_c = b_c + Σ_f (r_f·w_fc + u_fc)·x[f],
+
+and one that is not has none (0). A true class shall score at least 1, a wrong one at most 0; by how much each class of
+an example misses that is what the example teaches, by the rule of Widrow and Hoff (paper 002):
+
+    e_c = max(0, 1 − s_c) for a true class, −max(0, s_c) for a wrong one,
+    u_fc += η·e_c·x[f] on the edges that voted and on new ones,    b_c += κ·η·e_c where c was retrieved.
+
+The step is bolder where the index is sure of itself and wrong, as after a change of what labels mean. With the surprise
+z = min(1, best wrong score)² of an example and its mean z̄ over some thousand examples that were new,
+
+    η = step·(1 + 2.3·z·max(0, 1 − 5·z̄)) / max(1, 5·z̄):
+
+where a wrong class that scores 1 is rare, it teaches three times as much; where it is common, it is noise, and every
+example teaches less.
+
+The first time an example is seen, its true classes with e_c > 0 are counted too, as FSU counts (feature_focus.py):
+w′_fc += x[f], w′_f += x[f]. An example with many labels spreads its weight over many edges, so an edge may have a share
+as small as ``min_weight`` divided by the mean number of labels so far. The index is as bounded as Feature-Focus has it.
+Further passes of ``fit`` only correct, with steps that fall evenly from half of that to nothing.
+
+Each class is corrected for itself, never against another one. So a class that is true but that nobody has written down,
+of which real label sets are full, costs a small step on its own score and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.rows import Rows
+from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
+from shortlist.categories.index.pruning import DONE, room_for
+from shortlist.categories.index.retrieval import retrieve, room_for_touched
+from shortlist.labels import LabelSets
+
+FURTHER = 0.5  # of the step, where further passes begin
+SURPRISE, WEIGHT, EXAMPLES, LABELS = 0, 1, 2, 3  # entries of stats: z̄, the examples in it; all, and their labels
+BOLD, DOUBT, MEMORY = 2.3, 5.0, 5000.0  # how much bolder; from which z̄ on not at all (1/5); examples in z̄
+KAPPA = 0.04  # κ: a class's bias learns as a feature would that is in every row with the value 0.2
+
+
+class Scratch(NamedTuple):
+    """What the kernels need one of for each class."""
+
+    scores: Floats  # 0 between examples
+    error: Floats  # e_c, 0 between examples
+    touched: Ints
+    met: Longs  # one more than the last entry of a row whose feature was found to have an edge to the class
+
+
+def make_scratch(n_classes: int) -> Scratch:
+    scores, error, met = np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes, dtype=np.int64)
+    return Scratch(scores, error, room_for_touched(n_classes), met)
+
+
+@kernel
+def learn(
+    rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
+    stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int,
+    step: float,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
+
+    Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
+    to_come: how many examples further passes have still to correct, and how many they had when they began.
+    """
+    for t in range(position, order.size):
+        i = order[t]
+        if first_pass:
+            why, slots = room_for(rows, labels, i, index, cap)
+            if why != DONE:
+                return t, why, slots
+            stats[EXAMPLES] += 1.0
+            stats[LABELS] += labels.indptr[i + 1] - labels.indptr[i]
+        n = retrieve(rows, i, index, max_edges, rare, scratch.scores, scratch.touched)
+        z = find_errors(labels, i, bias, scratch, n)
+        if first_pass:
+            stats[WEIGHT] = min(stats[WEIGHT] + 1.0, MEMORY)
+            stats[SURPRISE] += (z - stats[SURPRISE]) / stats[WEIGHT]
+            eta, least = step * boldness(z, stats[SURPRISE]), least_share(min_weight, stats)
+            count_and_correct(rows, labels, i, index, scratch, max_edges, least, leakage, cap, eta)
+        else:
+            eta = step * boldness(z, stats[SURPRISE]) * FURTHER * to_come[0] / to_come[1]
+            correct(rows, i, index, scratch, max_edges, eta)
+            to_come[0] -= 1.0
+        for a in range(n):
+            c = scratch.touched[a]
+            bias[c] += KAPPA * eta * scratch.error[c]
+            scratch.scores[c] = scratch.error[c] = 0.0
+        for b in range(labels.indptr[i], labels.indptr[i + 1]):
+            scratch.error[labels.ids[b]] = 0.0
+    return order.size, DONE, 0
+
+
+@kernel
+def boldness(z: float, mean: float) -> float:
+    """η / step for an example of surprise z, where z̄ is the mean."""
+    return (1.0 + BOLD * z * max(0.0, 1.0 - DOUBT * mean)) / max(1.0, DOUBT * mean)
+
+
+@kernel
+def least_share(min_weight: float, stats: Floats) -> float:
+    """The least share that an edge may have: min_weight, divided by the mean number of labels if that is above 1."""
+    return min_weight * stats[EXAMPLES] / stats[LABELS] if stats[LABELS] > stats[EXAMPLES] else min_weight
+
+
+@kernel
+def find_errors(labels: LabelSets, i: int, bias: Floats, scratch: Scratch, n: int) -> float:
+    """e_c of the n retrieved classes of example i, and of its own; gives the surprise z."""
+    for b in range(labels.indptr[i], labels.indptr[i + 1]):
+        scratch.error[labels.ids[b]] = 1.0  # if it is not retrieved
+    worst = 0.0
+    for a in range(n):
+        c = scratch.touched[a]
+        score = scratch.scores[c] + bias[c]
+        if scratch.error[c] > 0.0:
+            scratch.error[c] = max(0.0, 1.0 - score)
+        else:
+            scratch.error[c] = -max(0.0, score)
+            worst = min(worst, scratch.error[c])
+    return min(1.0, -worst) ** 2
+
+
+@kernel
+def correct(rows: Rows, i: int, index: Index, scratch: Scratch, max_edges: int, eta: float) -> None:
+    """u_fc += η·e_c·x[f] on the edges that voted."""
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        feature, shift = index.features[rows.indices[j]], eta * rows.data[j]
+        first = feature["start"]
+        for edge in index.edges[first : first + min(feature["length"], max_edges)]:
+            edge["tuned"] += shift * scratch.error[edge["label"]]
+
+
+@kernel
+def count_and_correct(
+    rows: Rows, labels: LabelSets, i: int, index: Index, scratch: Scratch,
+    max_edges: int, least: float, leakage: bool, cap: int, eta: float,
+) -> None:  # fmt: skip
+    """FSU for all true classes with an error at once, in one walk along each list that corrects its edges as well.
+
+    Edges that rise move up as the walk passes them, so a sorted list stays sorted; new edges come last, before the cut.
+    """
+    edges = index.edges
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
+        feature = index.features[f]
+        feature["seen"] += 1
+        first, n = feature["start"], feature["length"]
+        own = edges[first : first + n]
+        for at in range(n):
+            c = own[at]["label"]
+            error = scratch.error[c]
+            if at < max_edges:
+                own[at]["tuned"] += shift * error
+            if error > 0.0:
+                scratch.met[c] = j + 1
+                put_in_place(own, 0, at, c, own[at]["weight"] + x, own[at]["tuned"])
+
+        for b in range(labels.indptr[i], labels.indptr[i + 1]):
+            c = labels.ids[b]
+            if scratch.error[c] > 0.0:
+                feature["total"] += x
+                if scratch.met[c] != j + 1 and index.used[EDGES] < cap:
+                    if n == feature["capacity"]:
+                        move_to_more_room(f, n + count_new(labels, b, labels.indptr[i + 1], scratch, j), index)
+                        first = feature["start"]
+                    put_in_place(edges, first, first + n, c, x, shift * scratch.error[c])
+                    n += 1
+                    feature["length"] = n
+                    index.used[EDGES] += 1
+        cut_tail(feature, edges, index.used, least, leakage)
+
+
+@kernel
+def count_new(labels: LabelSets, first: int, last: int, scratch: Scratch, j: int) -> int:
+    """How many of the labels first..last−1 of an example the feature of its entry j is to have new edges to."""
+    n = 0
+    for b in range(first, last):
+        c = labels.ids[b]
+        n += scratch.error[c] > 0.0 and scratch.met[c] != j + 1
+    return n

@@ -1,0 +1,1 @@
+"""Learners whose state is prototypes: one weight vector for each label (paper 001)."""

@@ -1,0 +1,217 @@
+"""MMP: multiclass, multilabel Perceptrons for ranking topics (paper 001: Crammer and Singer, figure 2).
+
+k prototypes w_1..w_k, zero at the start; topic r scores w_r·x. For a document x with relevant topics y among all topics
+Y the error set is E = {(r, s) : r ∈ y, s ∉ y, w_r·x ≤ w_s·x}. If it is not empty,
+
+    n_r = |{s ∉ y : w_r·x ≤ w_s·x}| for r ∈ y,   n_s = |{r ∈ y : w_r·x ≤ w_s·x}| for s ∉ y,
+    c   = |E| (loss1), 1 (loss2) or |y|·|Y−y| (loss3),
+    w_r += (n_r/c)·x for r ∈ y,   w_s −= (n_s/c)·x for s ∉ y.
+
+Documents whose y is empty or all of Y teach nothing. All n come from one sort of the relevant scores: O(k·log|y|).
+Theorem 1, tested on generated streams: if prototypes of unit norm rank the whole stream perfectly with margin γ, and
+‖x‖ ≤ R, then Σ loss1 ≤ 2R²/γ², Σ loss2 ≤ k·R²/γ² and Σ loss3 ≤ k/(k−1)·R²/γ² of the learner of that loss.
+
+Beside the paper: Y are the topics known so far (see prototypes.py for what a new one starts with; ``partial_fit``
+with ``classes`` makes topics known in advance, as the paper has them); several passes, averaged and voted
+prototypes (online.py); kernels with a budget (../dual.py); a ``margin`` that a relevant topic must keep,
+w_r·x − w_s·x ≤ margin being the error; and, as another step, the passive-aggressive one (Crammer, Dekel et al. 2006,
+PA-I) on the worst pair r, s:
+
+    τ = min(C, (margin − w_r·x + w_s·x) / (2‖x‖²)),   w_r += τ·x,   w_s −= τ·x.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shortlist.arrays.kernels import Floats, kernel
+from shortlist.arrays.validation import as_choice, as_real
+from shortlist.categories.prototypes import steps
+from shortlist.categories.prototypes.online import OnlinePrototypes
+from shortlist.categories.prototypes.steps import DONE, IS_FULL, KNOWN, LIVED, RETIRES, SEEN, WANTS_SLOTS, Stream, below
+from shortlist.categories.prototypes.weights import LISTED, Prototypes, Scratch, score
+from shortlist.errors import InputError
+
+STEPS = ("paper", "passive-aggressive")
+
+
+class MMP(OnlinePrototypes):
+    """MMP: rank topics by prototypes that move only for the pairs of topics in the wrong order.
+
+    Parameters
+    ----------
+    loss : 1, 2 or 3, the loss of paper 001 that the step is made for.
+    passes : how often ``fit`` goes through the rows.
+    hypothesis : which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
+    voters : how many prototype sets, the longest-lived, are kept to vote.
+    margin : a pair is in error unless the relevant topic leads by more than this; 0 is the paper's.
+    step : "paper", or "passive-aggressive" on the worst pair, which needs a margin above 0 (1 is usual).
+    C : the longest passive-aggressive step.
+    kernel : None, "polynomial" for (gamma·x·x' + coef0)^degree, "rbf" for exp(−gamma·‖x − x'‖²), or a function that
+        takes two matrices and gives the kernel's value for each pair of their rows.
+    budget : the most support vectors that are kept with a kernel, those that move the prototypes least making room;
+        None keeps all.
+    max_weights : how many weights of single topics to keep, the lightest making room; None keeps all. Looked at after
+        each example.
+    shards : in how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
+    random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
+    n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
+    """
+
+    def __init__(
+        self,
+        loss: int = 1,
+        passes: int = 1,
+        hypothesis: str = "last",
+        voters: int = 20,
+        margin: float = 0.0,
+        step: str = "paper",
+        C: float = 1.0,
+        kernel: Any = None,
+        degree: int = 2,
+        gamma: float = 1.0,
+        coef0: float = 1.0,
+        budget: int | None = None,
+        max_weights: int | None = None,
+        shards: int = 1,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.passes = passes
+        self.hypothesis = hypothesis
+        self.voters = voters
+        self.margin = margin
+        self.step = step
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.max_weights = max_weights
+        self.shards = shards
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _begin(self) -> None:
+        as_choice(self.loss, "loss", (1, 2, 3))
+        margin = as_real(self.margin, "margin", least=0)
+        as_real(self.C, "C", least=0)
+        if as_choice(self.step, "step", STEPS) == "passive-aggressive" and margin == 0:
+            raise InputError("the passive-aggressive step needs a margin above 0; 1 is usual")
+        super()._begin()
+
+    def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
+        rule = Rule(int(self.loss), float(self.margin), self.step == "paper", float(self.C))
+        return learn(stream, position, self._prototypes, scratch, rule)
+
+
+class Rule(NamedTuple):
+    """How far to move the prototypes."""
+
+    loss: int
+    margin: float
+    from_paper: bool
+    longest: float  # passive-aggressive step
+
+
+# Figure 2, the topic-ranking algorithm
+
+
+@kernel
+def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratch, rule: Rule) -> tuple[int, int, int]:
+    """Learn the rows order[position:]. Stops before an example for which something must be done first.
+
+    Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
+    """
+    for t in range(position, stream.order.size):
+        if prototypes.used[LISTED] > stream.cap:
+            return t, IS_FULL, 0
+        i = stream.order[t]
+        m = steps.mark_relevant(stream, i, scratch)
+        others = stream.counts[KNOWN] - m
+        if m > 0 and others > 0:
+            n, shared = score(stream.read, i, prototypes, scratch, m)
+            steps.note_losses(stream, t, scratch, m, n, shared)
+            crowd = stream.counts[KNOWN] - n
+            lows = steps.lowest_allowed(scratch, m, rule.margin)
+            pairs = steps.wrong_pairs(lows, scratch, m, n, crowd, shared)
+            if pairs > 0:
+                if stream.counts[LIVED] > stream.shortest:
+                    return t, RETIRES, 0
+                shared_step = 0.0
+                if rule.from_paper:
+                    c = pairs if rule.loss == 1 else 1 if rule.loss == 2 else m * others
+                    shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule.margin, 1.0 / c)
+                else:
+                    n = passive_aggressive_steps(stream, scratch, m, n, crowd, shared, rule, stream.square[i])
+                n_changed = steps.only_changed(scratch, n, shared_step)
+                slots = steps.slots_wanted(stream.write, i, prototypes, n_changed)
+                if slots > 0:
+                    steps.clear_steps(scratch, n_changed)
+                    return t, WANTS_SLOTS, slots
+                time = float(stream.counts[SEEN]) if stream.average else 0.0
+                steps.write(stream.write, i, prototypes, scratch, n_changed, shared_step, time)
+                stream.counts[LIVED] = 0
+                steps.clear_steps(scratch, n_changed)
+        stream.counts[LIVED] += 1
+        stream.counts[SEEN] += 1
+    return stream.order.size, DONE, 0
+
+
+@kernel
+def paper_steps(
+    lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float, margin: float, share: float
+) -> float:
+    """Steps 1 to 3: n_r/c and −n_s/c into scratch.step for the labels touched; returns −n_s/c of the crowd.
+
+    ``erring[q]`` counts the labels that err against the q lowest relevant ones; n_r is the sum over all q that
+    reach r, which is as high as the relevant labels up to r, ties included, are many.
+    """
+    erring = np.zeros(m + 1, dtype=np.int64)
+    crowd_errs = below(lows, shared)
+    erring[crowd_errs] += crowd
+    for a in range(m, n):
+        c = scratch.touched[a]
+        q = below(lows, scratch.scores[c])
+        erring[q] += 1
+        scratch.step[c] = -q * share
+    for q in range(m - 1, -1, -1):
+        erring[q] += erring[q + 1]
+    for a in range(m):
+        c = scratch.touched[a]
+        scratch.step[c] = erring[below(lows, scratch.scores[c] - margin)] * share
+    return -crowd_errs * share
+
+
+@kernel
+def passive_aggressive_steps(
+    stream: Stream, scratch: Scratch, m: int, n: int, crowd: int, shared: float, rule: Rule, square: float
+) -> int:
+    """±τ into scratch.step for the lowest relevant and the highest other label, of equal ones the first to appear.
+
+    Returns how many labels are touched: one more if the highest is of the crowd.
+    """
+    r = scratch.touched[0]
+    for a in range(1, m):
+        c = scratch.touched[a]
+        if scratch.scores[c] < scratch.scores[r] or (scratch.scores[c] == scratch.scores[r] and c < r):
+            r = c
+    s = -1
+    if crowd > 0:
+        s = 0
+        while scratch.mark[s] == scratch.clock[0] or stream.known[s] == 0:
+            s += 1
+        scratch.scores[s] = shared
+        scratch.touched[n] = s
+    for a in range(m, n):
+        c = scratch.touched[a]
+        if s < 0 or scratch.scores[c] > scratch.scores[s] or (scratch.scores[c] == scratch.scores[s] and c < s):
+            s = c
+    if square > 0.0:
+        tau = min(rule.longest, (rule.margin - scratch.scores[r] + scratch.scores[s]) / (2.0 * square))
+        scratch.step[r], scratch.step[s] = tau, -tau
+    return n + 1 if crowd > 0 else n

@@ -1,0 +1,94 @@
+"""One Perceptron for each topic, a comparator of paper 001 (section 4.3) and the one-versus-rest form of Rosenblatt's.
+
+Every topic r learns on its own whether a document is relevant to it: with the label +1 if r ∈ y and −1 if not,
+
+    on a mistake, label·(w_r·x) ≤ 0:   w_r += label·x.
+
+Topics are ranked by w_r·x. A topic that arrives late starts with the prototype of a topic that was never relevant so
+far (prototypes.py): exactly what it would have learned, had it been known from the start. An empty y teaches too:
+it is a negative example of every topic.
+"""
+
+from __future__ import annotations
+
+from shortlist.arrays.kernels import kernel
+from shortlist.categories.prototypes import steps
+from shortlist.categories.prototypes.online import OnlinePrototypes
+from shortlist.categories.prototypes.steps import DONE, IS_FULL, LIVED, RETIRES, SEEN, WANTS_SLOTS, Stream
+from shortlist.categories.prototypes.weights import LISTED, Prototypes, Scratch, score
+
+
+class TopicPerceptron(OnlinePrototypes):
+    """A Perceptron for each topic; ranks topics by their Perceptrons' scores.
+
+    Parameters
+    ----------
+    passes : how often ``fit`` goes through the rows.
+    hypothesis : which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
+    voters : how many prototype sets, the longest-lived, are kept to vote.
+    max_weights : how many weights of single topics to keep, the lightest making room; None keeps all. Looked at after
+        each example.
+    shards : in how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
+    random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
+    n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
+    """
+
+    def __init__(
+        self,
+        passes: int = 1,
+        hypothesis: str = "last",
+        voters: int = 20,
+        max_weights: int | None = None,
+        shards: int = 1,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.passes = passes
+        self.hypothesis = hypothesis
+        self.voters = voters
+        self.max_weights = max_weights
+        self.shards = shards
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
+        return learn(stream, position, self._prototypes, scratch)
+
+
+# Section 4.3, the Perceptron
+
+
+@kernel
+def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratch) -> tuple[int, int, int]:
+    """Learn the rows order[position:]. Stops before an example for which something must be done first.
+
+    Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
+    """
+    for t in range(position, stream.order.size):
+        if prototypes.used[LISTED] > stream.cap:
+            return t, IS_FULL, 0
+        i = stream.order[t]
+        m = steps.mark_relevant(stream, i, scratch)
+        n, shared = score(stream.read, i, prototypes, scratch, m)
+        steps.note_losses(stream, t, scratch, m, n, shared)
+        mistakes = 0
+        for a in range(n):
+            c = scratch.touched[a]
+            label = 1.0 if a < m else -1.0
+            if label * scratch.scores[c] <= 0.0:
+                scratch.step[c] = label
+                mistakes += 1
+        shared_step = -1.0 if shared >= 0.0 else 0.0
+        if mistakes > 0 or shared_step != 0.0:
+            n_changed = steps.only_changed(scratch, n, shared_step)
+            slots = steps.slots_wanted(stream.write, i, prototypes, n_changed)
+            if slots > 0 or stream.counts[LIVED] > stream.shortest:
+                steps.clear_steps(scratch, n_changed)
+                return t, WANTS_SLOTS if slots > 0 else RETIRES, slots
+            time = float(stream.counts[SEEN]) if stream.average else 0.0
+            steps.write(stream.write, i, prototypes, scratch, n_changed, shared_step, time)
+            stream.counts[LIVED] = 0
+            steps.clear_steps(scratch, n_changed)
+        stream.counts[LIVED] += 1
+        stream.counts[SEEN] += 1
+    return stream.order.size, DONE, 0

@@ -1,0 +1,264 @@
+"""Prototypes: one weight vector w_c for each label c, by which a label scores w_c·x. Stored sparsely, and exactly.
+
+Paper 001 starts from zero prototypes, so that every label ties, errs and is moved by the first documents: stored as
+they are, k prototypes of n weights fill k·n places at once. But labels that tie err alike and are moved alike. So each
+feature f stores one weight b_f, the background, for all the labels it has never told apart, and a list of those it
+has, with the difference:
+
+    w_c[f] = b_f + d_fc,   d_fc = 0 for the labels that f does not list.
+
+All labels that no active feature lists share the score B = Σ_f b_f·x[f]; they are counted, not visited. A label that
+arrives later starts in this crowd, with the prototype of a label that was known from the start and never relevant.
+
+The lists live in flat pools: feature f owns the slots start[f] .. start[f]+capacity[f]−1 and uses the first length[f].
+A list that outgrows its slots moves to the end of the pools at twice the size; ``with_room`` packs them anew.
+
+Several learners' kernels call those of this file. After a change here, run ``make clean`` (see kernels.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.growing import grown
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.rows import Rows
+from shortlist.categories.best import keep_best
+from shortlist.files.store import State
+
+LISTED, END = 0, 1  # entries of Prototypes.used
+ROOM = 1 << 16  # free slots that are always worth having
+
+
+class Prototypes(NamedTuple):
+    """The arrays of the prototypes, as the kernels take them."""
+
+    background: Floats  # per feature, b_f
+    start: Longs
+    length: Ints
+    capacity: Ints
+    label: Ints  # per slot, c
+    weight: Floats  # d_fc
+    background_moment: Floats  # per feature, Σ t·(what was added to b_f at time t); all 0 if no average is asked for
+    moment: Floats  # per slot, the same of d_fc
+    used: Longs  # differences listed, slots of the pools that have been given out
+
+    @property
+    def n_weights(self) -> int:
+        """Stored weights that are not 0."""
+        return int(np.count_nonzero(self.entries()[2]) + np.count_nonzero(self.background))
+
+    def copied(self) -> Prototypes:
+        """The same in memory of its own."""
+        return Prototypes._make(array.copy() for array in self)
+
+    def for_features(self, n_features: int) -> Prototypes:
+        """The prototypes with room for that many features."""
+        if self.background.size >= n_features:
+            return self
+        per_feature = ("background", "background_moment", "start", "length", "capacity")
+        return self._replace(**{name: grown(getattr(self, name), n_features) for name in per_feature})
+
+    def with_room(self, n_slots: int) -> Prototypes:
+        """The prototypes packed anew, with that many free slots and so many more that this is rarely needed."""
+        packed = pack(*self.entries(), self.background, self.background_moment)
+        size = packed.label.size + max(n_slots + ROOM, packed.label.size)
+        per_slot = ("label", "weight", "moment")
+        return packed._replace(**{name: grown(getattr(packed, name), size) for name in per_slot})
+
+    def without_lightest(self, keep: int) -> Prototypes:
+        """The prototypes with ``keep`` of more differences: the smallest go, of equal ones those of later features."""
+        feature, labels, weights, moments = self.entries()
+        size = np.abs(weights)
+        limit = np.partition(size, size.size - keep)[size.size - keep]
+        kept = size > limit
+        equal = np.flatnonzero(size == limit)
+        order = np.lexsort((labels[equal], feature[equal]))  # a feature's list has no order of its own
+        kept[equal[order[: keep - np.count_nonzero(kept)]]] = True
+        parts = feature[kept], labels[kept], weights[kept], moments[kept]
+        return pack(*parts, self.background, self.background_moment)
+
+    def entries(self) -> tuple[Longs, Ints, Floats, Floats]:
+        """Feature, label, d_fc and its moment of every difference listed, feature after feature."""
+        feature = np.repeat(np.arange(self.length.size), self.length)
+        first = np.cumsum(self.length, dtype=np.int64) - self.length
+        slot = np.arange(feature.size) - first[feature] + self.start[feature]
+        return feature, self.label[slot], self.weight[slot], self.moment[slot]
+
+    def of_features(self, features: Longs) -> Prototypes:
+        """The prototypes of these features only, renumbered in their order."""
+        feature, labels, weights, moments = self.entries()
+        number = np.full(self.background.size, -1)
+        number[features] = np.arange(features.size)
+        kept = number[feature] >= 0
+        parts = number[feature][kept], labels[kept], weights[kept], moments[kept]
+        return pack(*parts, self.background[features], self.background_moment[features])
+
+    def used_features(self, n_features: int) -> NDArray[np.bool_]:
+        """Which of the first features have weights."""
+        weighted = (self.length > 0) | (self.background != 0) | (self.background_moment != 0)
+        return weighted[:n_features]
+
+    def feature_norms(self, n_features: int, n_labels: int) -> Floats:
+        """√Σ_c w_c[f]² of the first features."""
+        feature, _, weights, _ = self.entries()
+        shared = self.background[feature]
+        square = n_labels * self.background**2
+        square += np.bincount(feature, (shared + weights) ** 2 - shared**2, minlength=square.size)
+        return np.sqrt(np.maximum(square[:n_features], 0.0))
+
+    def averaged(self, time: int) -> Prototypes:
+        """The mean, over the first ``time`` examples, of the prototypes after each: Σ_t (1 − t/time)·(change at t)."""
+        share = 1 / max(time, 1)
+        return self._replace(
+            background=self.background - share * self.background_moment, weight=self.weight - share * self.moment
+        )
+
+    def to_arrays(self, n_features: int, prefix: str = "") -> dict[str, NDArray[Any]]:
+        """The prototypes without their spare room, in order, for the model file."""
+        feature, labels, weights, moments = self.entries()
+        order = np.lexsort((labels, feature))
+        arrays = {
+            "background": grown(self.background, n_features)[:n_features],
+            "length": np.bincount(feature, minlength=n_features)[:n_features].astype(np.int32),
+            "label": labels[order],
+            "weight": weights[order],
+        }
+        if moments.any() or self.background_moment.any():
+            background_moment = grown(self.background_moment, n_features)[:n_features]
+            arrays |= {"background_moment": background_moment, "moment": moments[order]}
+        return {prefix + name: array for name, array in arrays.items()}
+
+    @classmethod
+    def from_arrays(cls, state: State, n_features: int, n_labels: int, prefix: str = "") -> Prototypes:
+        """Read prototypes from a model file, refusing anything that would lead a kernel astray."""
+        background, weight = (state.array(prefix + name, np.float64) for name in ("background", "weight"))
+        length, label = (state.array(prefix + name, np.int32) for name in ("length", "label"))
+        state.require(background.size == length.size == n_features, "each feature has a background and a list")
+        state.require(bool((length >= 0).all()), "lists have lengths of at least 0")
+        state.require(int(length.sum(dtype=np.int64)) == label.size == weight.size, "lists and weights agree")
+        known = not label.size or (label.min() >= 0 and label.max() < n_labels)
+        state.require(known, "weights belong to known labels")
+        feature = np.repeat(np.arange(n_features), length)
+        once = np.diff(feature * max(n_labels, 1) + label) > 0
+        state.require(bool(once.all()), "a feature lists each label once")
+        if prefix + "moment" in state.arrays:
+            moments = [state.array(prefix + name, np.float64) for name in ("background_moment", "moment")]
+            state.require(moments[0].size == n_features and moments[1].size == label.size, "each weight has a moment")
+        else:
+            moments = [np.zeros(n_features), np.zeros(label.size)]
+        finite = all(np.isfinite(array).all() for array in (background, weight, *moments))
+        state.require(finite, "weights are finite")
+        return pack(feature, label, weight, moments[1], background, moments[0])
+
+
+def pack(
+    feature: Longs, labels: Ints, weights: Floats, moments: Floats, background: Floats, background_moment: Floats
+) -> Prototypes:
+    """Prototypes from entries sorted by feature."""
+    length = np.bincount(feature, minlength=background.size).astype(np.int32)
+    start = np.cumsum(length, dtype=np.int64) - length
+    used = np.array([labels.size, labels.size], dtype=np.int64)
+    return Prototypes(
+        background, start, length, length.copy(), labels.astype(np.int32, copy=False), weights, background_moment,
+        moments, used,
+    )  # fmt: skip
+
+
+def no_prototypes() -> Prototypes:
+    nothing = np.zeros(0)
+    return pack(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), nothing, nothing, nothing, nothing)
+
+
+class Scratch(NamedTuple):
+    """What the kernels need one of for each label, and a clock that stamps the marks."""
+
+    scores: Floats
+    touched: Ints  # the labels that have a score of their own
+    mark: Longs
+    step: Floats  # all 0 between examples
+    clock: Longs
+
+
+def make_scratch(n_labels: int) -> Scratch:
+    return Scratch(
+        np.zeros(n_labels), np.zeros(n_labels, dtype=np.int32), np.zeros(n_labels, dtype=np.int64),
+        np.zeros(n_labels), np.zeros(1, dtype=np.int64),
+    )  # fmt: skip
+
+
+# Reading
+
+
+@kernel
+def score(rows: Rows, i: int, prototypes: Prototypes, scratch: Scratch, n: int) -> tuple[int, float]:
+    """Score row i: how many labels have a score of their own, scratch.touched[:n], and the score B of all the others.
+
+    On entry scratch.touched[:n] are labels, marked with the present time, that shall have one in any case.
+    """
+    now = scratch.clock[0]
+    for a in range(n):
+        scratch.scores[scratch.touched[a]] = 0.0
+    shared = 0.0
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        f = rows.indices[j]
+        if f >= prototypes.background.size:
+            continue
+        x = rows.data[j]
+        shared += x * prototypes.background[f]
+        first = prototypes.start[f]
+        for e in range(first, first + prototypes.length[f]):
+            c = prototypes.label[e]
+            if scratch.mark[c] != now:
+                scratch.mark[c] = now
+                scratch.touched[n] = c
+                n += 1
+                scratch.scores[c] = 0.0
+            scratch.scores[c] += x * prototypes.weight[e]
+    for a in range(n):
+        scratch.scores[scratch.touched[a]] += shared
+    return n, shared
+
+
+@kernel
+def rank(rows: Rows, prototypes: Prototypes, scratch: Scratch, ids: Ints, best: Floats) -> None:
+    """The k best labels of each row (ids int32[n,k], best float64[n,k]); ties to the lower number."""
+    n_labels, k = scratch.scores.size, ids.shape[1]
+    for i in range(rows.indptr.size - 1):
+        scratch.clock[0] += 1
+        n, shared = score(rows, i, prototypes, scratch, 0)
+        c, wanted = 0, k
+        while c < n_labels and wanted > 0:  # of the crowd only the first k can matter: they tie
+            if scratch.mark[c] != scratch.clock[0]:
+                scratch.scores[c] = shared
+                scratch.touched[n] = c
+                n += 1
+                wanted -= 1
+            c += 1
+        keep_best(scratch.touched[:n], scratch.scores, ids[i], best[i])
+
+
+@kernel
+def all_scores(rows: Rows, prototypes: Prototypes, scratch: Scratch, found: Floats) -> None:
+    """The scores of all labels, float64[n, labels]."""
+    for i in range(rows.indptr.size - 1):
+        scratch.clock[0] += 1
+        n, shared = score(rows, i, prototypes, scratch, 0)
+        found[i] = shared
+        for a in range(n):
+            found[i, scratch.touched[a]] = scratch.scores[scratch.touched[a]]
+
+
+@kernel
+def votes_for(row: Rows, prototypes: Prototypes, label: int, votes: Floats) -> None:
+    """votes[j] = x[f]·w_c[f] of the j-th active feature f for the label c."""
+    for j in range(row.indices.size):
+        f = row.indices[j]
+        if f < prototypes.background.size:
+            votes[j] = row.data[j] * prototypes.background[f]
+            for e in range(prototypes.start[f], prototypes.start[f] + prototypes.length[f]):
+                if prototypes.label[e] == label:
+                    votes[j] += row.data[j] * prototypes.weight[e]

@@ -1,0 +1,98 @@
+"""The same verbs on a cluster: what --workers and --dask change."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.options import Clustering, Reading
+from shortlist.cli.tasks import task
+from shortlist.cli.terminal import say, say_skipped
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.distributed import Cluster, Part
+
+
+class OnCluster:
+    """Files in parts, and a cluster that works on them."""
+
+    def __init__(self, cluster: Cluster, parts: list[Part]) -> None:
+        from shortlist.inputs import FORMATS, Skipped
+
+        if not parts:
+            raise InputError("there is nothing in these files")
+        self.cluster, self.parts, self.skipped = cluster, parts, Skipped()
+        self.format = parts[0].format
+        self.holds_texts = "texts" in FORMATS[self.format].carries
+
+    def train(self, model: Any) -> Any:
+        from shortlist.distributed import train
+
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", UserWarning)
+            fitted = train(self.cluster, self.parts, model, self.skipped)
+        for warning in said:
+            say(str(warning.message))
+        return fitted
+
+    def rank_labelled(self, model: Any, k: int) -> Any:
+        from shortlist.distributed.answers import rank_labelled
+
+        return rank_labelled(self.cluster, self.parts, model, k, self.skipped)
+
+    def score_judged(self, model: Any) -> Any:
+        from shortlist.distributed.answers import score_judged
+
+        return score_judged(self.cluster, self.parts, model, self.skipped)
+
+    def lines(self, model: Any, task_name: str, k: int, as_json: bool) -> Iterator[str]:
+        """What ``rank`` prints."""
+        from shortlist.distributed.answers import answers
+
+        for found in answers(self.cluster, self.parts, model, lines_of, task_name, k, as_json, skipped=self.skipped):
+            yield found["lines"].tobytes().decode("utf-8", "surrogatepass")
+
+
+def lines_of(model: Any, part: Part, stream: Any, task_name: str, k: int, as_json: bool) -> dict[str, Any]:
+    """What ``rank`` prints for a part."""
+    import numpy as np
+
+    found = "".join(line + "\n" for line in task(task_name).lines(model, iter(stream), stream, k, as_json))
+    return {"lines": np.frombuffer(found.encode("utf-8", "surrogatepass"), dtype=np.uint8)}
+
+
+@contextmanager
+def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterator[OnCluster | None]:
+    """The cluster that the options ask for, with the data in parts; None where they ask for none."""
+    if options.workers is None and options.dask is None:
+        for name, value in (("--keep", options.keep), ("--part-size", options.part_size)):
+            if value is not None:
+                raise InputError(f"{name} is for a cluster; add --workers N or --dask ADDRESS")
+        if len(data) > 1:
+            raise InputError("several files are read in parts, on a cluster; add --workers N or --dask ADDRESS")
+        yield None
+        return
+    from shortlist.arrays.validation import as_real
+
+    if "-" in data:
+        raise InputError("standard input cannot be read in parts; name files")
+    try:
+        from shortlist.distributed import Cluster, connect, cut
+    except ImportError:
+        raise InputError("--workers and --dask need Dask: pip install 'shortlist[dask]'") from None
+    size = {}
+    if options.part_size is not None:
+        size["part_size"] = int(1e6 * as_real(options.part_size, "--part-size", least=1e-6, most=1e6))
+    parts = cut(
+        data, reading.format, text=reading.text_column, labels=reading.label_column, encoding=reading.encoding,
+        label_separator=reading.label_separator, skip_bad=reading.skip_bad, **size,
+        **reading.options(),
+    )  # fmt: skip
+    with connect(options.dask, options.workers) as client:
+        say(f"{len(parts)} parts on {len(client.nthreads())} workers")
+        there = OnCluster(Cluster(client, options.keep), parts)
+        yield there
+        say_skipped(there.skipped)

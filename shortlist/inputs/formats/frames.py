@@ -1,0 +1,31 @@
+"""pandas and polars frames, from Python: columns for the text and the labels; a cell may hold one label or a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples
+from shortlist.inputs.parsing.table import Table
+from shortlist.inputs.source import Progress, Source
+
+
+@dataclass
+class Frames(Table):
+    name = "frame"
+    description = "a pandas or polars frame, from Python, with columns for the text and the labels"
+
+    @staticmethod
+    def is_frame(source: Any) -> bool:
+        return hasattr(type(source), "columns") and hasattr(type(source), "__len__")
+
+    def examples(self, source: Source) -> Iterator[Examples]:
+        raise InputError("a frame is given to read() itself, not as a file")
+
+    def frame_examples(self, frame: Any, progress: Progress) -> Iterator[Examples]:
+        names = list(frame.columns)
+        present = self.present(names, "the frame")
+        columns = {what: frame[column].to_list() for what, column in present.items()}
+        yield from self.columns_examples("the frame", 0, columns, progress)

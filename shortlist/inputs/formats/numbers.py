@@ -1,0 +1,82 @@
+"""Tables of numbers: CSV or TSV whose first line names the columns, one of which may be the target.
+
+The target, a rating, may be a number or a text; all other columns are features. ``columns`` of the stream names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples
+from shortlist.inputs.formats.delimited import Csv, Layout
+from shortlist.inputs.parsing.fields import place_of
+from shortlist.inputs.source import Source
+
+
+@dataclass
+class Numbers(Csv):
+    name = "numbers"
+    description = "comma-separated numbers with named columns, of which target names the label"
+    carries: ClassVar[tuple[str, ...]] = ("rows", "labels")
+    endings = ()
+
+    target: str | None = None
+
+    def _layout(self, source: Source, first: list[str]) -> Layout:
+        """The columns by name: the target if it is there, and the features."""
+        if len(set(first)) != len(first):
+            raise InputError(f"{source.name}, line 1: a column is named twice")
+        places = {name: place for place, name in enumerate(first)}
+        if all(_is_number(name) for name in first):
+            raise InputError(f"{source.name}, line 1: expected the names of the columns, found numbers")
+        if self.target is not None and self.target not in places:
+            listed = ", ".join(map(repr, first))
+            raise InputError(f"{source.name}, line 1: expected a column {self.target!r} for the target, found {listed}")
+        source.progress.columns = [name for name in first if name != self.target]
+        return Layout(len(first), places, True)
+
+    def _examples(
+        self, source: Source, layout: Layout, numbers: Sequence[int], columns: Sequence[Sequence[str]]
+    ) -> Examples:
+        from shortlist.arrays.validation import as_rows
+
+        features = {name: list(columns[place]) for name, place in layout.places.items() if name != self.target}
+        bad: dict[int, str] = {}  # each bad row is reported once, for its first bad cell
+        for name, cells in features.items():
+            for n in _bad_cells(cells):
+                bad.setdefault(n, name)
+        for n, name in sorted(bad.items()):
+            column = place_of(layout.places[name], [cells[n] for cells in columns])
+            source.bad(numbers[n], column, f"expected a finite number in {name!r}, found {features[name][n][:40]!r}")
+        kept = [n for n in range(len(numbers)) if n not in bad]
+        table = np.empty((len(kept), len(features)))
+        for column, cells in enumerate(features.values()):
+            table[:, column] = [cells[n] for n in kept] if bad else cells
+        found = Examples(rows=as_rows(table))
+        if self.target in layout.places:
+            named = columns[layout.places[self.target]]
+            found = replace(found, labels=[[cell] if (cell := named[n].strip()) else [] for n in kept])
+        return found
+
+
+def _bad_cells(cells: list[str]) -> list[int]:
+    """Which cells of a column are no finite numbers."""
+    try:
+        if np.isfinite(np.array(cells, dtype=np.float64)).all():
+            return []
+    except ValueError:
+        pass
+    return [n for n, cell in enumerate(cells) if not _is_number(cell)]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return isfinite(float(cell))
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""What several formats are parsed with."""

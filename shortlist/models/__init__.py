@@ -1,0 +1,1 @@
+"""What people use: a text, a table or a query in, an answer out."""

@@ -1,0 +1,263 @@
+"""Text, learner and label names in one object: what most users touch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
+
+from shortlist.arrays.rows import Rows
+from shortlist.categories.explanation import Explanation
+from shortlist.categories.index.tuned_index import TunedIndex
+from shortlist.categories.learner import BIAS, CategoryLearner
+from shortlist.concurrency.prefetch import prefetch
+from shortlist.errors import InputError
+from shortlist.files import store
+from shortlist.files.store import State
+from shortlist.inputs.examples import Examples
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
+from shortlist.models.memory import Bound
+from shortlist.ranking import Ranking
+from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts import as_texts, blocks
+
+
+def default_text() -> TextVectorizer:
+    return TextVectorizer(ngrams="auto", tf="log", idf="smooth")
+
+
+class Categorizer(ClassifierMixin, BaseEstimator):
+    """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
+
+    >>> c = Categorizer()
+    >>> c.learn("wheat exports rose", ["grain", "trade"])
+    >>> c.learn("the bank raised its rates", "money")
+    >>> c.rank("corn and wheat shipments fell", k=2)
+    >>> c.explain("corn and wheat shipments fell", "grain")
+
+    Parameters
+    ----------
+    learner : any learner of categories; TunedIndex() if None.
+    text : how texts become features; TextVectorizer(ngrams="auto", tf="log", idf="smooth") if None.
+    max_memory : a bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is
+        reached, the rarest words and the weakest edges make room, and learning goes on (memory.py).
+    """
+
+    def __init__(
+        self,
+        learner: CategoryLearner | None = None,
+        text: TextVectorizer | None = None,
+        max_memory: str | int | None = None,
+    ) -> None:
+        self.learner = learner
+        self.text = text
+        self.max_memory = max_memory
+
+    _bound_now: Bound | None = None
+
+    # Learning.
+
+    def learn(self, text: str, labels: Any) -> Categorizer:
+        """Learn one text with its label or list of labels. New words and labels just arrive."""
+        return self.learn_many([text], [labels])
+
+    def learn_many(self, texts: Sequence[str], Y: Any) -> Categorizer:
+        """Learn texts in the order given, going on from what is known."""
+        texts = as_texts(texts)
+        Y = self._checked(texts, Y)
+        if not self.__sklearn_is_fitted__():
+            self._begin()
+        bound = self._bound()
+        if bound is None:
+            self.learner_.learn_rows(self.text_.learn_rows(texts), Y)
+            return self
+        bound.check_labels(Y)
+        for block in blocks(texts):
+            self.learner_.learn_rows(self.text_.learn_rows(texts[block]), Y[block])
+            bound.keep()
+        return self
+
+    def check_labels(self, Y: Any) -> None:
+        """Refuse label lists that are bad, or for which ``max_memory`` leaves no room, as learning them would."""
+        labels = numbered(Y, len(Y))
+        if self.__sklearn_is_fitted__() and (bound := self._bound()) is not None:
+            bound.check_labels(labels)
+
+    def fit(self, texts: Sequence[str], Y: Any) -> Categorizer:
+        """Forget everything and learn these texts: shuffled, and as many passes as the learner is set to."""
+        texts = as_texts(texts)
+        return self.fit_batches([(texts, self._checked(texts, Y))])
+
+    def fit_batches(self, batches: Iterable[tuple[Sequence[str], Any]]) -> Categorizer:
+        """``fit`` from batches of texts and label lists, of which only the rows of counts are kept.
+
+        Batches are made in a thread of their own while earlier ones are tokenised.
+        """
+        self._begin()
+        bound = self._bound()
+        if bound is not None:
+            return self._fit_within(bound, batches)
+        names, sets = LabelIndex(), []
+
+        def texts() -> Iterator[Sequence[str]]:
+            for some_texts, some_labels in prefetch(batches):
+                sets.append(names.learn(some_labels, len(as_texts(some_texts))))
+                yield some_texts
+
+        counted = self.text_.fit_counts(texts())
+        rows = counted if self.learner_.takes_pieces else counted.all()
+        self.learner_.fit_rows(rows, NumberedLabels(names.names, LabelSets.stack(sets)))
+        return self
+
+    def learn_batches(self, batches: Iterable[tuple[Sequence[str], Any]]) -> Categorizer:
+        """``learn_many`` of one batch after the other; while one is learned, the next are tokenised and made.
+
+        If a batch cannot be made, all batches before it have been learned.
+        """
+        if self.max_memory is not None:  # words may be renumbered after each batch: none can be tokenised ahead
+            for texts, Y in prefetch(batches):
+                self.learn_many(texts, Y)
+            return self
+        if not self.__sklearn_is_fitted__():
+            self._begin()
+
+        def rows() -> Iterator[tuple[Rows, NumberedLabels]]:
+            for texts, Y in prefetch(batches):
+                labels = self._checked(texts, Y)
+                yield self.text_.learn_rows(texts), labels
+
+        for some_rows, labels in prefetch(rows()):
+            self.learner_.learn_rows(some_rows, labels)
+        return self
+
+    def _fit_within(self, bound: Bound, batches: Iterable[tuple[Sequence[str], Any]]) -> Categorizer:
+        """Learn in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
+        checked = ((texts, self._checked(texts, labels)) for texts, labels in prefetch(batches))
+        small = ((texts[block], labels[block]) for texts, labels in checked for block in blocks(texts))
+        for rows, labels in bound.windows(small):
+            for _ in self.learner_.learn_passes(rows, labels):
+                pass
+            bound.keep()
+        if self.learner_.n_examples_ == 0:
+            raise InputError("there are no texts to learn from")
+        return self
+
+    def _bound(self) -> Bound | None:
+        """The bound on memory, as long as it is the same."""
+        if self.max_memory is None:
+            return None
+        if self._bound_now is None or self._bound_now.given != self.max_memory:
+            self._bound_now = Bound(self.max_memory, self.text_, self.learner_)
+        return self._bound_now
+
+    def _begin(self) -> None:
+        self._bound_now = None
+        self.text_ = default_text() if self.text is None else clone(self.text)
+        self.learner_ = TunedIndex() if self.learner is None else clone(self.learner)
+
+    def _checked(self, texts: Sequence[str], Y: Any) -> NumberedLabels:
+        """The labels; what is bad is refused before anything is learned from any text."""
+        return numbered(Y, len(as_texts(texts)))
+
+    # Ranking.
+
+    def rank(self, text: str | Sequence[str], k: int = 5) -> Ranking:
+        """The k best labels of a text, or of each of many texts."""
+        self._check_fitted()
+        if isinstance(text, str):
+            one: Ranking = self.learner_.rank_rows(self.text_.rows([text]), k)[0]
+            return one
+        return self.learner_.rank_rows(self.text_.rows(as_texts(text)), k)
+
+    def predict(self, texts: Sequence[str]) -> NDArray[Any]:
+        """The best label of each text."""
+        self._check_fitted()
+        return self.learner_.predict_rows(self.text_.rows(as_texts(texts)))
+
+    def score(self, texts: Sequence[str], Y: Any, sample_weight: Any = None) -> float:
+        """R1: the share of texts whose best label is one of theirs."""
+        self._check_fitted()
+        return self.learner_.score_rows(self.text_.rows(as_texts(texts)), Y, sample_weight)
+
+    def explain(self, text: str, label: Any) -> Explanation:
+        """The votes of the words of a text for a label. They sum to the label's score."""
+        self._check_fitted()
+        found = self.learner_.explain_row(self.text_.rows([text]), label)
+        columns = [column for column, _ in found.votes]
+        names = iter(self.text_.names([column for column in columns if column != BIAS], text))
+        words = ["(any text)" if column == BIAS else next(names) for column in columns]
+        votes = [(word, vote) for word, (_, vote) in zip(words, found.votes, strict=True)]
+        return Explanation(label, found.score, votes)
+
+    @property
+    def forgotten_(self) -> dict[str, int]:
+        """How many words and edges have made room to keep within ``max_memory``, since fit or since it was opened."""
+        bound = self._bound_now
+        return {"words": bound.words_forgotten if bound else 0, "edges": getattr(self.learner_, "edges_dropped_", 0)}
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """All labels, in order of first appearance."""
+        self._check_fitted()
+        return self.learner_.classes_
+
+    # Model files.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file; ``shortlist.load`` opens it."""
+        self._check_fitted()
+        store.save(self, path)
+
+    def to_state(self) -> State:
+        settings = {} if self.max_memory is None else {"max_memory": self.max_memory}
+        parts = {"text": self.text_.to_state(), "learner": self.learner_.to_state()}
+        return State("Categorizer", settings, parts=parts)
+
+    @classmethod
+    def from_state(cls, state: State) -> Categorizer:
+        text, learner = store.build(state.parts["text"]), store.build(state.parts["learner"])
+        state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
+        state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
+        categorizer = cls(learner=clone(learner), text=clone(text), max_memory=state.settings.get("max_memory"))
+        categorizer.text_, categorizer.learner_ = text, learner
+        return categorizer
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError("this Categorizer has learned nothing yet; call learn, learn_many or fit first")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "learner_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def rank_examples(model: Any, examples: Examples, k: int) -> Ranking:
+    """Rank the texts or rows of a batch, whichever the model takes: a Categorizer texts, a learner alone rows."""
+    learner = model.learner_ if isinstance(model, Categorizer) else model
+    return learner.rank_rows(_rows(model, examples), k)
+
+
+def rank_batches(model: Any, batches: Iterable[Examples], k: int) -> Iterator[tuple[Ranking, Examples]]:
+    """``rank_examples`` of one batch after the other; while one is ranked, the next are tokenised and made."""
+    learner = model.learner_ if isinstance(model, Categorizer) else model
+    for rows, batch in prefetch((_rows(model, batch), batch) for batch in prefetch(batches)):
+        yield learner.rank_rows(rows, k), batch
+
+
+def _rows(model: Any, examples: Examples) -> Rows:
+    if isinstance(model, Categorizer):
+        if examples.texts is None:
+            raise InputError("the model ranks texts, and the data hold rows of features; train a model on such rows")
+        return model.text_.rows(as_texts(examples.texts))
+    if examples.rows is None:
+        raise InputError("the model ranks rows of features, and the data hold texts; train a model on texts")
+    return examples.rows

@@ -1,0 +1,129 @@
+"""A bound on the memory of a model of texts, and how it is kept.
+
+Memory is counted from what the model holds, not measured: the same examples then give the same model on every machine,
+and a model opened from a file goes on exactly as the one that was saved would have. The counts are upper bounds. They
+include the room that arrays have to spare, the copies while they grow or make room, and those that saving makes.
+
+A quarter of the memory is for the rows being learned and for batches on their way. Labels are never forgotten; words
+and edges share what they leave, half and half. When the words fill their half, a quarter of them make room: the rarest,
+of equally rare ones those known longest. When the edges fill theirs, the weakest do (categories/room.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from shortlist.arrays.validation import as_size
+from shortlist.categories.index.learner import IndexLearner
+from shortlist.errors import InputError
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
+from shortlist.text.counted import CountedRows
+
+LIBRARIES = 360 * 10**6  # the most that a process takes beside a model: libraries, compiled loops, what is being read
+LEAST = 64 * 10**6
+WORD, LETTER = 200, 6  # bytes for each word, and for each byte of its name
+LABEL = 400
+EDGE = 60
+ENTRY = 10  # an entry of a row: its column and its count, and a copy of both while the rows grow
+ROWS = 16  # a sixteenth of the memory; the rest of the quarter is for batches on their way and rows being weighed
+
+
+class RoomMade(UserWarning):
+    """A model has reached its bound: from now on it forgets."""
+
+
+class Bound:
+    """The bound on one model, and what it has cost so far."""
+
+    def __init__(self, max_memory: Any, text: Any, learner: Any) -> None:
+        self.given = max_memory
+        self.size = as_size(max_memory, "max_memory", least=LEAST)
+        self.words_forgotten = 0
+        self.text, self.learner = text, learner
+        if not isinstance(learner, IndexLearner):
+            raise InputError(f"max_memory needs a learner that can make room, such as FeatureFocus, not {learner}")
+        if getattr(learner, "shards", 1) > 1:
+            raise InputError("max_memory bounds one index, and each shard has its own; use shards=1")
+        self._said = False
+        if not learner.__sklearn_is_fitted__():
+            learner._start()
+            text.fit([])
+        self.keep()
+
+    def keep(self) -> None:
+        """Make room, if need be, after something was learned."""
+        share = self._share()
+        self.learner.limit_edges(share // EDGE)
+        if self._words() > share and self.text.hashed is None:
+            while self._words() > share:
+                self._forget_rarest(len(self.text.vocabulary_) // 4)
+            give_back()
+        if not self._said and (self.words_forgotten or self.learner.edges_dropped_):
+            self._said = True
+            warnings.warn(
+                f"the model has reached max_memory ({self.size / 10**6:,.0f} MB): from now on the rarest words and the "
+                "weakest edges make room for new ones", RoomMade, stacklevel=4,
+            )  # fmt: skip
+
+    def words_are_full(self) -> bool:
+        return self._words() > self._share()
+
+    def _words(self) -> int:
+        vocabulary = self.text.vocabulary_
+        return WORD * self.text.n_features_ + LETTER * int(vocabulary.n_bytes)
+
+    def check_labels(self, labels: NumberedLabels) -> None:
+        """Refuse labels that would leave too little room for anything else, before they are learned."""
+        known = self.learner._labels
+        names = (labels.names[i] for i in np.unique(labels.sets.ids).tolist())
+        new = [len(str(name)) for name in names if name not in known.number]
+        self._share_beside(len(known) + len(new), known.n_bytes + sum(new))
+
+    def _share(self) -> int:
+        """What words and edges may have, each."""
+        return self._share_beside(len(self.learner._labels), self.learner._labels.n_bytes)
+
+    def _share_beside(self, n_labels: int, letters: int) -> int:
+        """The same beside that many labels, of that many letters."""
+        left = 3 * self.size // 4 - LABEL * n_labels - LETTER * letters
+        if left < self.size // 4:
+            raise InputError(f"max_memory is too small for {n_labels:,} labels; give at least twice as much")
+        if self.text.hashed is not None and WORD * self.text.hashed > left // 2:
+            raise InputError(f"max_memory is too small for hashed={self.text.hashed}; give more, or fewer columns")
+        return left // 2
+
+    def _forget_rarest(self, n: int) -> None:
+        seen = self.learner.times_seen()
+        kept = np.ones(self.text.n_features_, dtype=bool)
+        kept[np.argsort(seen, kind="stable")[: max(n, 1)]] = False
+        self.text.forget_columns(kept)
+        self.learner.forget_columns(kept)
+        self.words_forgotten += int((~kept).sum())
+
+    def windows(self, batches: Iterator[tuple[Sequence[str], Any]]) -> Iterator[tuple[CountedRows, NumberedLabels]]:
+        """Rows of as many texts as there is room for at a time; all of them, if there is.
+
+        Whoever takes a window learns it and makes room before asking for the next: that may renumber the words.
+        """
+        rows, names, sets = CountedRows(self.text.weighted), LabelIndex(), []
+        for texts, labels in batches:
+            sets.append(names.learn(labels, len(texts)))
+            rows.add(self.text.take_up(texts))
+            held = ENTRY * rows.n_entries + LABEL // 4 * rows.n_rows
+            if held > self.size // ROWS or self.words_are_full():
+                yield rows, NumberedLabels(names.names, LabelSets.stack(sets))
+                rows, names, sets = CountedRows(self.text.weighted), LabelIndex(), []
+        if rows.n_rows:
+            yield rows, NumberedLabels(names.names, LabelSets.stack(sets))
+
+
+def give_back() -> None:
+    """Give memory that was freed back to the system, where the C library has kept it for itself (glibc)."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,174 @@
+"""The middleware that every request passes: who may ask, how much, how long; headers, logs and metrics on the way out."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import re
+import time
+
+import msgspec
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shortlist.server.logs import log, log_failure
+from shortlist.server.metrics import Metrics
+from shortlist.server.settings import Settings
+
+OPEN = {"/", "/docs", "/openapi.json", "/healthz"}  # answered without a token: they tell nothing of the model
+PAGE = "/page/"  # nor do the page's own files
+LOGGED = {"/v1/learn", "/v1/undo", "/v1/journal"}  # beside all that is refused or fails
+UNLIMITED = {"/healthz", "/metrics"}  # must answer when everything else is busy
+PORT = re.compile(r":\d*$")
+FAILED = "something went wrong inside the server; its log says what"
+SECURITY = [
+    (b"content-security-policy", b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+     b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]  # fmt: skip
+
+
+class Refusal(Exception):
+    """An answer in place of what was asked for."""
+
+    def __init__(self, status: int, sentence: str, *headers: tuple[bytes, bytes]) -> None:
+        self.status, self.sentence, self.headers = status, sentence, headers
+
+
+class Middleware:
+    """An ASGI application around another."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: set[str]) -> None:
+        self._app, self._limits, self._metrics, self._paths = app, settings.limits, metrics, paths
+        self._token = None if settings.token is None else f"Bearer {settings.token}".encode()
+        self._hosts = {settings.host, "localhost", "127.0.0.1", "[::1]"}
+        self._in_flight = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        path = scope["path"]
+        status = 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                given = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(one for one in SECURITY if one[0] not in given)]
+            await send(message)
+
+        self._in_flight += 1
+        try:
+            await self._within_time(scope, receive, watched)
+        except Refusal as refusal:
+            if not status:
+                await answer(watched, refusal)
+        except Exception as problem:
+            log_failure("failed", problem, method=scope["method"], path=path)
+            if not status:
+                await answer(watched, Refusal(500, FAILED))
+        finally:
+            self._in_flight -= 1
+            took = time.perf_counter() - began
+            self._metrics.answered(path if path in self._paths else "other", status, took)
+            if status >= 400 or path in LOGGED:
+                log("request", method=scope["method"], path=path, status=status, ms=round(1000 * took, 2))
+
+    async def _within_time(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or give up when the time is over."""
+        task = asyncio.current_task()
+        assert task is not None
+        over = False
+
+        def stop() -> None:
+            nonlocal over
+            over = True
+            task.cancel()
+
+        timer = asyncio.get_running_loop().call_later(self._limits.seconds, stop)
+        try:
+            headers = dict(scope["headers"])
+            self._admit(scope, headers)
+            body = await self._body(headers, receive)
+            await self._app(scope, _given(body, receive), send)
+        except asyncio.CancelledError:
+            if not over:
+                raise
+            raise Refusal(
+                503, f"this took longer than the {self._limits.seconds} s that a request may take; try again, and "
+                "learn with a key so that nothing is learned twice", (b"retry-after", b"1"),
+            ) from None  # fmt: skip
+        finally:
+            timer.cancel()
+
+    def _admit(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        """Refuse who may not ask, or asks in the wrong way, or at the wrong time."""
+        path = scope["path"]
+        if self._token is None:
+            # Without a token the only guard is the machine's border: no other site's name may lead here.
+            name = PORT.sub("", headers.get(b"host", b"").decode("latin-1"))
+            if name not in self._hosts:
+                raise Refusal(421, "this server answers to localhost only; to be reached by another name, set a token")
+        elif path not in OPEN and not path.startswith(PAGE) and scope["method"] != "OPTIONS":
+            given = headers.get(b"authorization", b"")
+            if not hmac.compare_digest(given, self._token):
+                raise Refusal(
+                    401, "a token is needed: send the header Authorization: Bearer TOKEN",
+                    (b"www-authenticate", b"Bearer"),
+                )  # fmt: skip
+        if scope["method"] == "POST":
+            kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+            if kind != b"application/json":  # what a form of another site could send without asking is not this
+                raise Refusal(415, "send JSON, with the header Content-Type: application/json")
+        if self._in_flight > self._limits.in_flight and path not in UNLIMITED:
+            raise Refusal(
+                429, f"{self._limits.in_flight} requests are being answered already; try again in a second",
+                (b"retry-after", b"1"),
+            )  # fmt: skip
+
+    async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
+        """The whole body, unless it is too large."""
+        most = self._limits.body
+        too_large = Refusal(413, f"the body is larger than the {most:,} bytes that are taken; send it in parts")
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > most:
+            raise too_large
+        parts: list[bytes] = []
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                raise Refusal(400, "the request ended before its body did")
+            parts.append(message.get("body", b""))
+            if sum(map(len, parts)) > most:
+                raise too_large
+            if not message.get("more_body"):
+                return b"".join(parts)
+
+
+def _given(body: bytes, receive: Receive) -> Receive:
+    """A channel that gives the body read already, and then goes on as the real one."""
+    given = False
+
+    async def channel() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return channel
+
+
+async def answer(send: Send, refusal: Refusal) -> None:
+    """Send a refusal."""
+    body = msgspec.json.encode({"error": refusal.sentence})
+    length = str(len(body)).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", length), *refusal.headers]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

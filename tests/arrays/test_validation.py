@@ -1,0 +1,141 @@
+"""What comes through the door, and what does not."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_real, as_rows, as_seed, as_size, as_whole
+from shortlist.errors import InputError
+from shortlist.labels import LabelIndex, label_lists
+
+
+def dense(rows):
+    matrix = np.zeros((rows.n_rows, rows.n_features))
+    for i in range(rows.n_rows):
+        part = slice(rows.indptr[i], rows.indptr[i + 1])
+        matrix[i, rows.indices[part]] = rows.data[part]
+    return matrix
+
+
+shapes = st.tuples(st.integers(0, 5), st.integers(1, 5))
+
+
+@given(arrays.arrays(float, shapes, elements=st.sampled_from([0.0, 0.0, 1.0, -2.5])))
+def test_rows_hold_what_the_matrix_holds(matrix):
+    for form in (matrix, scipy.sparse.csr_array(matrix), scipy.sparse.coo_matrix(matrix), np.asfortranarray(matrix)):
+        rows = as_rows(form)
+        assert np.array_equal(dense(rows), matrix)
+        assert (rows.data != 0).all()
+        assert (rows.indptr.dtype, rows.indices.dtype, rows.data.dtype) == (np.int64, np.int32, np.float64)
+        assert all(array.flags.writeable and array.flags.c_contiguous for array in rows[:3])
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array", "lil_array", "dok_array"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float64"])
+def test_sparse_matrices_of_any_kind(kind, dtype):
+    matrix = np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]], dtype=dtype)
+    form = getattr(scipy.sparse, kind)(matrix)
+    assert np.array_equal(dense(as_rows(form)), matrix)
+    assert form.dtype == dtype
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_sparse_matrix_of_other_than_finite_numbers_is_refused(value):
+    with pytest.raises(InputError, match=r"NaN|infinity"):
+        as_rows(scipy.sparse.csr_array(np.array([[0.0, value]])))
+
+
+def test_repeated_columns_are_added_up():
+    matrix = scipy.sparse.csr_array(([1.0, 2.0, 4.0], [3, 1, 3], [0, 3]), (1, 5))
+    matrix.has_canonical_format = True  # a flag that lies
+    assert dense(as_rows(matrix)).tolist() == [[0, 2, 0, 5, 0]]
+    assert matrix.data.tolist() == [1.0, 2.0, 4.0]
+
+
+def test_blocks_and_stacks():
+    matrix = np.arange(12.0).reshape(4, 3)
+    rows = as_rows(matrix)
+    assert np.array_equal(dense(rows.block(1, 3)), matrix[1:3])
+    assert np.array_equal(dense(Rows.stack([as_rows(matrix[:1]), as_rows(matrix[1:])])), matrix)
+    assert Rows.stack([]).n_rows == 0
+
+
+@given(arrays.arrays(float, shapes, elements=st.sampled_from([0.0, 0.1, -3.0, 1e-150, 1e150])))
+def test_rows_of_unit_length_are_divided_by_their_length(matrix):
+    rows = as_rows(matrix)
+    for i, row in enumerate(dense(rows.of_unit_length())):
+        square = 0.0
+        for value in matrix[i]:
+            square += value * value
+        assert row.tolist() == (matrix[i] / (np.sqrt(square) if square else 1.0)).tolist()  # to the last bit
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-200, 1e-160, 1e160, 1e300, 4e307])
+def test_rows_of_tiny_and_of_huge_values_have_unit_length_too(unit):
+    scaled = dense(as_rows(unit * np.array([[3.0, -4.0, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])).of_unit_length())
+    assert scaled == pytest.approx(np.array([[0.6, -0.8, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
+
+
+@pytest.mark.parametrize(
+    ("check", "sentence"),
+    [
+        (lambda: as_whole(2**31, "k"), "k must be at most 2147483647, not 2147483648"),
+        (lambda: as_whole(2**70, "edges", most=2**62), "edges must be at most 4611686018427387904"),
+        (lambda: as_whole(1.5, "k"), "k must be a whole number, not 1.5"),
+        (lambda: as_seed(-1), "random_state must be at least 0, not -1"),
+        (lambda: as_seed("abc"), "random_state must be a whole number, not 'abc'"),
+        (lambda: as_real(np.inf, "step", least=0), "step must be a finite number, not inf"),
+        (lambda: as_real(-np.inf, "margin"), "margin must be a finite number, not -inf"),
+        (lambda: as_real(np.nan, "margin"), "margin must be a number, not nan"),
+        (lambda: as_real(10**400, "margin"), "margin must be a number, not 1000"),
+        (lambda: as_size("9" * 400 + "GB", "max_memory"), "max_memory must be at most"),
+    ],
+)
+def test_numbers_beyond_their_bounds_are_named(check, sentence):
+    with pytest.raises(InputError, match=sentence):
+        check()
+    assert (as_whole(2**31 - 1, "k"), as_seed(2**32 - 1), as_seed(None)) == (2**31 - 1, 2**32 - 1, None)
+    assert (as_size("3GB", "max_memory"), as_size("0.1 TB", "max_memory")) == (3 * 10**9, 10**11)
+
+
+def test_negative_values_are_named_with_their_row():
+    with pytest.raises(InputError, match=r"row 1 holds -3"):
+        as_rows(np.array([[1.0, 0.0], [0.0, -3.0]]), nonnegative=True)
+
+
+@pytest.mark.parametrize(
+    ("Y", "lists"),
+    [
+        (["a", "b"], [["a"], ["b"]]),
+        ([["a", "b"], []], [["a", "b"], []]),
+        (np.array([3, 1]), [[3], [1]]),
+        (np.array([[1, 0, 1], [0, 0, 0]]), [[0, 2], []]),
+        (scipy.sparse.csr_array([[0, 1], [1, 1]]), [[1], [0, 1]]),
+        ([{"b", "a"}, ("c",)], [["a", "b"], ["c"]]),
+        ([np.int64(3), np.str_("x")], [[3], ["x"]]),
+        (np.array([["a"], ["b"]]), [["a"], ["b"]]),
+    ],
+    ids=["flat", "lists", "numbers", "indicator", "sparse", "sets", "scalars", "column"],
+)
+def test_labels_in_every_form(Y, lists):
+    assert label_lists(Y, 2) == lists
+
+
+def test_columns_of_frames_are_labels():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    assert label_lists(pandas.Series(["a", "b"]), 2) == [["a"], ["b"]]
+    assert label_lists(polars.Series([["a", "b"], ["c"]]), 2) == [["a", "b"], ["c"]]
+
+
+def test_an_explicit_zero_in_an_indicator_matrix_is_no_label():
+    assert label_lists(scipy.sparse.csr_array(([1, 0], [0, 1], [0, 2]), (1, 2)), 1) == [[0]]
+
+
+def test_unseen_labels_are_numbered_behind_the_seen_ones():
+    labels = LabelIndex(["a", "b"])
+    assert labels.look_up([["b", "x"], ["y", "x"]], 2).ids.tolist() == [1, 2, 3, 2]
+    assert len(labels) == 2

@@ -1,0 +1,74 @@
+"""Every learner of categories passes the contract, and the contract notices a learner that breaks it."""
+
+import pytest
+
+from shortlist import (
+    MMP,
+    FeatureFocus,
+    FrequencyBaseline,
+    IndependentIndex,
+    OneVersusRest,
+    Rocchio,
+    TopDown,
+    TopicPerceptron,
+    TunedIndex,
+    UnweightedIndex,
+    check_learner,
+)
+from shortlist.categories.checks import PROMISES
+
+LEARNERS = [
+    FeatureFocus(),
+    FeatureFocus(shards=3, passes=2, max_total_edges=200),
+    FeatureFocus(shards=2, leakage=False, values="boolean"),
+    FeatureFocus(margin=0.5, passes=3, leakage=False, rare=0, max_total_edges=90),
+    FeatureFocus(values="boolean", min_weight=0.0, random_state=None),
+    FeatureFocus(values="raw", max_edges=2),
+    TunedIndex(),
+    TunedIndex(step=0.5, rare=3, passes=2, max_total_edges=120),
+    TunedIndex(step=0, leakage=False, values="raw"),
+    TunedIndex(shards=3, values="boolean"),
+    IndependentIndex(),
+    IndependentIndex(threshold=0.2),
+    FrequencyBaseline(),
+    MMP(),
+    MMP(shards=2, hypothesis="averaged", passes=2),
+    MMP(loss=2, hypothesis="averaged", passes=2),
+    MMP(loss=3, hypothesis="voted", voters=5, margin=0.5),
+    MMP(margin=1.0, step="passive-aggressive", C=0.1, max_weights=100),
+    MMP(loss=2, kernel="polynomial"),
+    MMP(kernel="rbf", gamma=0.3, budget=60, hypothesis="averaged", passes=2),
+    MMP(kernel="polynomial", step="passive-aggressive", margin=1.0, hypothesis="voted", voters=4, budget=40),
+    TopicPerceptron(),
+    TopicPerceptron(shards=3, max_weights=60),
+    TopicPerceptron(hypothesis="averaged", random_state=None, max_weights=50),
+    TopicPerceptron(hypothesis="voted", voters=3),
+    Rocchio(),
+    OneVersusRest(),
+    OneVersusRest(classifier="perceptron"),
+    OneVersusRest(classifier="committee", members=3, values="raw"),
+    TopDown(sigmoid="fixed"),
+    TopDown({f"label {c}": f"group {c % 3}" for c in range(12)}, "perceptron", trials=1, p_min=0.2),
+    TopDown([(f"label {c}", "label 0") for c in range(1, 12)], "committee", trials=1, members=2),
+    UnweightedIndex(),
+    UnweightedIndex(tolerance=1, classifiers=3, passes=2),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: " ".join(str(learner).split()))
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
+def test_promise(learner, promise):
+    from sklearn.base import clone
+
+    promise(clone(learner))
+
+
+class Forgetful(FeatureFocus):
+    def _prepare(self, rows):
+        rows.data[:] = 1.0  # works on the caller's own array
+        return rows
+
+
+def test_a_broken_promise_is_named():
+    with pytest.raises(AssertionError, match="X has changed"):
+        check_learner(Forgetful())

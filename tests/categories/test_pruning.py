@@ -1,0 +1,75 @@
+"""Making room in an index: the right edges go, everything else stays, and nothing is left between the lists."""
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist import FeatureFocus
+from shortlist.categories.checks import as_bytes, example_data
+from shortlist.categories.index.lists import EDGES, END
+from shortlist.categories.index.pruning import drop_weakest, pack
+from tests.categories.test_feature_focus import edges_of
+
+
+def learned(**options):
+    X, Y = example_data()
+    return FeatureFocus(**options).fit(X, Y), X, Y
+
+
+@given(st.integers(0, 400), st.sampled_from([0, 1, 40]), st.booleans())
+def test_the_weakest_edges_go_among_equals_the_oldest(keep, rare, leakage):
+    learner, _, _ = learned(values="boolean", rare=rare)
+    index, features = copy.deepcopy(learner._index), learner._index.features
+    edges = [(f, place, c, w) for f, own in edges_of(learner).items() for place, (c, w) in enumerate(own)]
+
+    def strength(edge):
+        rating = min(1.0, features["seen"][edge[0]] / rare) if rare else 1.0
+        return edge[3] / features["total"][edge[0]] * rating
+
+    dropped = sorted(edges, key=strength)[: max(0, len(edges) - keep)]
+    drop_weakest(index, keep, rare, leakage)
+    learner._index = index
+    left = [(f, c, w) for f, own in edges_of(learner).items() for c, w in own]
+    assert left == [(f, c, w) for f, place, c, w in edges if (f, place, c, w) not in dropped]
+    assert index.used[EDGES] == len(left)
+    lost = np.zeros(features.size) if leakage else np.bincount(
+        [f for f, _, _, _ in dropped], [w for _, _, _, w in dropped], minlength=features.size
+    )  # fmt: skip
+    assert np.allclose(index.features["total"], features["total"] - lost)
+
+
+def test_packing_changes_nothing_that_counts():
+    learner, X, Y = learned()
+    before = as_bytes(learner)
+    assert learner._index.used[END] > learner._index.used[EDGES]
+    pack(learner._index)
+    assert learner._index.used[END] == learner._index.used[EDGES]
+    assert as_bytes(learner) == before
+    one, other = learned()[0].partial_fit(X, Y), learner.partial_fit(X, Y)
+    assert as_bytes(one) == as_bytes(other)
+
+
+@pytest.mark.parametrize("cap", [50, 200])
+def test_the_pool_of_a_capped_index_stays_small(cap):
+    random = np.random.default_rng(0)
+    learner = FeatureFocus(max_total_edges=cap, margin=9.0, min_weight=0.0)
+    for _ in range(20):
+        X = np.zeros((200, 500))
+        X[np.arange(200), random.integers(0, 500, 200)] = 1.0
+        learner.partial_fit(X, random.integers(0, 1000, 200))
+        assert learner.n_edges_ <= cap
+        assert learner._index.edges.size <= 2 * cap + 8 * cap  # and the slots that one example may want
+
+
+def test_forgotten_columns_leave_the_others_as_they_were():
+    learner, X, Y = learned()
+    kept = np.arange(60) % 3 != 0
+    expected = learner.decision_function(X.multiply(kept).tocsr())
+    n = int(learner._index.features["length"][:60][kept].sum())
+    learner.forget_columns(kept)
+    assert (learner.n_features_in_, learner.n_edges_) == (40, n)
+    assert np.allclose(learner.decision_function(X[:, kept]), expected)
+    learner.partial_fit(X[:, kept], Y)

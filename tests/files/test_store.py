@@ -1,0 +1,250 @@
+"""Model files: whole or not at all, nothing trusted, older formats read."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+import shortlist as sl
+from shortlist.files.store import FORMAT, KEY
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+@pytest.fixture
+def model():
+    texts = ["wheat exports rose", "the bank raised rates", "corn and wheat"]
+    return sl.Categorizer().learn_many(texts, [["grain", "trade"], "money", "grain"])
+
+
+@pytest.fixture
+def path(model, tmp_path):
+    model.save(tmp_path / "m.shortlist")
+    return tmp_path / "m.shortlist"
+
+
+def parts(path):
+    with safe_open(path, framework="numpy") as opened:
+        return {name: opened.get_tensor(name) for name in opened.keys()}, json.loads(opened.metadata()[KEY])  # noqa: SIM118
+
+
+def rewrite(path, change):
+    """Write the file again with something changed and the checksum made to fit, as an attacker would."""
+    from shortlist.files.store import _checksum
+
+    arrays, header = parts(path)
+    change(arrays, header)
+    header["checksum"] = _checksum(header["model"], arrays)
+    save_file(arrays, path, metadata={KEY: json.dumps(header)})
+
+
+def test_the_file_is_what_the_safetensors_library_writes(path):
+    before = path.read_bytes()
+    rewrite(path, lambda arrays, header: None)
+    assert path.read_bytes() == before
+
+
+def test_a_loaded_model_ranks_as_before(model, path):
+    loaded = sl.load(path)
+    assert list(loaded.rank("wheat rates")) == list(model.rank("wheat rates"))
+    assert loaded.explain("wheat rates", "grain") == model.explain("wheat rates", "grain")
+
+
+def test_learning_after_loading_leaves_the_file_alone(path):
+    before = path.read_bytes()
+    loaded = sl.load(path)
+    for _ in range(50):
+        loaded.learn("wheat harvest in the plains", "farming")
+    assert loaded.rank("wheat harvest")[0][0] == "farming"
+    assert path.read_bytes() == before
+
+
+def test_the_file_has_the_usual_permissions(path):
+    mask = os.umask(0)
+    os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, 2000, -1])
+def test_a_truncated_file_is_refused(path, keep):
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(sl.ModelFileError, match=r"m\.shortlist"):
+        sl.load(path)
+
+
+def test_any_changed_byte_is_noticed(path):
+    whole = path.read_bytes()
+    for position in range(0, len(whole), 97):
+        path.write_bytes(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :])
+        with pytest.raises(sl.ModelFileError):
+            sl.load(path)
+
+
+def set_version(arrays, header):
+    header["format"] = FORMAT + 1
+
+
+def set_kind(arrays, header):
+    header["model"]["parts"]["learner"]["kind"] = "load"
+
+
+def set_code(arrays, header):
+    header["model"]["kind"] = "__import__"
+
+
+def set_class(arrays, header):
+    arrays["learner/edge_class"][0] = 1_000_000
+
+
+def set_negative_class(arrays, header):
+    arrays["learner/edge_class"][0] = -5
+
+
+def set_length(arrays, header):
+    arrays["learner/length"][0] += 1_000
+
+
+def set_weight(arrays, header):
+    arrays["learner/edge_weight"][0] = np.nan
+
+
+def set_type(arrays, header):
+    arrays["learner/total"] = arrays["learner/total"].astype(np.float32)
+
+
+def drop_array(arrays, header):
+    del arrays["learner/seen"]
+
+
+def set_features(arrays, header):
+    header["model"]["parts"]["learner"]["settings"]["n_features"] = 10**9
+
+
+def set_parameter(arrays, header):
+    header["model"]["parts"]["learner"]["settings"]["parameters"]["max_edges"] = -4
+
+
+def add_parameter(arrays, header):
+    header["model"]["parts"]["learner"]["settings"]["parameters"]["surprise"] = 1
+
+
+def set_labels(arrays, header):
+    arrays["learner/labels"] = np.frombuffer(b'["grain", "grain", "money"]', dtype=np.uint8)
+
+
+def nest_labels(arrays, header):
+    arrays["learner/labels"] = np.frombuffer(b"[" * 100_000 + b"]" * 100_000, dtype=np.uint8)
+
+
+def set_ends(arrays, header):
+    """Differences that wrap around to look like those of names that follow one another."""
+    ends = arrays["text/name_ends"]
+    ends[:] = ends[-1]
+    ends[:4] = [2**63 - 1, -(2**63), -(2**62), -1]
+
+
+def set_half_precision(arrays, header):
+    arrays["learner/total"] = arrays["learner/total"].astype(np.float16)
+
+
+def drop_part(arrays, header):
+    del header["model"]["parts"]["text"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [set_version, set_kind, set_code, set_class, set_negative_class, set_length, set_weight, set_type, drop_array,
+     set_features, set_parameter, add_parameter, set_labels, nest_labels, set_ends, set_half_precision, drop_part],
+)  # fmt: skip
+def test_a_tampered_file_with_a_fitting_checksum_is_refused(path, change):
+    rewrite(path, change)
+    with pytest.raises(sl.ShortlistError):
+        sl.load(path)
+
+
+def test_a_newer_format_says_to_upgrade(path):
+    rewrite(path, set_version)
+    with pytest.raises(sl.ModelFileError, match="upgrade"):
+        sl.load(path)
+
+
+def test_other_files_are_refused(tmp_path):
+    other = tmp_path / "other.safetensors"
+    save_file({"x": np.ones(3)}, other)
+    with pytest.raises(sl.ModelFileError, match="not written by shortlist"):
+        sl.load(other)
+    with pytest.raises(sl.ModelFileError, match="no model file"):
+        sl.load(tmp_path / "absent")
+    with pytest.raises(sl.ModelFileError):
+        sl.load(tmp_path)
+
+
+def test_only_an_ordinary_file_is_replaced(path, model, tmp_path):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    with pytest.raises(sl.ModelFileError, match="no ordinary file"):
+        model.save(pipe)
+    assert pipe.is_fifo()
+    with pytest.raises(sl.ModelFileError, match="no ordinary file"):
+        model.save(tmp_path)
+    link.symlink_to(path)
+    model.learn("one more", "thing")
+    model.save(link)
+    assert link.is_symlink()
+    assert "thing" in sl.load(path).classes_
+
+
+def test_a_failed_save_leaves_the_old_file(path, model):
+    before = path.read_bytes()
+    model.learn("one more", "thing")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.replace", lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        with pytest.raises(sl.ModelFileError, match=r"No space left.*nothing was changed"):
+            model.save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in path.parent.iterdir()] == ["m.shortlist"]
+
+
+def test_a_full_disk_while_saving_leaves_the_old_file(path):
+    """The system itself refuses to write more than a few blocks, as on a full disk."""
+    before = path.read_bytes()
+    script = f"""
+import resource, signal
+import shortlist as sl
+model = sl.load({str(path)!r})
+for i in range(200):
+    model.learn(" ".join(f"word{{i}}x{{n}}" for n in range(50)), "label")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    model.save({str(path)!r})
+except sl.ModelFileError as problem:
+    print("refused:", problem)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    assert done.stdout.startswith("refused: cannot write"), done.stderr
+    assert path.read_bytes() == before
+    assert [entry.name for entry in path.parent.iterdir()] == ["m.shortlist"]
+
+
+def test_saving_where_nothing_can_be_written(model, tmp_path):
+    with pytest.raises(sl.ModelFileError, match="cannot write"):
+        model.save(tmp_path / "absent" / "m.shortlist")
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.shortlist")), ids=lambda path: path.name)
+def test_files_of_every_format_version_still_load(path):
+    model = sl.load(path)
+    assert model.rank("wheat exports")[0][0] == "grain"
+
+
+def test_there_is_a_file_of_each_format_version():
+    assert sorted(path.name for path in FIXTURES.glob("*.shortlist")) == [
+        f"format-{n}.shortlist" for n in range(1, FORMAT + 1)
+    ]
