@@ -1,57 +1,11 @@
 """shortlist: learn to rank from a stream."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+from shortlist.names import VERSION, WHERE, public
 
-# Public name -> the module it stands in. Nothing is imported before it is used, so `import shortlist` is cheap.
-_WHERE = {
-    "AccuracySVM": "documents.accuracy_svm",
-    "Categorizer": "models.categorizer",
-    "Evaluation": "measures",
-    "DocumentRanker": "models.document_ranker",
-    "FeatureFocus": "categories.index.feature_focus",
-    "FrequencyBaseline": "categories.frequency",
-    "IndependentIndex": "categories.index.independent",
-    "MMP": "categories.prototypes.mmp",
-    "OneVersusRest": "categories.one_versus_rest",
-    "Rocchio": "categories.prototypes.rocchio",
-    "RocchioSelection": "categories.prototypes.rocchio",
-    "TopDown": "categories.top_down",
-    "TopicPerceptron": "categories.prototypes.topic_perceptron",
-    "TunedIndex": "categories.index.tuned_index",
-    "UnweightedIndex": "categories.index.unweighted_index",
-    "InputError": "errors",
-    "MapSVM": "documents.average_precision",
-    "ModelFileError": "errors",
-    "MulticlassPerceptron": "ratings.multiclass_perceptron",
-    "PRank": "ratings.prank",
-    "Propensities": "measures",
-    "MrrSVM": "documents.mrr",
-    "NdcgSVM": "documents.ndcg",
-    "QueryRanking": "documents.queries",
-    "QueryScaler": "documents.scaling",
-    "Ranking": "ranking",
-    "Rater": "models.rater",
-    "RetrievalIndex": "documents.retrieval",
-    "RocSVM": "documents.roc",
-    "ScoreBins": "documents.binning",
-    "ShortlistError": "errors",
-    "TextVectorizer": "text.vectorizer",
-    "WidrowHoff": "ratings.widrow_hoff",
-    "check_learner": "categories.checks",
-    "evaluate": "measures",
-    "evaluate_documents": "measures",
-    "evaluate_ratings": "measures",
-    "load": "files.store",
-    "measure": "measures",
-    "per_label": "measures",
-    "read": "inputs",
-    "word_contexts": "text.context",
-}
-
-__all__ = ["__version__", *_WHERE]
+__version__ = VERSION
+__all__ = ["__version__", *WHERE]
 
 if TYPE_CHECKING:
     from shortlist.categories.checks import check_learner as check_learner
@@ -90,6 +44,7 @@ if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer as Categorizer
     from shortlist.models.document_ranker import DocumentRanker as DocumentRanker
     from shortlist.models.rater import Rater as Rater
+    from shortlist.ranking import Explanation as Explanation
     from shortlist.ranking import Ranking as Ranking
     from shortlist.ratings.multiclass_perceptron import MulticlassPerceptron as MulticlassPerceptron
     from shortlist.ratings.prank import PRank as PRank
@@ -99,9 +54,9 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
+    if name not in WHERE:
         raise AttributeError(f"module 'shortlist' has no attribute {name!r}")
-    return getattr(import_module(f"shortlist.{_WHERE[name]}"), name)
+    return public(name)
 
 
 def __dir__() -> list[str]:

@@ -1,8 +1,9 @@
-"""A ranking: what every learner of categories answers."""
+"""A ranking, what every learner of categories answers, and an explanation, why."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -62,3 +63,27 @@ class Ranking:
         if self.ids.ndim == 2:
             return f"<Ranking of {self.ids.shape[0]} rows, {self.ids.shape[1]} labels each>"
         return "\n".join(f"{score:8.4f}  {label}" for label, score in self) or "<Ranking: nothing retrieved>"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a label has its score: the votes of the features, heaviest first. The votes sum to the score.
+
+    ``spans`` tells for each vote where its feature stands in the text: pairs of the first character and the one after
+    the last. It is empty where there is no text.
+    """
+
+    label: Any
+    score: float
+    votes: list[tuple[Any, float]]
+    spans: list[list[tuple[int, int]]] = field(default_factory=list, compare=False)
+
+    def __iter__(self) -> Iterator[tuple[Any, float]]:
+        return iter(self.votes)
+
+    def __len__(self) -> int:
+        return len(self.votes)
+
+    def __repr__(self) -> str:
+        lines = [f"{self.score:8.4f}  {self.label}"]
+        return "\n".join(lines + [f"{vote:+8.4f}    {feature}" for feature, vote in self.votes])

@@ -9,9 +9,9 @@ import shortlist
 
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
-    "errors", "pipeline", "kernels", "growing", "door", "store", "labels", "texts", "vocabulary", "ranking", "dual",
-    "inputs", "text", "categories", "ratings", "documents", "measures", "memory",
-    "categorizer", "rater", "document_ranker", "planning", "experiments", "report", "server", "distributed", "cli",
+    "names", "errors", "arrays", "concurrency", "files", "labels", "texts", "vocabulary", "ranking", "dual",
+    "inputs", "text", "categories", "ratings", "documents", "measures", "models",
+    "experiments", "report", "server", "distributed", "cli",
 ]  # fmt: skip
 NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import scale_to_unit_length
 
@@ -30,6 +30,11 @@ class Rows(NamedTuple):
     def block(self, first: int, last: int) -> Rows:
         """Rows first..last-1, sharing memory."""
         return Rows(self.indptr[first : last + 1], self.indices, self.data, self.n_features)
+
+    def row(self, i: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The columns and the values of row i."""
+        part = slice(self.indptr[i], self.indptr[i + 1])
+        return self.indices[part], self.data[part]
 
     def of_unit_length(self) -> Rows:
         """The rows, each divided by its Euclidean length."""
@@ -85,3 +90,7 @@ class RowStore(Protocol):
 def as_plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
     """The array as kernels are compiled for: that type, contiguous, writable. Copied only where it is not."""
     return np.require(array, dtype=dtype, requirements=["C", "A", "W"])
+
+
+# What people may give where rows of features are wanted: anything like an array, a sparse matrix, or rows as they are.
+MatrixLike = ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from shortlist.labels import LabelSets
 
 class FrequencyBaseline(CategoryLearner):
     """Ranks the labels by how often they were seen, whatever the row. The score is the share of the examples."""
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"frequency": {}}
 
     def _begin(self) -> None:
         """There is nothing to set, and the labels are counted for every learner."""

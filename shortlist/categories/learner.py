@@ -26,14 +26,14 @@ from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_seed, as_whole
-from shortlist.categories.explanation import Explanation
 from shortlist.errors import InputError
 from shortlist.files import store
 from shortlist.files.store import Later, State, array_to_text, text_to_array
 from shortlist.labels import LabelIndex, LabelSets
-from shortlist.ranking import Ranking
+from shortlist.ranking import Explanation, Ranking
 
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
+SCORES = 1 << 20  # scores that are held at a time
 BIAS = -1  # the column of a vote that no feature casts
 
 
@@ -184,6 +184,20 @@ class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
             for task in tasks:
                 task.result()
         return Ranking(ids, scores, self._labels.names)
+
+    def _rank_by_scores(self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf) -> None:
+        """``_rank`` for a learner that has the scores of all labels: those above a limit, some rows at a time.
+
+        ``width`` is how many numbers a row takes while its scores are made, if more than there are labels.
+        """
+        some = max(1, SCORES // max(width, len(self._labels), 1))
+        for first in range(0, rows.n_rows, some):
+            part = slice(first, min(first + some, rows.n_rows))
+            found = self._scores(rows.block(part.start, part.stop))
+            best = np.argsort(-found, axis=1, kind="stable")[:, : ids.shape[1]]
+            own = np.take_along_axis(found, best, axis=1)
+            ids[part, : best.shape[1]] = np.where(own > above, best, -1)
+            scores[part, : best.shape[1]] = np.where(own > above, own, np.nan)
 
     def _workers(self, n_rows: int) -> int:
         """How many threads to use: kernels release the interpreter's lock, and each row's result is its own."""

@@ -15,7 +15,7 @@ have one here. Rows are scaled to unit length, as the paper's are.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -48,6 +48,10 @@ class OneVersusRest(PrototypeLearner):
     random_state : seed of the order of rows and of the random starts.
     n_jobs : threads for ranking; results do not depend on it.
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {
+        f"ovr-{kind}": {"classifier": kind} for kind in ("perceptron", "committee", "svm")
+    }
 
     updatable = False
 

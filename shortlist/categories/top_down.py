@@ -35,7 +35,6 @@ from shortlist.labels import LabelSets
 
 FIXED = (-2.0, 0.0)
 HELD_OUT = 0.2
-BLOCK = 1 << 20  # probabilities at a time
 
 
 class TopDown(CategoryLearner):
@@ -153,14 +152,7 @@ class TopDown(CategoryLearner):
             self._descend(X, child, some[go_on], below[go_on], reached)
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        some = max(1, BLOCK // max(len(self._nodes), 1))
-        for first in range(0, rows.n_rows, some):
-            part = slice(first, min(first + some, rows.n_rows))
-            found = self._scores(rows.block(part.start, part.stop))
-            best = np.argsort(-found, axis=1, kind="stable")[:, : ids.shape[1]]
-            own = np.take_along_axis(found, best, axis=1)
-            ids[part, : best.shape[1]] = np.where(own > 0, best, -1)
-            scores[part, : best.shape[1]] = np.where(own > 0, own, np.nan)
+        self._rank_by_scores(rows, ids, scores, width=len(self._nodes), above=0.0)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         """A product of probabilities is not a sum over columns: one vote stands for the whole."""

@@ -36,15 +36,18 @@ def compare(
     from rich.console import Console
     from rich.progress import track
 
-    from shortlist.experiments.compare import LEARNERS, differences, learner
     from shortlist.experiments.compare import compare as compare_learners
+    from shortlist.experiments.compare import differences
+    from shortlist.models.learners import learners as known_learners
+    from shortlist.models.learners import named
 
     say_when_compiling()
-    names = list(LEARNERS) if learners == "all" else [name.strip() for name in learners.split(",") if name.strip()]
+    known = list(known_learners("categories"))
+    names = known if learners == "all" else [name.strip() for name in learners.split(",") if name.strip()]
     if not names:
-        raise InputError(f"--learners must name some of {', '.join(LEARNERS)}, or be all")
+        raise InputError(f"--learners must name some of {', '.join(known)}, or be all")
     for name in names:
-        learner(name)
+        named("categories", name, "--learners")
     if not 0 < held_out < 1 or splits < 1:
         raise InputError("--held-out must lie between 0 and 1, and --splits must be at least 1")
     examples, labels = load(data, reading)

@@ -9,8 +9,10 @@ import typer
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, reads
-from shortlist.cli.tasks import Asked, load_model
-from shortlist.cli.terminal import progress, say_when_compiling
+from shortlist.cli.terminal import print_json, print_table, progress, say, say_when_compiling
+from shortlist.errors import InputError
+
+SHOWN = 30  # rows of a table for people
 
 
 @reads
@@ -31,12 +33,38 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure a model on labelled examples that it has not learned, with 95 % intervals."""
+    from shortlist.inputs.labelled import teaching
+    from shortlist.models.making import open_model
+
     say_when_compiling()
-    model, task = load_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
-    sources, asked = data or ["-"], Asked(measures, per_label, per_query, plot, as_json)
+    model = open_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
+    for option, asked, detail in (("--per-label", per_label, "label"), ("--per-query", per_query, "query")):
+        if asked and model.detail != detail:
+            has = f"--per-{model.detail} shows each {model.detail}" if model.detail else "leave it out"
+            raise InputError(f"{option} is not for a model of {model.task}; {has}")
+    if plot and model.task != "categories":
+        raise InputError(f"--plot draws rankings of labels; there is nothing to draw for {model.task}")
+    sources, details = data or ["-"], per_label or per_query
     with on_cluster(cluster, reading, sources) as there:
         if there:
-            task.evaluate_there(model, there, asked)
-            return
-    stream = task.open_data(reading, sources[0])
-    task.evaluate(model, task.labelled(sources[0], stream, progress(stream, "ranking")), stream, asked)
+            if plot:
+                raise InputError("--plot needs the examples here; leave out --workers and --dask")
+            found = there.evaluate(model, measures, details)
+        else:
+            stream = reading.open_for(model.task, sources[0])
+            batches = teaching(model.task, sources[0], stream, progress(stream, "ranking"))
+            if plot:
+                from shortlist.report.evaluation import evaluate_and_draw
+
+                found = evaluate_and_draw(plot, model, batches, measures, details)
+                say(f"pictures are in {plot}")
+            else:
+                found = model.evaluate(batches, measures, details=details)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    print(found.measures.table())
+    for table in found.tables:
+        print_table(table.title, table.columns, table.rows[:SHOWN])
+        if len(table.rows) > SHOWN:
+            print(f"and {len(table.rows) - SHOWN:,} {table.what} more; --json gives all")

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from shortlist.cli.options import Json, ModelFile
-from shortlist.cli.tasks import load_model
 from shortlist.cli.terminal import print_json, print_table, say_when_compiling
 from shortlist.errors import InputError
 
@@ -20,9 +19,12 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Say why a text gets a label: the votes of its words, which sum to the label's score."""
+    from shortlist.models.categorizer import Categorizer
+    from shortlist.models.making import open_model
+
     say_when_compiling()
-    model, _ = load_model(model_file)
-    if not hasattr(model, "text_"):
+    model = open_model(model_file)
+    if not isinstance(model, Categorizer):
         raise InputError("the model ranks rows of features; explain them from Python")
     if label is None:
         best = list(model.rank(text, 1))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.options import Json, Reading, reads
-from shortlist.cli.tasks import load_model
 from shortlist.cli.terminal import facts_in_words, print_json, print_table, progress, size
 from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.models.base import Model
 
 
 @reads
@@ -23,11 +25,12 @@ def inspect(
 ) -> None:
     """Say what a file is: of a model its size, labels and strongest connections; of data what was understood."""
     from shortlist.files.store import is_model_file
+    from shortlist.models.making import open_model
 
     if not file.exists():
         raise InputError(f"there is no file or folder {file}")
     if file.is_file() and is_model_file(file):
-        facts = about_model(*load_model(file), top) | {"bytes": file.stat().st_size}
+        facts = about_model(open_model(file), top) | {"bytes": file.stat().st_size}
         print_json(facts) if as_json else show_model(file, facts)
     else:
         stream = reading.open(str(file))
@@ -35,27 +38,25 @@ def inspect(
         print_json(facts) if as_json else show_data(file, facts)
 
 
-def about_model(model: Any, task: Any, top: int) -> dict[str, Any]:
+def about_model(model: Model[Any], top: int) -> dict[str, Any]:
     """The numbers of a model, the features behind its most frequent labels, and the features that leak the most."""
     import numpy as np
 
-    learner = getattr(model, "learner_", model)
-    names = model.text_.names if hasattr(model, "text_") else list
-    facts: dict[str, Any] = task.describe(model) | {"parameters": learner.get_params(deep=False)}
-    if hasattr(model, "text_"):
-        facts["text"] = model.text_.get_params()
-    if not hasattr(learner, "label_counts_"):
+    from shortlist.models.category_model import CategoryModel
+
+    facts = model.describe() | model.parameters()
+    if not isinstance(model, CategoryModel):
         return facts
-    frequent = np.argsort(-learner.label_counts_, kind="stable")[:top]
+    labels, counts = model.classes_, model.learner_.label_counts_
+    frequent = [labels[i].item() for i in np.argsort(-counts, kind="stable")[:top]]
     facts["frequent_labels"] = [
-        {"label": learner.classes_[i].item(), "examples": int(learner.label_counts_[i])} for i in frequent
+        {"label": label, "examples": int(n)}
+        for label, n in zip(frequent, -np.sort(-counts, kind="stable")[:top], strict=True)
     ]
-    if hasattr(learner, "strongest"):
-        for entry, i in zip(facts["frequent_labels"], frequent, strict=True):
-            columns, weights = _split(learner.strongest(learner.classes_[i].item(), 5))
-            entry["features"] = [list(pair) for pair in zip(names(columns), weights, strict=True)]
-        columns, lost = _split(learner.leaks(top))
-        facts["largest_leaks"] = [list(pair) for pair in zip(names(columns), lost, strict=True)]
+    if hasattr(model.learner_, "strongest"):
+        for entry in facts["frequent_labels"]:
+            entry["features"] = [list(pair) for pair in model.strongest(entry["label"], 5)]
+        facts["largest_leaks"] = [list(pair) for pair in model.leaks(top)]
     return facts
 
 
@@ -109,10 +110,6 @@ def show_data(file: Path, facts: dict[str, Any]) -> None:
             print(f"  {name.replace('_', ' ')}: {shown}")
     for name, value in facts.get("first_example", {}).items():
         print(f"  first example, {name}: {value}")
-
-
-def _split(pairs: list[tuple[int, float]]) -> tuple[list[int], list[float]]:
-    return [feature for feature, _ in pairs], [weight for _, weight in pairs]
 
 
 def _brief(values: Any) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from shortlist.cli.options import Data, Json, MaxMemory, ModelFile, Output, Reading, reads
-from shortlist.cli.tasks import bound_memory, load_model
-from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, saying_what_is_forgotten
+from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, saying_warnings
 
 
 @reads
@@ -21,20 +20,22 @@ def learn(
 
     New words and labels just arrive. The model file is replaced once everything has been learned, or left as it is.
     """
+    from shortlist.inputs.labelled import teaching
+    from shortlist.models.making import bound_memory, open_model
+
     say_when_compiling()
-    model, task = load_model(model_file)
+    model = open_model(model_file)
     if max_memory is not None:
         bound_memory(model, max_memory)
-    before = task.describe(model)
-    stream = task.open_data(reading, data)
-    with saying_what_is_forgotten(model):
-        task.learn(model, task.labelled(data, stream, progress(stream, "learning")), stream)
+    before = model.describe()
+    stream = reading.open_for(model.task, data)
+    with saying_warnings(model):
+        model.learn_batches(teaching(model.task, data, stream, progress(stream, "learning")))
     target = output or model_file
     model.save(target)
-    facts = task.describe(model)
+    facts = model.describe()
     if as_json:
         print_json({"model": str(target), "format": stream.format, **facts, "skipped": stream.skipped.count})
     else:
-        counted = [name for name in ("examples", "labels", "features") if name in facts]
-        new = {name: facts[name] - before[name] for name in counted}
+        new = {name: n - before[name] for name, n in facts.items() if name in ("examples", "labels", "features")}
         print(f"Learned {facts_in_words(new)} more, and wrote {target}.")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.options import Clustering, Reading
-from shortlist.cli.tasks import task
-from shortlist.cli.terminal import say, say_skipped
+from shortlist.cli.terminal import lines_of, say, say_skipped, saying_warnings
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from shortlist.distributed import Cluster, Part
+    from shortlist.inputs import Stream
+    from shortlist.models.base import Model, Report
+    from shortlist.models.making import Settings
 
 
 class OnCluster:
@@ -28,39 +29,36 @@ class OnCluster:
         self.format = parts[0].format
         self.holds_texts = "texts" in FORMATS[self.format].carries
 
-    def train(self, model: Any) -> Any:
+    def train(self, asked: Settings) -> Model[Any]:
+        """The model that was asked for, fitted to all parts."""
         from shortlist.distributed import train
 
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always", UserWarning)
-            fitted = train(self.cluster, self.parts, model, self.skipped)
-        for warning in said:
-            say(str(warning.message))
-        return fitted
+        if asked.max_memory is not None:
+            raise InputError("--max-memory is for one machine; leave out --workers and --dask")
+        model = asked.model(of_texts=self.holds_texts)
+        with saying_warnings(model):
+            return train(self.cluster, self.parts, model, self.skipped)
 
-    def rank_labelled(self, model: Any, k: int) -> Any:
-        from shortlist.distributed.answers import rank_labelled
+    def evaluate(self, model: Model[Any], measures: list[str] | None, details: bool) -> Report:
+        """What ``evaluate`` prints."""
+        from shortlist.distributed.answers import judge
 
-        return rank_labelled(self.cluster, self.parts, model, k, self.skipped)
+        chosen = model.usual_measures if measures is None else measures
+        return model.report(judge(self.cluster, self.parts, model, chosen, self.skipped), chosen, details=details)
 
-    def score_judged(self, model: Any) -> Any:
-        from shortlist.distributed.answers import score_judged
-
-        return score_judged(self.cluster, self.parts, model, self.skipped)
-
-    def lines(self, model: Any, task_name: str, k: int, as_json: bool) -> Iterator[str]:
+    def lines(self, model: Model[Any], k: int, as_json: bool) -> Iterator[str]:
         """What ``rank`` prints."""
         from shortlist.distributed.answers import answers
 
-        for found in answers(self.cluster, self.parts, model, lines_of, task_name, k, as_json, skipped=self.skipped):
+        for found in answers(self.cluster, self.parts, model, answered, k, as_json, skipped=self.skipped):
             yield found["lines"].tobytes().decode("utf-8", "surrogatepass")
 
 
-def lines_of(model: Any, part: Part, stream: Any, task_name: str, k: int, as_json: bool) -> dict[str, Any]:
+def answered(model: Model[Any], part: Part, stream: Stream, k: int, as_json: bool) -> dict[str, Any]:
     """What ``rank`` prints for a part."""
     import numpy as np
 
-    found = "".join(line + "\n" for line in task(task_name).lines(model, iter(stream), stream, k, as_json))
+    found = "".join(lines_of(model.answer(stream, k), as_json))
     return {"lines": np.frombuffer(found.encode("utf-8", "surrogatepass"), dtype=np.uint8)}
 
 

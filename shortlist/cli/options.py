@@ -34,6 +34,12 @@ MaxMemory = Annotated[
     ),
 ]
 
+Settable = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting, NAME=VALUE, or text.NAME=VALUE for the text; can be repeated."),
+]
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+
 # What reading is told otherwise, and how.
 NOT_OF_A_FORMAT = {
     "source": "the argument that names the data", "addresses": "the argument that names the data",
@@ -66,6 +72,19 @@ class Reading:
             source, format or self.format, text=self.text_column, labels=self.label_column, encoding=self.encoding,
             label_separator=self.label_separator, skip_bad=self.skip_bad, **options,
         )  # fmt: skip
+
+    def open_for(self, task: str, source: str) -> Stream:
+        """The same for a task: ratings are learned from numbers, so that tables are read as such."""
+        from shortlist.inputs import sniff
+
+        if task != "ratings":
+            return self.open(source)
+        found = self.format or (None if source == "-" else sniff(source))
+        if found in (None, *SEPARATORS):
+            return self.open(source, format="numbers", target=self.target, separator=SEPARATORS.get(found or "csv"))
+        if found == "svmlight":
+            return self.open(source)
+        raise InputError(f"ratings are learned from tables of numbers (csv, tsv) or svmlight, not from {found}")
 
     def options(self) -> dict[str, Any]:
         """The options of the format; those of reading in general have names of their own."""

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shortlist.cli.options import Data, Json, Reading, named_values, reads
-from shortlist.cli.tasks import Settings, task
+from shortlist.cli.options import Data, Json, Reading, Settable, named_values, reads
 from shortlist.cli.terminal import print_json, say_when_compiling, size
 from shortlist.errors import InputError
 
@@ -19,27 +18,24 @@ def plan(
     *,
     data: Data,
     sample: Annotated[int, typer.Option(help="How many examples to try, from the beginning of the data.")] = 20_000,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A setting, NAME=VALUE, or text.NAME=VALUE for the text; can be repeated."),
-    ] = None,
+    settings: Settable = None,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
     """Predict the memory, the time and the model file that `shortlist train` will need, from a sample of the data."""
     say_when_compiling()
-    from shortlist import Categorizer
     from shortlist.arrays.validation import as_whole
+    from shortlist.inputs.labelled import teaching
+    from shortlist.models.making import Settings
     from shortlist.models.plan import LEAST
     from shortlist.models.plan import plan as planned
 
     as_whole(sample, "--sample", least=LEAST)
-    categories = task("categories")
-    stream = categories.open_data(reading, data)
+    stream = reading.open(data)
     if data == "-":
         raise InputError("a plan needs a file or a folder: standard input does not say how long it is")
     began, batches, tried, share = time.process_time(), [], 0, 1.0
-    for batch in categories.labelled(data, stream, iter(stream)):
+    for batch in teaching("categories", data, stream, iter(stream)):
         batches.append(batch)
         tried += len(batch)
         if tried >= sample:
@@ -49,9 +45,9 @@ def plan(
     if tried > sample:  # blocks are read whole
         batches[-1] = batches[-1].take(list(range(len(batches[-1]) - (tried - sample))))
         share, seconds = share * sample / tried, seconds * sample / tried
-    learner, text = categories.chosen(Settings(values=named_values("--set", settings)))
+    asked = Settings(values=named_values("--set", settings))
     of_texts = bool(batches) and batches[0].texts is not None
-    found = planned(batches, share, Categorizer(learner, text) if of_texts else learner, seconds)
+    found = planned(batches, share, asked.model(of_texts=of_texts), seconds)
     if as_json:
         print_json(dataclasses.asdict(found))
     elif found.sample == found.examples:

@@ -9,9 +9,7 @@ import typer
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, reads
-from shortlist.cli.tasks import load_model
-from shortlist.cli.terminal import print_json, print_table, progress, say_when_compiling
-from shortlist.errors import InputError
+from shortlist.cli.terminal import lines_of, print_json, print_table, progress, say_when_compiling
 
 
 @reads
@@ -31,22 +29,21 @@ def rank(
     Prints one line for each text: label, score, label, score, …, separated by tabs; with --json an object with the
     lists `labels` and `scores`. Any number of lines goes through in constant memory.
     """
+    from shortlist.models.making import open_model
+
     say_when_compiling()
-    model, task = load_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
+    model = open_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
     if text is not None:
-        if not hasattr(model, "text_"):
-            raise InputError("the model ranks rows of features, not texts")
-        ranking = list(model.rank(text, k))
+        (found,) = model.answer_text(text, k).records()
         if as_json:
-            print_json({"labels": [label for label, _ in ranking], "scores": [score for _, score in ranking]})
+            print_json(found)
         else:
-            print_table("", ["label", "score"], ranking)
+            print_table("", ["label", "score"], zip(found["labels"], found["scores"], strict=True))
         return
     sources = data or ["-"]
     with on_cluster(cluster, reading, sources) as there:
         if there:
-            sys.stdout.writelines(there.lines(model, task.__name__.rpartition(".")[2], k, as_json))
+            sys.stdout.writelines(there.lines(model, k, as_json))
             return
-    stream = task.open_data(reading, sources[0])
-    lines = task.lines(model, progress(stream, "ranking"), stream, k, as_json)
-    sys.stdout.writelines(line + "\n" for line in lines)
+    stream = reading.open_for(model.task, sources[0])
+    sys.stdout.writelines(lines_of(model.answer(progress(stream, "ranking"), k), as_json))

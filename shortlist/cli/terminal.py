@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shortlist.inputs import Examples, Skipped, Stream
+    from shortlist.models.base import Answers, Model
 
 
 def say(sentence: str) -> None:
@@ -47,6 +48,15 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def lines_of(answers: Iterable[Answers], as_json: bool) -> Iterator[str]:
+    """What is printed of answers, line by line."""
+    for some in answers:
+        if as_json:
+            yield from (json.dumps(record, ensure_ascii=False) + "\n" for record in some.records())
+        else:
+            yield from (line + "\n" for line in some.lines())
 
 
 def facts_in_words(facts: dict[str, Any]) -> str:
@@ -92,9 +102,10 @@ def say_skipped(skipped: Skipped) -> None:
 
 
 @contextmanager
-def saying_what_is_forgotten(model: Any) -> Iterator[None]:
-    """Say when the model reaches its bound on memory, and at the end what that has cost."""
+def saying_warnings(model: Model[Any]) -> Iterator[None]:
+    """Say what a model warns of while it learns, and at the end what a bound on its memory has cost."""
     with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
         warnings.showwarning = lambda message, *where, **more: say(str(message))
         yield
     forgotten = getattr(model, "forgotten_", {})

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.on_cluster import on_cluster
-from shortlist.cli.options import Clustering, Files, Json, MaxMemory, Output, Reading, named_values, reads
-from shortlist.cli.tasks import TASKS, Settings, task
-from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, size
+from shortlist.cli.options import Clustering, Files, Json, MaxMemory, Output, Reading, Settable, named_values, reads
+from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, saying_warnings, size
 from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.inputs import Stream
+    from shortlist.models.base import Model
+    from shortlist.models.making import Settings
 
 
 @reads
@@ -20,15 +25,12 @@ def train(
     *,
     data: Files,
     output: Output = None,
-    task_name: Annotated[str, typer.Option("--task", help=f"What to learn: {', '.join(TASKS)}.")] = "categories",
+    task: Annotated[str, typer.Option(help="What to learn: categories, ratings, documents.")] = "categories",
     learner: Annotated[str | None, typer.Option(help="The learner, if not the usual one of the task.")] = None,
     measure: Annotated[
         str | None, typer.Option(help="Of documents, the measure to optimise: map, roc, ndcg or mrr.")
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A setting, NAME=VALUE, or text.NAME=VALUE for the text; can be repeated."),
-    ] = None,
+    settings: Settable = None,
     max_memory: MaxMemory = None,
     reading: Reading,
     cluster: Clustering,
@@ -38,25 +40,21 @@ def train(
 
     Examples are shuffled, so that a file sorted by label does no harm. `shortlist learn` takes them as they come.
     """
+    from shortlist.models.making import Settings
+
     say_when_compiling()
-    chosen = task(task_name)
-    if max_memory is not None and task_name != "categories":
-        raise InputError(f"--max-memory is for --task categories, not {task_name}")
-    asked = Settings(learner, measure, named_values("--set", settings), max_memory)
+    asked = Settings(task, learner, measure, named_values("--set", settings), max_memory)  # type: ignore[arg-type]
     began = time.perf_counter()
     with on_cluster(cluster, reading, data) as there:
-        if there and max_memory is not None:
-            raise InputError("--max-memory is for one machine; leave out --workers and --dask")
         if there:
-            model, format, skipped = there.train(chosen.unfitted(asked, there.holds_texts)), there.format, there.skipped
+            model, format, skipped = there.train(asked), there.format, there.skipped
         else:
-            stream = chosen.open_data(reading, data[0])
-            batches = chosen.labelled(data[0], stream, progress(stream, "reading"))
-            model, format, skipped = chosen.train(batches, stream, asked), stream.format, stream.skipped
+            stream = reading.open_for(task, data[0])
+            model, format, skipped = train_here(asked, data[0], stream), stream.format, stream.skipped
     seconds = time.perf_counter() - began
     target = output or Path(Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist")
     model.save(target)
-    facts, n_bytes = chosen.describe(model), target.stat().st_size
+    facts, n_bytes = model.describe(), target.stat().st_size
     if as_json:
         said = {"model": str(target), "format": format, "seconds": round(seconds, 3), "bytes": n_bytes}
         print_json(said | facts | {"skipped": skipped.count})
@@ -65,3 +63,17 @@ def train(
             f"Learned in {seconds:.1f} s: {facts_in_words(facts)}.\nWrote {target} ({size(n_bytes)}). "
             f"Next: shortlist rank {target} …"
         )
+
+
+def train_here(asked: Settings, source: str, stream: Stream) -> Model[Any]:
+    """The model that was asked for, fitted to a stream."""
+    from shortlist.inputs.labelled import teaching
+
+    asked.check()
+    batches = teaching(asked.task, source, stream, progress(stream, "reading"))
+    first = next(batches, None)
+    if first is None:
+        raise InputError("there are no examples to learn from")
+    model = asked.model(of_texts=first.texts is not None)
+    with saying_warnings(model):
+        return model.fit_batches(chain([first], batches))

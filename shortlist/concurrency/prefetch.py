@@ -1,15 +1,16 @@
 """Stages that work at the same time: while one batch is learned, the next is tokenised, and the one after it read.
 
-A stage is an iterator; ``prefetch`` runs it in a thread of its own, which stays a few items ahead and then waits. Reading,
-decompressing and the kernels release the interpreter's lock, so the slowest stage sets the pace. Each stage still does
-its items in order, by itself: what comes out is what would come out without threads, errors at their place included.
+A stage is an iterator; ``prefetch`` runs it in a thread of its own, which stays a few items ahead and then waits.
+Reading, decompressing and the kernels release the interpreter's lock, so the slowest stage sets the pace. Each stage
+still does its items in order, by itself: what comes out is what would come out without threads, errors at their place
+included.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -18,7 +19,7 @@ NAME = "a stage ahead"
 AHEAD = 2  # items that may wait: enough that no stage starves, few enough that they take no room
 
 
-def prefetch(items: Iterable[Item]) -> Iterator[Item]:
+def prefetch(items: Iterable[Item]) -> Generator[Item, None, None]:
     """The same items, made by a thread of their own before they are asked for.
 
     Whoever stops early waits for the item that is being made; not so if the user stops the program, because that item

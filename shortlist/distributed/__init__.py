@@ -8,19 +8,31 @@ with connect("tcp://10.0.0.1:8786") as client:
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+from shortlist.categories.learner import CategoryLearner
 from shortlist.distributed import categories, documents
 from shortlist.distributed.answers import evaluate, rank
 from shortlist.distributed.cluster import Cluster, ClusterLost, connect
 from shortlist.distributed.parts import Part, cut
+from shortlist.errors import InputError
 from shortlist.inputs import Skipped
+from shortlist.models.base import Model
+from shortlist.models.category_model import CategoryModel
 from shortlist.models.document_ranker import DocumentRanker
+from shortlist.models.row_categorizer import RowCategorizer
 
 __all__ = ["Cluster", "ClusterLost", "Part", "connect", "cut", "evaluate", "rank", "train"]
 
+Trained = TypeVar("Trained", bound=Model[Any] | CategoryLearner)
 
-def train(cluster: Cluster, parts: Sequence[Part], model: Any, skipped: Skipped | None = None) -> Any:
+
+def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skipped | None = None) -> Trained:
     """Fit a Categorizer, a learner of categories (from rows of features) or a DocumentRanker; gives the fitted one."""
-    room = documents if isinstance(model, DocumentRanker) else categories
-    return room.train(cluster, parts, model, skipped)
+    if isinstance(model, CategoryLearner):
+        return categories.train(cluster, parts, RowCategorizer(model), skipped).learner_
+    if isinstance(model, DocumentRanker):
+        return documents.train(cluster, parts, model, skipped)
+    if isinstance(model, CategoryModel):
+        return categories.train(cluster, parts, model, skipped)
+    raise InputError("ratings are learned one after the other, on one machine; leave out --workers and --dask")

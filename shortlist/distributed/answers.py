@@ -2,77 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, cast
 
-import numpy as np
-
-from shortlist.arrays.kernels import Floats
+from shortlist.categories.learner import CategoryLearner
 from shortlist.distributed.categories import note, opened
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.documents import gathered
 from shortlist.distributed.parts import Part
+from shortlist.errors import InputError
 from shortlist.files.store import State, array_to_text, text_to_array
-from shortlist.inputs import Skipped
+from shortlist.inputs import Examples, Skipped, Stream
 from shortlist.inputs.labelled import with_labels
-from shortlist.labels import NumberedLabels
-from shortlist.measures import Evaluation, depth, evaluate_documents, measure, propensities_for
-from shortlist.measures import evaluate as evaluate_ranking
-from shortlist.models.categorizer import rank_examples
-from shortlist.models.document_ranker import DocumentRanker
+from shortlist.measures import Evaluation
+from shortlist.models.base import Model
+from shortlist.models.category_model import CategoryModel, JudgedRanking
+from shortlist.models.document_ranker import DocumentRanker, JudgedDocuments
+from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.ranking import Ranking
 
 Arrays = dict[str, Any]
-Judged = tuple[Ranking, list[list[Any]]]
 
 
 def rank(
-    cluster: Cluster, parts: Sequence[Part], model: Any, k: int = 5, skipped: Skipped | None = None
-) -> Iterator[Ranking]:
+    cluster: Cluster, parts: Sequence[Part], model: CategoryModel | CategoryLearner, k: int = 5,
+    skipped: Skipped | None = None,
+) -> Iterator[Ranking]:  # fmt: skip
     """The k best labels of the texts or rows of each part, in order."""
-    names = getattr(model, "learner_", model).classes_.tolist()
-    for found in answers(cluster, parts, model, ranked, k, skipped=skipped):
+    asked = as_model(model)
+    names = asked.classes_.tolist()
+    for found in answers(cluster, parts, asked, ranked, k, skipped=skipped):
         yield Ranking(found["ids"], found["scores"], names)
 
 
-def rank_labelled(
-    cluster: Cluster, parts: Sequence[Part], model: Any, k: int = 5, skipped: Skipped | None = None
-) -> Iterator[Judged]:
-    """The k best labels of the examples of each part, and the labels that they have."""
-    names = getattr(model, "learner_", model).classes_.tolist()
-    for found in answers(cluster, parts, model, ranked_and_labelled, k, skipped=skipped):
-        yield Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"])
-
-
-def score_judged(
-    cluster: Cluster, parts: Sequence[Part], model: DocumentRanker, skipped: Skipped | None = None
-) -> tuple[Floats, Floats, list[str]]:
-    """The score, the relevance and the query of each document."""
-    found = list(answers(cluster, parts, model, scored, skipped=skipped))
-    scores, relevance = (np.concatenate([one[name] for one in found]) for name in ("scores", "relevance"))
-    return scores, relevance, [name for one in found for name in array_to_text(one["query"])]
-
-
 def evaluate(
-    cluster: Cluster, parts: Sequence[Part], model: Any, measures: Sequence[str], skipped: Skipped | None = None
-) -> Evaluation:
+    cluster: Cluster, parts: Sequence[Part], model: Model[Any] | CategoryLearner, measures: Sequence[str],
+    skipped: Skipped | None = None,
+) -> Evaluation:  # fmt: skip
     """Measures of a Categorizer, a learner of categories, or a DocumentRanker, as on one machine."""
+    asked = as_model(model)
+    return asked.report(judge(cluster, parts, asked, measures, skipped), measures).measures
+
+
+def judge(
+    cluster: Cluster, parts: Sequence[Part], model: Model[Any], measures: Sequence[str], skipped: Skipped | None = None
+) -> Iterator[Any]:
+    """What the model makes of the examples of each part, beside the truth."""
     if isinstance(model, DocumentRanker):
-        return evaluate_documents(*score_judged(cluster, parts, model, skipped), measures)
-    learner = getattr(model, "learner_", model)
-    chosen, n_labels = [measure(name) for name in measures], len(learner.classes_)
-    k = depth(chosen, n_labels)
-    found = list(rank_labelled(cluster, parts, model, k, skipped))
-    truth = learner.label_numbers(NumberedLabels.stack(labels for _, labels in found))
-    propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
-    ranking = Ranking.stack([one for one, _ in found], k)
-    return evaluate_ranking(ranking, truth, chosen, n_labels=n_labels, propensities=propensities)
+        for found in answers(cluster, parts, model, scored, skipped=skipped):
+            yield JudgedDocuments(found["scores"], found["relevance"], array_to_text(found["query"]))
+    elif isinstance(model, CategoryModel):
+        names = model.classes_.tolist()
+        for found in answers(cluster, parts, model, ranked_and_labelled, model.depth(measures), skipped=skipped):
+            yield JudgedRanking(Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"]))
+    else:
+        raise InputError("ratings are measured on one machine; leave out --workers and --dask")
+
+
+def as_model(model: Model[Any] | CategoryLearner) -> Any:
+    """A learner alone as a model of rows of features."""
+    return RowCategorizer.of(model) if isinstance(model, CategoryLearner) else model
 
 
 def answers(
     cluster: Cluster,
     parts: Sequence[Part],
-    model: Any,
+    model: Model[Any],
     function: Callable[..., Arrays],
     *settings: Any,
     skipped: Skipped | None = None,
@@ -83,7 +78,7 @@ def answers(
     """
     state = model.to_state()
     known = digest("answers", function.__module__, function.__name__, state, *settings)
-    shared = cluster.submit(opened, state)
+    shared = cluster.submit(opened_model, state)
     keys = [digest(known, part) for part in parts]
     for found in cluster.each(ask, lambda n: (parts[n], shared, function, settings), keys):
         note(skipped, found)
@@ -93,27 +88,32 @@ def answers(
 # What workers do
 
 
-def ask(part: Part, model: Any, function: Callable[..., Arrays], settings: tuple[Any, ...]) -> State:
+def opened_model(state: State) -> Model[Any]:
+    """The model that a state describes, on arrays of its own."""
+    return cast("Model[Any]", as_model(opened(state)))
+
+
+def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings: tuple[Any, ...]) -> State:
     """One part's answer."""
     stream = part.open()
     arrays = function(model, part, stream, *settings)
     return State("Answer", {"skipped": stream.skipped.count, "sentences": stream.skipped.sentences}, arrays)
 
 
-def ranked(model: Any, part: Part, stream: Any, k: int) -> Arrays:
+def ranked(model: CategoryModel, part: Part, stream: Iterable[Examples], k: int) -> Arrays:
     """The best labels of each example."""
-    ranking = Ranking.stack([rank_examples(model, batch, k) for batch in stream], k)
+    ranking = Ranking.stack([model.rank_examples(batch, k) for batch in stream], k)
     return {"ids": ranking.ids, "scores": ranking.scores}
 
 
-def ranked_and_labelled(model: Any, part: Part, stream: Any, k: int) -> Arrays:
+def ranked_and_labelled(model: CategoryModel, part: Part, stream: Stream, k: int) -> Arrays:
     """The best labels of each example, and its own."""
     batches = list(with_labels(part.name, stream, stream))
     own = [labels for batch in batches for labels in batch.labels or ()]
     return ranked(model, part, batches, k) | {"labels": text_to_array(own)}
 
 
-def scored(model: DocumentRanker, part: Part, stream: Any) -> Arrays:
+def scored(model: DocumentRanker, part: Part, stream: Stream) -> Arrays:
     """The score of each document, its relevance and its query."""
     rows, relevance, query = gathered(part, stream)
     return {"scores": model.scores(rows, query), "relevance": relevance, "query": text_to_array(query)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -21,8 +21,6 @@ from shortlist.arrays.rows import Rows, as_plain
 from shortlist.arrays.validation import as_whole
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.index.independent import IndependentIndex, some_rows
-from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.shards import ShardedLearner, added
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part, check_counts
@@ -32,24 +30,21 @@ from shortlist.files.store import State, array_to_text, text_to_array
 from shortlist.inputs import Skipped
 from shortlist.inputs.labelled import with_labels
 from shortlist.labels import LabelIndex
-from shortlist.models.categorizer import Categorizer, default_text
+from shortlist.models.categorizer import Categorizer
+from shortlist.models.category_model import CategoryModel
 from shortlist.text.vectorizer import TextVectorizer
 
+Trained = TypeVar("Trained", bound=CategoryModel)
 
-def train(
-    cluster: Cluster, parts: Sequence[Part], model: Categorizer | CategoryLearner, skipped: Skipped | None = None
-) -> Any:
-    """Fit a Categorizer, or a learner where the parts hold rows of features. Notes in ``skipped`` what was left out."""
+
+def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skipped | None = None) -> Trained:
+    """Fit a model of texts, or of rows of features. Notes in ``skipped`` what was left out."""
     text = None
     if isinstance(model, Categorizer):
         if model.max_memory is not None:
             raise InputError("max_memory is for one machine: on a cluster, memory grows with the size of the parts")
-        text = default_text() if model.text is None else clone(model.text)
-        if text.ngrams == "auto":
-            text = settled(cluster, parts, text)
-        learner = TunedIndex() if model.learner is None else clone(model.learner)
-    else:
-        learner = clone(model)
+        text = settled(cluster, parts, model.new_text())
+    learner = model.new_learner()
     if not isinstance(learner, (AdditiveLearner, ShardedLearner)):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("survey", part, text) for part in parts]
@@ -64,11 +59,10 @@ def train(
     if text is not None:
         text.forget_rare()
     learning = Learning(cluster, parts, surveys, text)
-    learner = learning.add(learner) if isinstance(learner, AdditiveLearner) else learning.mix(learner)
-    if text is None:
-        return learner
-    fitted = clone(model)
-    fitted.text_, fitted.learner_ = text, learner
+    fitted: Trained = clone(model)
+    fitted.learner_ = learning.add(learner) if isinstance(learner, AdditiveLearner) else learning.mix(learner)
+    if isinstance(fitted, Categorizer) and text is not None:
+        fitted.text_ = text
     return fitted
 
 
@@ -228,6 +222,8 @@ def count_hits(
 
 def settled(cluster: Cluster, parts: Sequence[Part], text: TextVectorizer) -> TextVectorizer:
     """What the first texts choose, as on one machine; a worker reads them."""
+    if text.ngrams != "auto":
+        return text
     for part in parts:
         (found,) = cluster.each(begin, lambda _: (part, text), [digest("begin", part, text)])  # noqa: B023
         if found.settings["texts"]:

@@ -13,7 +13,7 @@ random order and so gives the same answer each time.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.svm import LinearSVC
@@ -46,6 +46,8 @@ class AccuracySVM(LinearRanker):
         score documents too.
     n_thresholds : even thresholds for each retrieval score, in variants 3 and 4.
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"accuracy": {}}
 
     __metadata_request__predict = {"query": True}  # noqa: RUF012
     __metadata_request__decision_function = {"query": True}  # noqa: RUF012

@@ -16,6 +16,8 @@ distance between known ones, divide and conquer costs O((R+N)·log N) after the 
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
@@ -27,6 +29,8 @@ class MapSVM(StructuralRanker):
 
     A relevance above 0 counts as relevant. ``score`` is mean average precision.
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"map": {}}
 
     def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
         longest = int(np.diff(starts).max())

@@ -13,6 +13,8 @@ number and the sum of their scores.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
@@ -24,6 +26,8 @@ class MrrSVM(StructuralRanker):
 
     A relevance above 0 counts as relevant. ``score`` is the mean of 1/(place of the first relevant document).
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"mrr": {}}
 
     def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
         above = np.zeros(scores.size, dtype=np.int64)

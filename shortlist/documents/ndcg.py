@@ -21,6 +21,8 @@ for average precision, would not do.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,6 +40,8 @@ class NdcgSVM(StructuralRanker):
 
     Relevance is a grade of at least 0, with gain 2^grade − 1. ``score`` is the mean of NDCG@k.
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"ndcg": {}}
 
     def __init__(
         self, k: int = 10, C: float = 1.0, tol: float = 1e-3, max_iter: int = 10_000, verbose: bool = False

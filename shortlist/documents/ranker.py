@@ -6,6 +6,7 @@ import math
 import os
 import sys
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,7 +31,7 @@ class QueriesSetAside(UserWarning):
     """Some queries have no relevant or no non-relevant document and teach nothing."""
 
 
-class LinearRanker(BaseEstimator):
+class LinearRanker(BaseEstimator, ABC):
     """A linear score for each document; the documents of a query are ranked by it. Subclasses set ``coef_``."""
 
     # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
@@ -40,8 +41,15 @@ class LinearRanker(BaseEstimator):
 
     coef_: Floats
     n_features_in_: int
-    _loss: Callable[..., Floats]  # of given rankings, see StructuralRanker
     _score_needs_both = False  # whether the measure is undefined for a query whose documents are all relevant
+
+    @abstractmethod
+    def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
+        """The loss of given rankings, one for each group; see StructuralRanker."""
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any, query: Any = None) -> Any:
+        """Learn from rows X, their relevance y and the id of the query each row answers."""
 
     def decision_function(self, X: Any) -> Floats:
         """The score w·φ of each row."""
@@ -125,13 +133,15 @@ class StructuralRanker(LinearRanker):
     queries_set_aside_ : ids of the queries without a relevant or without a non-relevant document, which teach nothing.
     """
 
-    _search: Callable[..., Longs]
-
     def __init__(self, C: float = 1.0, tol: float = 1e-3, max_iter: int = 10_000, verbose: bool = False) -> None:
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
+
+    @abstractmethod
+    def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
+        """The most violated ranking of each group of documents."""
 
     def fit(self, X: Any, y: Any, query: Any = None) -> Any:
         """Learn from rows X, their relevance y and the id of the query each row answers."""

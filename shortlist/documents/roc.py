@@ -8,6 +8,8 @@ merge of the two sorted lists finds.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
@@ -20,6 +22,8 @@ class RocSVM(StructuralRanker):
     A relevance above 0 counts as relevant. ``score`` is the ROC area, averaged over the queries that have both a
     relevant and a non-relevant document.
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"roc": {}}
 
     _score_needs_both = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,39 +11,12 @@ import numpy as np
 from sklearn.base import clone
 
 from shortlist.arrays.rows import Rows
-from shortlist.categories.frequency import FrequencyBaseline
-from shortlist.categories.index.feature_focus import FeatureFocus
-from shortlist.categories.index.independent import IndependentIndex
-from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.index.unweighted_index import UnweightedIndex
-from shortlist.categories.one_versus_rest import OneVersusRest
-from shortlist.categories.prototypes.mmp import MMP
-from shortlist.categories.prototypes.rocchio import Rocchio
-from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron
-from shortlist.categories.top_down import TopDown
 from shortlist.errors import InputError
 from shortlist.measures import evaluate, sign_test, wilcoxon
 from shortlist.models.categorizer import default_text
+from shortlist.models.learners import named
 from shortlist.text.vectorizer import TextVectorizer
 
-# What the terminal calls each learner.
-LEARNERS: dict[str, Callable[[], Any]] = {
-    "tuned-index": TunedIndex,
-    "feature-focus": lambda: FeatureFocus(margin=0.3),
-    "feature-focus-paper": FeatureFocus,
-    "independent": IndependentIndex,
-    "frequency": FrequencyBaseline,
-    "mmp1": lambda: MMP(loss=1),
-    "mmp2": lambda: MMP(loss=2),
-    "mmp3": lambda: MMP(loss=3),
-    "topic-perceptron": TopicPerceptron,
-    "rocchio": Rocchio,
-    "ovr-perceptron": lambda: OneVersusRest("perceptron"),
-    "ovr-committee": lambda: OneVersusRest("committee"),
-    "ovr-svm": lambda: OneVersusRest("svm"),
-    "top-down": TopDown,
-    "unweighted-index": UnweightedIndex,
-}
 MEASURES = ("R1", "R5", "MRR")
 DEPTH = 50  # labels ranked for each row: enough for MRR
 
@@ -75,13 +48,6 @@ class Difference:
     wilcoxon: float  # over all rows, by reciprocal rank
 
 
-def learner(name: str) -> Any:
-    """A learner by its short name."""
-    if name not in LEARNERS:
-        raise InputError(f"there is no learner {name!r}; there are {', '.join(LEARNERS)}")
-    return LEARNERS[name]()
-
-
 def compare(
     names: list[str],
     data: list[str] | Rows,
@@ -94,7 +60,7 @@ def compare(
 ) -> Iterator[list[Contestant]]:
     """Train and test the learners on random splits of texts or rows. Gives what is known after each split."""
     contestants = [Contestant(name) for name in names]
-    rivals = [learner(name) for name in names]
+    rivals = [named("categories", name, "--learners") for name in names]
     n = data.n_rows if isinstance(data, Rows) else len(data)
     if n < 2:
         raise InputError("a comparison needs at least two examples")

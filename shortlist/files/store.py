@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from shortlist.errors import ModelFileError
+from shortlist.names import VERSION, storable
 
 FORMAT = 1
 KEY = "shortlist"
@@ -118,12 +119,10 @@ def save(model: Storable, path: str | os.PathLike[str]) -> None:
 
 def write(state: State, path: str | os.PathLike[str]) -> None:
     """Write a state to one file, as ``save`` does."""
-    from shortlist import __version__
-
     target = Path(os.path.realpath(path))  # behind a link, the file itself
     if target.exists() and not target.is_file():
         raise ModelFileError(f"cannot write {path}: it is no ordinary file; name another one")
-    header = {"format": FORMAT, "library": __version__, "model": state.header()}
+    header = {"format": FORMAT, "library": VERSION, "model": state.header()}
     try:
         handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as problem:
@@ -203,14 +202,10 @@ def read(path: str | os.PathLike[str]) -> State:
 
 def build(state: State, also: Iterable[type[Storable]] = ()) -> Any:
     """Make the model that a state describes."""
-    import shortlist
-
-    kinds = {kind.__name__: kind for kind in also}
-    if state.kind in shortlist.__all__:
-        kinds[state.kind] = getattr(shortlist, state.kind)
-    if not hasattr(kinds.get(state.kind), "from_state"):
+    kind = {one.__name__: one for one in also}.get(state.kind) or storable(state.kind)
+    if not hasattr(kind, "from_state"):
         raise ModelFileError(f"the model file holds a {state.kind!r}, which this version of shortlist does not know")
-    return kinds[state.kind].from_state(state)
+    return kind.from_state(state)
 
 
 def is_model_file(path: Path) -> bool:

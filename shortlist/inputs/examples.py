@@ -29,6 +29,7 @@ class Examples:
     query: list[str] | None = None
     ids: list[str] | None = None
     split: list[str] | None = None
+    feature_names: list[str] | None = None  # of the columns of ``rows``: not one for each example
 
     def __len__(self) -> int:
         for name, values in self.columns():
@@ -43,13 +44,13 @@ class Examples:
                 taken[name] = [values[n] for n in which]
             else:
                 taken[name] = values.take(which)  # type: ignore[attr-defined]
-        return Examples(**taken)
+        return Examples(**taken, feature_names=self.feature_names)
 
     def columns(self) -> Iterator[tuple[str, object]]:
         """The fields that this batch has, by name."""
         for one in fields(self):
             values = getattr(self, one.name)
-            if values is not None:
+            if values is not None and one.name != "feature_names":
                 yield one.name, values
 
 

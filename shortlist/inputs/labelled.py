@@ -1,4 +1,4 @@
-"""Examples that can be learned from: those that have a label."""
+"""Examples that can be learned from: those that have a label, or documents that were judged."""
 
 from __future__ import annotations
 
@@ -10,6 +10,21 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.reading import Stream
 from shortlist.labels import label_counts
+
+
+def teaching(task: str, source: str, stream: Stream, batches: Iterable[Examples]) -> Iterator[Examples]:
+    """The same batches, refused where a task has nothing to learn from them."""
+    if task == "documents":
+        return judged(source, batches)
+    return with_labels(source, stream, batches, "--target" if task == "ratings" else "--label-column")
+
+
+def judged(source: str, batches: Iterable[Examples]) -> Iterator[Examples]:
+    """The same batches, refused where their documents have no query or were not judged."""
+    for batch in batches:
+        if batch.rows is None or batch.relevance is None or batch.query is None:
+            raise InputError(f"{source} has no judged documents; they come as lines: relevance qid:query 1:value …")
+        yield batch
 
 
 def with_labels(

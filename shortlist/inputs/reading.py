@@ -39,6 +39,7 @@ class Stream:
             if batch is None:
                 return
             if len(batch):
+                batch.feature_names = self.columns
                 yield batch
 
     @property

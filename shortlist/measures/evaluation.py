@@ -110,8 +110,8 @@ def evaluate(
     for one in chosen:
         if one.parameters.get("k", 0) > positions.width:
             raise InputError(
-                f"{one.name} looks at {one.parameters['k']} labels and the ranking holds {positions.width} for each row; "
-                f"rank with k={one.parameters['k']} or more"
+                f"{one.name} looks at {one.parameters['k']} labels and the ranking holds {positions.width} for each "
+                f"row; rank with k={one.parameters['k']} or more"
             )
         if "propensities" in one.needs and propensities is None:
             raise InputError(f"{one.name} needs propensities; give Propensities.of(the label sets of training)")

@@ -74,7 +74,7 @@ END = """\
 
 | function | gives |
 |---|---|
-| `precision_recall(positions)` | interpolated precision at recall levels 0 … 1, mean of instances (paper 001, figure 6) |
+| `precision_recall(positions)` | interpolated precision at recall levels 0 … 1, mean of instances (001, figure 6) |
 | `among_first_k(positions)` | R_k for k = 1, 2, … |
 | `progressive(values)` | Σ_{i≤t} value_i / t: the round-averaged cumulative loss of a stream (papers 001 and 002) |
 | `per_label(ranking, truth)` | precision, recall, F1 and support of each label |

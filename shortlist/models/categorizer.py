@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.base import ClassifierMixin, clone
 
 from shortlist.arrays.rows import Rows
-from shortlist.categories.explanation import Explanation
 from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
-from shortlist.files import store
-from shortlist.files.store import State
+from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
+from shortlist.models.category_model import CategoryModel, RankedLabels
 from shortlist.models.memory import Bound
-from shortlist.ranking import Ranking
+from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import as_texts, blocks
+
+Batch = Examples | tuple[Sequence[str], Any]  # texts and their labels
 
 
 def default_text() -> TextVectorizer:
     return TextVectorizer(ngrams="auto", tf="log", idf="smooth")
 
 
-class Categorizer(ClassifierMixin, BaseEstimator):
+class Categorizer(ClassifierMixin, CategoryModel):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
     >>> c = Categorizer()
@@ -92,19 +91,20 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         texts = as_texts(texts)
         return self.fit_batches([(texts, self._checked(texts, Y))])
 
-    def fit_batches(self, batches: Iterable[tuple[Sequence[str], Any]]) -> Categorizer:
+    def fit_batches(self, batches: Iterable[Batch]) -> Categorizer:
         """``fit`` from batches of texts and label lists, of which only the rows of counts are kept.
 
         Batches are made in a thread of their own while earlier ones are tokenised.
         """
+        pairs = map(texts_and_labels, batches)
         self._begin()
         bound = self._bound()
         if bound is not None:
-            return self._fit_within(bound, batches)
+            return self._fit_within(bound, pairs)
         names, sets = LabelIndex(), []
 
         def texts() -> Iterator[Sequence[str]]:
-            for some_texts, some_labels in prefetch(batches):
+            for some_texts, some_labels in prefetch(pairs):
                 sets.append(names.learn(some_labels, len(as_texts(some_texts))))
                 yield some_texts
 
@@ -113,20 +113,22 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         self.learner_.fit_rows(rows, NumberedLabels(names.names, LabelSets.stack(sets)))
         return self
 
-    def learn_batches(self, batches: Iterable[tuple[Sequence[str], Any]]) -> Categorizer:
+    def learn_batches(self, batches: Iterable[Batch]) -> Categorizer:
         """``learn_many`` of one batch after the other; while one is learned, the next are tokenised and made.
 
         If a batch cannot be made, all batches before it have been learned.
         """
+        pairs = map(texts_and_labels, batches)
         if self.max_memory is not None:  # words may be renumbered after each batch: none can be tokenised ahead
-            for texts, Y in prefetch(batches):
+            for texts, Y in prefetch(pairs):
                 self.learn_many(texts, Y)
             return self
         if not self.__sklearn_is_fitted__():
             self._begin()
+        self.check_can_learn()
 
         def rows() -> Iterator[tuple[Rows, NumberedLabels]]:
-            for texts, Y in prefetch(batches):
+            for texts, Y in prefetch(pairs):
                 labels = self._checked(texts, Y)
                 yield self.text_.learn_rows(texts), labels
 
@@ -156,8 +158,16 @@ class Categorizer(ClassifierMixin, BaseEstimator):
 
     def _begin(self) -> None:
         self._bound_now = None
-        self.text_ = default_text() if self.text is None else clone(self.text)
-        self.learner_ = TunedIndex() if self.learner is None else clone(self.learner)
+        self.text_, self.learner_ = self.new_text(), self.new_learner()
+
+    def new_text(self) -> TextVectorizer:
+        """The text part as it is set, before it has learned anything."""
+        text: TextVectorizer = default_text() if self.text is None else clone(self.text)
+        return text
+
+    def new_learner(self) -> CategoryLearner:
+        learner: CategoryLearner = TunedIndex() if self.learner is None else clone(self.learner)
+        return learner
 
     def _checked(self, texts: Sequence[str], Y: Any) -> NumberedLabels:
         """The labels; what is bad is refused before anything is learned from any text."""
@@ -191,7 +201,24 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         names = iter(self.text_.names([column for column in columns if column != BIAS], text))
         words = ["(any text)" if column == BIAS else next(names) for column in columns]
         votes = [(word, vote) for word, (_, vote) in zip(words, found.votes, strict=True)]
-        return Explanation(label, found.score, votes)
+        spans = self.text_.spans(text)
+        return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
+
+    def _rows(self, examples: Examples) -> Rows:
+        return self.text_.rows(as_texts(texts_of(examples)))
+
+    def answer_text(self, text: str, k: int = 5) -> RankedLabels:
+        return RankedLabels(self.rank([text], k), None)
+
+    @property
+    def n_name_bytes(self) -> int:
+        return int(self.text_.vocabulary_.n_bytes)
+
+    def feature_names(self, columns: Sequence[int]) -> list[str]:
+        return self.text_.names(columns)
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"text": self.text_.get_params()}
 
     @property
     def forgotten_(self) -> dict[str, int]:
@@ -199,18 +226,7 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         bound = self._bound_now
         return {"words": bound.words_forgotten if bound else 0, "edges": getattr(self.learner_, "edges_dropped_", 0)}
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """All labels, in order of first appearance."""
-        self._check_fitted()
-        return self.learner_.classes_
-
     # Model files.
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file; ``shortlist.load`` opens it."""
-        self._check_fitted()
-        store.save(self, path)
 
     def to_state(self) -> State:
         settings = {} if self.max_memory is None else {"max_memory": self.max_memory}
@@ -219,19 +235,12 @@ class Categorizer(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def from_state(cls, state: State) -> Categorizer:
-        text, learner = store.build(state.parts["text"]), store.build(state.parts["learner"])
+        text, learner = build(state.parts["text"]), build(state.parts["learner"])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
         categorizer = cls(learner=clone(learner), text=clone(text), max_memory=state.settings.get("max_memory"))
         categorizer.text_, categorizer.learner_ = text, learner
         return categorizer
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError("this Categorizer has learned nothing yet; call learn, learn_many or fit first")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "learner_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -240,24 +249,12 @@ class Categorizer(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def rank_examples(model: Any, examples: Examples, k: int) -> Ranking:
-    """Rank the texts or rows of a batch, whichever the model takes: a Categorizer texts, a learner alone rows."""
-    learner = model.learner_ if isinstance(model, Categorizer) else model
-    return learner.rank_rows(_rows(model, examples), k)
+def texts_and_labels(batch: Batch) -> tuple[Sequence[str], Any]:
+    """The texts of a batch and their labels."""
+    return (texts_of(batch), batch.labels or []) if isinstance(batch, Examples) else batch
 
 
-def rank_batches(model: Any, batches: Iterable[Examples], k: int) -> Iterator[tuple[Ranking, Examples]]:
-    """``rank_examples`` of one batch after the other; while one is ranked, the next are tokenised and made."""
-    learner = model.learner_ if isinstance(model, Categorizer) else model
-    for rows, batch in prefetch((_rows(model, batch), batch) for batch in prefetch(batches)):
-        yield learner.rank_rows(rows, k), batch
-
-
-def _rows(model: Any, examples: Examples) -> Rows:
-    if isinstance(model, Categorizer):
-        if examples.texts is None:
-            raise InputError("the model ranks texts, and the data hold rows of features; train a model on such rows")
-        return model.text_.rows(as_texts(examples.texts))
-    if examples.rows is None:
-        raise InputError("the model ranks rows of features, and the data hold texts; train a model on texts")
-    return examples.rows
+def texts_of(examples: Examples) -> Sequence[str]:
+    if examples.texts is None:
+        raise InputError("the model takes texts, and the data hold rows of features; train another model on them")
+    return examples.texts

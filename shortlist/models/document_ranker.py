@@ -1,27 +1,57 @@
-"""Scaling within each query and a ranker of documents in one object: what the terminal trains for documents."""
+"""Scaling within each query and a ranker of documents in one object."""
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from shortlist.arrays.kernels import Floats
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice, as_rows
 from shortlist.documents.average_precision import MapSVM
 from shortlist.documents.queries import QueryRanking, as_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.documents.scaling import METHODS, QueryScaler
 from shortlist.errors import InputError
-from shortlist.files import store
-from shortlist.files.store import State
+from shortlist.files.store import State, build
+from shortlist.inputs.examples import Examples
+from shortlist.measures import evaluate_documents
+from shortlist.models.base import Model, Report, Table
+from shortlist.ranking import Explanation
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
-class DocumentRanker(BaseEstimator):
+class JudgedDocuments(NamedTuple):
+    """The scores of some documents, how relevant they are, and the query that each answers."""
+
+    scores: Floats
+    relevance: Floats
+    query: list[str]
+
+
+class RankedDocuments:
+    """The documents of some queries, best first, as answers."""
+
+    def __init__(self, ranking: QueryRanking, ids: Sequence[str] | None) -> None:
+        self.ranking, self.ids = ranking, ids
+
+    def lines(self) -> Iterator[str]:
+        """A TREC run: query Q0 document rank score tag."""
+        return self.ranking.run_lines(self.ids)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        for name, order, scores in self.ranking:
+            documents = [self.ids[row] if self.ids else row for row in order.tolist()]
+            yield {"query": str(name), "documents": documents, "scores": scores.tolist()}
+
+
+class DocumentRanker(Model[JudgedDocuments]):
     """Learns from judged documents of queries, and orders the documents of others.
 
     Retrieval scores of different queries are seldom comparable, so each feature is brought to [0, 1] within its query,
@@ -29,57 +59,194 @@ class DocumentRanker(BaseEstimator):
 
     Parameters
     ----------
-    learner : any ranker of documents; MapSVM() if None.
-    scale : ``"range"`` or ``"percentile"``, as in QueryScaler; None leaves the features as they are.
+    learner : LinearRanker, default=None
+        Any ranker of documents; ``MapSVM()`` if None.
+    scale : {"range", "percentile"} or None, default="range"
+        As in QueryScaler; None leaves the features as they are.
+
+    Attributes
+    ----------
+    learner_ : LinearRanker
+        The ranker, once it has learned.
+    n_examples_, n_queries_ : int
+        How many documents it learned from, and of how many queries.
+
+    References
+    ----------
+    Yue, Finley, Radlinski and Joachims, "A support vector method for optimizing average precision", SIGIR 2007
+    (paper 003).
+
+    Examples
+    --------
+    >>> from shortlist import DocumentRanker
+    >>> X, relevance, query = [[1.0], [0.0], [3.0], [2.0]], [1, 0, 1, 0], [1, 1, 2, 2]
+    >>> [rows.tolist() for _, rows, _ in DocumentRanker().fit(X, relevance, query).rank([[2.0], [5.0]], [3, 3])]
+    [[1, 0]]
     """
+
+    task = "documents"
+    usual_measures = ("MAP", "nDCG@10", "MRR", "P@10")
+    detail = "query"
+    learner_: LinearRanker
+
+    # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
+    __metadata_request__fit = {"query": True}  # noqa: RUF012
+    __metadata_request__score = {"query": True, "sample_weight": None}  # noqa: RUF012
 
     def __init__(self, learner: LinearRanker | None = None, scale: str | None = "range") -> None:
         self.learner = learner
         self.scale = scale
 
-    def fit(self, X: Any, relevance: Any, query: Any) -> DocumentRanker:
-        """Learn from rows X, their relevance and the query that each answers."""
-        as_choice(self.scale, "scale", (*METHODS, None))
+    # Learning.
+
+    def fit(self, X: MatrixLike, relevance: ArrayLike, query: ArrayLike | None = None) -> Self:
+        """Learn from rows X, their relevance and the query that each answers, forgetting what was learned before."""
+        rows = _as_rows(X)
+        n_queries = len(as_queries(query, rows.n_rows))
         learner = MapSVM() if self.learner is None else clone(self.learner)
-        rows = as_rows(X) if not isinstance(X, Rows) else X
-        self.learner_ = learner.fit(self.scaled(rows, query), relevance, query=query)
-        self.n_examples_, self.n_queries_ = rows.n_rows, len(as_queries(query, rows.n_rows))
+        learner.fit(self.scaled(rows, query), relevance, query=query)
+        # Nothing has failed: from here on the model is the new one.
+        self.learner_, self.n_examples_, self.n_queries_ = learner, rows.n_rows, n_queries
+        self.n_features_in_ = rows.n_features
         return self
 
-    def rank(self, X: Any, query: Any) -> QueryRanking:
+    def fit_batches(self, batches: Iterable[Examples]) -> Self:
+        """``fit`` from batches of judged documents, all of which are kept."""
+        rows, query, relevance, _ = _gathered(batches)
+        return self.fit(rows, relevance, query)
+
+    def learn_batches(self, batches: Iterable[Examples]) -> Self:
+        """Refused: a structural SVM learns from all documents at once."""
+        self._check_fitted()
+        raise InputError(f"{type(self.learner_).__name__} learns from all documents at once; train it anew")
+
+    # Ranking.
+
+    def rank(self, X: MatrixLike, query: ArrayLike | None = None) -> QueryRanking:
         """The rows of each query, best first."""
-        scores = self.scores(X, query)
+        scores = self.decision_function(X, query)
         return QueryRanking(as_queries(query, scores.size), scores)
 
-    def scores(self, X: Any, query: Any) -> Floats:
+    def decision_function(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
         """The score of each row among those of its query."""
-        if not hasattr(self, "learner_"):
-            raise NotFittedError("this DocumentRanker has learned nothing yet; call fit first")
-        rows = as_rows(X) if not isinstance(X, Rows) else X
-        width = self.learner_.n_features_in_
-        if rows.n_features > width:
-            raise InputError(f"the documents have {rows.n_features} features, and the model learned from {width}")
-        return self.learner_.decision_function(self.scaled(rows._replace(n_features=width), query))
+        scaled = self._as_learned(X, query)
+        return self.learner_.decision_function(scaled)
 
-    def scaled(self, rows: Rows, query: Any) -> Any:
+    def scores(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
+        """The score of each row among those of its query."""
+        return self.decision_function(X, query)
+
+    def score(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> float:
+        """The measure that the learner optimises, averaged over the queries for which it is defined."""
+        scaled = self._as_learned(X, query)
+        return self.learner_.score(scaled, y, query=query)
+
+    def explain(self, X: MatrixLike, row: int, query: ArrayLike | None = None) -> Explanation:
+        """What each feature adds to the score of one row of X, among the rows of its query."""
+        scaled = np.asarray(_as_rows(self._as_learned(X, query)).to_matrix()[[row]].todense()).ravel()
+        votes = scaled * self.learner_.coef_
+        heaviest = [feature for feature in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[feature] != 0]
+        return Explanation(row, float(np.sum(votes)), [(feature, float(votes[feature])) for feature in heaviest])
+
+    def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedDocuments]:
+        for rows, query, _, ids in whole_queries(batches):
+            yield RankedDocuments(self.rank(rows, query), ids)
+
+    def scaled(self, rows: Rows, query: ArrayLike | None) -> Any:
         """The features of these rows as the learner sees them."""
+        as_choice(self.scale, "scale", (*METHODS, None))
         matrix = rows.to_matrix()
         return matrix if self.scale is None else QueryScaler(self.scale).transform(matrix, query=query)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file; ``shortlist.load`` opens it."""
-        store.save(self, path)
+    def _as_learned(self, X: Any, query: ArrayLike | None) -> Any:
+        self._check_fitted()
+        rows, width = _as_rows(X), self.learner_.n_features_in_
+        if rows.n_features > width:
+            raise InputError(f"the documents have {rows.n_features} features, and the model learned from {width}")
+        return self.scaled(rows._replace(n_features=width), query)
+
+    # Measuring.
+
+    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedDocuments]:
+        rows, query, relevance, _ = _gathered(batches)
+        yield JudgedDocuments(self.scores(rows, query), relevance, query)
+
+    def report(self, judged: Iterable[JudgedDocuments], measures: Sequence[str], *, details: bool = False) -> Report:
+        parts = list(judged)
+        scores, relevance = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
+        query = [name for part in parts for name in part.query]
+        found = Report(evaluate_documents(scores, relevance, query, measures))
+        if details:
+            own = found.measures.per_instance
+            names = list(dict.fromkeys(query))
+            table = [{"query": name} | {m: _known(own[m][n]) for m in own} for n, name in enumerate(names)]
+            found.tables = [Table("", ["query", *own], [list(row.values()) for row in table], "queries")]
+            found.details = {"queries": table}
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "learner": type(self.learner_).__name__,
+            "examples": self.n_examples_,
+            "queries": self.n_queries_,
+            "features": self.learner_.n_features_in_,
+        }
+
+    # Model files.
 
     def to_state(self) -> State:
+        self._check_fitted()
         settings = {"scale": self.scale, "n_examples": self.n_examples_, "n_queries": self.n_queries_}
         return State("DocumentRanker", settings, parts={"learner": self.learner_.to_state()})
 
     @classmethod
     def from_state(cls, state: State) -> DocumentRanker:
-        learner = store.build(state.parts["learner"])
+        learner = build(state.parts["learner"])
         state.require(isinstance(learner, LinearRanker), "its learner is a ranker of documents")
         state.require(bool(np.isfinite(learner.coef_).all()), "its weights are finite")
         ranker = cls(clone(learner), as_choice(state.settings["scale"], "scale", (*METHODS, None)))
         ranker.learner_ = learner
         ranker.n_examples_, ranker.n_queries_ = int(state.settings["n_examples"]), int(state.settings["n_queries"])
+        ranker.n_features_in_ = int(learner.n_features_in_)
         return ranker
+
+
+Gathered = tuple[Rows, list[str], Any, list[str] | None]  # rows, their queries, relevance and names
+
+
+def _gathered(batches: Iterable[Examples]) -> Gathered:
+    """All rows, their queries, their relevance and their names."""
+    every = list(batches)
+    if not every:
+        raise InputError("there are no documents")
+    ids = [name for batch in every for name in batch.ids or ()]
+    rows = Rows.stack([batch.rows for batch in every if batch.rows is not None])
+    query = [name for batch in every for name in batch.query or ()]
+    relevance = [batch.relevance for batch in every if batch.relevance is not None]
+    return rows, query, np.concatenate(relevance) if relevance else None, ids or None
+
+
+def whole_queries(batches: Iterable[Examples]) -> Iterator[Gathered]:
+    """The documents as they come, those of a query together."""
+    held: list[Examples] = []  # the documents of the query that the last batch ended in
+    for batch in batches:
+        if batch.query is None or batch.rows is None:
+            raise InputError("the data have no queries; documents come as LETOR lines: relevance qid:query 1:value …")
+        last = batch.query[-1]
+        cut = batch.query.index(last)
+        if cut == 0 and held and held[-1].query == [last] * len(held[-1]):
+            held.append(batch)
+            continue
+        if cut or held:
+            yield _gathered(held + ([batch.take(list(range(cut)))] if cut else []))
+        held = [batch.take(list(range(cut, len(batch))))]
+    if held:
+        yield _gathered(held)
+
+
+def _as_rows(X: Any) -> Rows:
+    return X if isinstance(X, Rows) else as_rows(X)
+
+
+def _known(value: float) -> float | None:
+    return float(value) if value == value else None

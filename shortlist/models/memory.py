@@ -23,14 +23,10 @@ from shortlist.arrays.validation import as_size
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
+from shortlist.models.sizes import MOST
 from shortlist.text.counted import CountedRows
 
-LIBRARIES = 360 * 10**6  # the most that a process takes beside a model: libraries, compiled loops, what is being read
 LEAST = 64 * 10**6
-WORD, LETTER = 200, 6  # bytes for each word, and for each byte of its name
-LABEL = 400
-EDGE = 60
-ENTRY = 10  # an entry of a row: its column and its count, and a copy of both while the rows grow
 ROWS = 16  # a sixteenth of the memory; the rest of the quarter is for batches on their way and rows being weighed
 
 
@@ -59,7 +55,7 @@ class Bound:
     def keep(self) -> None:
         """Make room, if need be, after something was learned."""
         share = self._share()
-        self.learner.limit_edges(share // EDGE)
+        self.learner.limit_edges(share // MOST.edge)
         if self._words() > share and self.text.hashed is None:
             while self._words() > share:
                 self._forget_rarest(len(self.text.vocabulary_) // 4)
@@ -76,7 +72,7 @@ class Bound:
 
     def _words(self) -> int:
         vocabulary = self.text.vocabulary_
-        return WORD * self.text.n_features_ + LETTER * int(vocabulary.n_bytes)
+        return MOST.word * self.text.n_features_ + MOST.name_byte * int(vocabulary.n_bytes)
 
     def check_labels(self, labels: NumberedLabels) -> None:
         """Refuse labels that would leave too little room for anything else, before they are learned."""
@@ -89,12 +85,12 @@ class Bound:
         """What words and edges may have, each."""
         return self._share_beside(len(self.learner._labels), self.learner._labels.n_bytes)
 
-    def _share_beside(self, n_labels: int, letters: int) -> int:
-        """The same beside that many labels, of that many letters."""
-        left = 3 * self.size // 4 - LABEL * n_labels - LETTER * letters
+    def _share_beside(self, n_labels: int, n_bytes: int) -> int:
+        """The same beside that many labels, whose names take that many bytes."""
+        left = 3 * self.size // 4 - MOST.label * n_labels - MOST.name_byte * n_bytes
         if left < self.size // 4:
             raise InputError(f"max_memory is too small for {n_labels:,} labels; give at least twice as much")
-        if self.text.hashed is not None and WORD * self.text.hashed > left // 2:
+        if self.text.hashed is not None and MOST.word * self.text.hashed > left // 2:
             raise InputError(f"max_memory is too small for hashed={self.text.hashed}; give more, or fewer columns")
         return left // 2
 
@@ -115,7 +111,7 @@ class Bound:
         for texts, labels in batches:
             sets.append(names.learn(labels, len(texts)))
             rows.add(self.text.take_up(texts))
-            held = ENTRY * rows.n_entries + LABEL // 4 * rows.n_rows
+            held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows
             if held > self.size // ROWS or self.words_are_full():
                 yield rows, NumberedLabels(names.names, LabelSets.stack(sets))
                 rows, names, sets = CountedRows(self.text.weighted), LabelIndex(), []

@@ -6,7 +6,7 @@ Heaps' law V = a·n^b; the edges; the labels; the model file) follows its expone
 falls from the first doubling to the second, and is taken to fall by half as much with each further one. Where it does
 not fall, the mean of the two is kept.
 
-Memory is what training holds at its peak, in bytes counted from the code (below), and what the libraries take.
+Memory is what training holds at its peak, in bytes counted from the code (sizes.py), and what the libraries take.
 """
 
 from __future__ import annotations
@@ -15,29 +15,21 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
-from shortlist.arrays.rows import Rows
-from shortlist.categories.index.learner import IndexLearner
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
+from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.category_model import CategoryModel
+from shortlist.models.sizes import USUAL
 
 LEAST = 40  # examples of which one can take a quarter
-# What a process has usually taken before it learns anything; scikit-learn loads pandas where it is installed.
-LIBRARIES = (340 if find_spec("pandas") else 275) * 10**6
-
-# Bytes that training holds at its peak, while the index is learned, for each ...
-COUNTED = 5  # entry of a text's row: column and count
+# Bytes that training holds at its peak, beside what sizes.py counts, for each ...
 GIVEN = 32  # entry of a row that was given: as it was read, as part of the whole, and scaled
 ROW = 40  # row: where it begins, its labels, its place in the order
-WORD = 80  # feature: 32 in the index, 24 in the vocabulary and its counts, and the slots of a table half full at most
-LETTER = 1
-EDGE = 21  # edge: 16, in lists that have a quarter to spare
-LABEL = 300
 
 
 @dataclass(frozen=True)
@@ -59,14 +51,14 @@ class Trial(NamedTuple):
 
     labels: float
     words: float
-    letters: float
+    n_bytes: float  # of the names of the words
     edges: float
     entries: float
     model_size: float
     seconds: float
 
 
-def plan(batches: Sequence[Examples], share: float, model: Categorizer | IndexLearner, reading: float) -> Plan:
+def plan(batches: Sequence[Examples], share: float, model: Model[Any], reading: float) -> Plan:
     """Plan the training of a model on a file of which these batches, its beginning, are that share.
 
     ``reading`` is the processor time, in seconds, that it took to read them.
@@ -86,7 +78,7 @@ def plan(batches: Sequence[Examples], share: float, model: Categorizer | IndexLe
         labels=round(end.labels),
         features=round(end.words),
         edges=round(end.edges),
-        memory=LIBRARIES + peak(isinstance(model, Categorizer), examples, end._replace(entries=entries)),
+        memory=USUAL.libraries + peak(isinstance(model, Categorizer), examples, end._replace(entries=entries)),
         model_size=round(end.model_size),
         seconds=(reading + last.seconds) * examples / n,
     )
@@ -103,20 +95,16 @@ def _first(batches: Sequence[Examples], n: int) -> list[Examples]:
     return first
 
 
-def _tried(batches: list[Examples], model: Categorizer | IndexLearner) -> Trial:
-    model = clone(model)
+def _tried(batches: list[Examples], model: Model[Any]) -> Trial:
+    fitted: CategoryModel = clone(model)
     began = time.process_time()
-    if isinstance(model, Categorizer):
-        model.fit_batches((batch.texts or [], batch.labels or []) for batch in batches)
-        seconds = time.process_time() - began
-        learner, letters = model.learner_, model.text_.vocabulary_.n_bytes
-        entries = sum(int(model.text_.rows(batch.texts or []).indices.size) for batch in batches)
-    else:
-        rows = Rows.stack([batch.rows for batch in batches if batch.rows is not None])
-        learner = model.fit_rows(rows, [own for batch in batches for own in batch.labels or ()])
-        seconds, letters, entries = time.process_time() - began, 0, rows.indices.size
-    size = sum(array.nbytes for array in model.to_state().all_arrays().values())
-    return Trial(len(learner.label_counts_), learner.n_features_in_, letters, learner.n_edges_, entries, size, seconds)
+    fitted.fit_batches(batches)
+    seconds = time.process_time() - began
+    learner, n_bytes = fitted.learner_, fitted.n_name_bytes
+    entries = sum(int(fitted._rows(batch).indices.size) for batch in batches)
+    size = sum(array.nbytes for array in fitted.to_state().all_arrays().values())
+    n_edges = getattr(learner, "n_edges_", 0)
+    return Trial(len(learner.label_counts_), learner.n_features_in_, n_bytes, n_edges, entries, size, seconds)
 
 
 def extrapolated(values: Sequence[float], doublings: float) -> float:
@@ -137,5 +125,6 @@ def extrapolated(values: Sequence[float], doublings: float) -> float:
 
 def peak(of_texts: bool, examples: float, end: Trial) -> int:
     """The bytes that training takes when it holds the most."""
-    rows = (COUNTED if of_texts else GIVEN) * end.entries + ROW * examples
-    return round(rows + EDGE * end.edges + WORD * end.words + LETTER * end.n_bytes + LABEL * end.labels)
+    rows = (USUAL.entry if of_texts else GIVEN) * end.entries + ROW * examples
+    names = USUAL.name_byte * end.n_bytes
+    return round(rows + USUAL.edge * end.edges + USUAL.word * end.words + names + USUAL.label * end.labels)

@@ -1,106 +1,234 @@
-"""A table's columns, their scales and a learner of ratings in one object: what the terminal trains for ratings."""
+"""A table's columns, their scales and a learner of ratings in one object."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, clone
 
 from shortlist.arrays.kernels import Floats
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_rows
+from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
-from shortlist.files import store
-from shortlist.files.store import State
+from shortlist.files.store import State, build
+from shortlist.inputs.examples import Examples
+from shortlist.measures import confusion, evaluate_ratings
+from shortlist.models.base import Model, Report, Table
+from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.prank import PRank
+from shortlist.ratings.scale import as_values
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def default_learner() -> RatingLearner:
     return PRank(passes=5, random_state=0)
 
 
-class Rater(BaseEstimator):
+class JudgedRatings(NamedTuple):
+    """The ratings given to some rows, and the true ones."""
+
+    given: NDArray[Any]
+    true: NDArray[Any]
+
+
+class GivenRatings:
+    """The rating of each row, and how far it lies from the rating below and from the one above, as answers."""
+
+    def __init__(self, ratings: NDArray[Any], distances: Floats) -> None:
+        self.ratings, self.distances = ratings, distances
+
+    def __iter__(self) -> Iterator[tuple[Any, float, float]]:
+        for rating, (below, above) in zip(self.ratings.tolist(), self.distances.tolist(), strict=True):
+            yield rating, below, above
+
+    def lines(self) -> Iterator[str]:
+        return (f"{rating}\t{below:.6g}\t{above:.6g}" for rating, below, above in self)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        for rating, below, above in self:
+            yield {"rating": rating, "from_step_below": _finite(below), "from_step_above": _finite(above)}
+
+
+class Rater(ClassifierMixin, Model[JudgedRatings]):
     """Learns ratings from rows of numbers and rates new ones, column by column under the same names.
 
     ``fit`` scales each column to mean 0 and variance 1, since the learners are sensitive to scale, and remembers how.
 
     Parameters
     ----------
-    learner : any learner of ratings; PRank(passes=5, random_state=0) if None.
+    learner : RatingLearner, default=None
+        Any learner of ratings; ``PRank(passes=5, random_state=0)`` if None.
+
+    Attributes
+    ----------
+    learner_ : RatingLearner
+        The learner, once something was learned.
+    classes_ : ndarray
+        The scale, lowest rating first.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What each column is brought to mean 0 and variance 1 by.
+    columns_ : list of str or None
+        The names of the columns, where they have names.
+    n_examples_ : int
+        How many rows were learned from.
+
+    References
+    ----------
+    Crammer and Singer, "Pranking with ranking", NIPS 2001 (paper 002).
+
+    Examples
+    --------
+    >>> from shortlist import Rater
+    >>> rater = Rater().fit([[1.0], [2.0], [3.0], [4.0]], ["bad", "bad", "good", "good"])
+    >>> rater.predict([[1.5], [3.5]]).tolist()
+    ['bad', 'good']
     """
+
+    task = "ratings"
+    usual_measures = ("MAE", "exact", "within@1")
+    detail = ""
+    rows_of = "numbers"
+    learner_: RatingLearner
 
     def __init__(self, learner: RatingLearner | None = None) -> None:
         self.learner = learner
 
-    def fit(self, X: Any, ratings: Any, columns: Sequence[str] | None = None) -> Rater:
-        """Forget everything and learn these rows. ``columns`` names the columns of X."""
-        table = self._dense(as_rows(X))
-        self.columns_ = None if columns is None else list(columns)
-        self.mean_ = table.mean(axis=0)
-        spread = table.std(axis=0)
-        self.scale_ = np.where(spread > 0, spread, 1.0)
-        self.n_examples_ = table.shape[0]
+    # Learning.
+
+    def fit(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
+        """Forget everything and learn these rows. ``columns`` names the columns of X; a data frame has names itself."""
+        table, names = _dense(X), _names(X, columns)
+        mean, spread = table.mean(axis=0), table.std(axis=0)
+        scale = np.where(spread > 0, spread, 1.0)
         learner = default_learner() if self.learner is None else clone(self.learner)
-        self.learner_ = learner.fit((table - self.mean_) / self.scale_, ratings)
+        learner.fit((table - mean) / scale, ratings)
+        # Nothing has failed: from here on the model is the new one.
+        self.learner_, self.mean_, self.scale_, self.columns_ = learner, mean, scale, names
+        self.n_examples_, self.n_features_in_ = table.shape
         return self
 
-    def learn(self, X: Any, ratings: Any, columns: Sequence[str] | None = None) -> Rater:
-        """Go on learning. The scales stay those of ``fit``."""
+    def learn(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
+        """Go on learning. The scales stay those of ``fit``; a Rater that has learned nothing begins with ``fit``."""
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X, ratings, columns)
         scaled = self._scaled(X, columns)
         self.learner_.partial_fit(scaled, ratings)
         self.n_examples_ += scaled.shape[0]
         return self
 
-    def rate(self, X: Any, columns: Sequence[str] | None = None) -> NDArray[Any]:
-        """The rating of each row."""
-        return self.learner_.predict(self._scaled(X, columns))
+    def partial_fit(self, X: MatrixLike, y: ArrayLike) -> Self:
+        """``learn`` under the name that scikit-learn has for it."""
+        return self.learn(X, y)
 
-    def neighbour_distances(self, X: Any, columns: Sequence[str] | None = None) -> Floats:
+    def fit_batches(self, batches: Iterable[Examples]) -> Self:
+        """``fit`` from batches of rows and ratings, all of which are kept."""
+        learner = default_learner() if self.learner is None else self.learner
+        rows, ratings, columns = _gathered(batches, learner.scale)
+        return self.fit(rows, ratings, columns)
+
+    def learn_batches(self, batches: Iterable[Examples]) -> Self:
+        """``learn`` of one batch after the other."""
+        self._check_fitted()
+        for batch in prefetch(batches):
+            self.learn(_rows(batch), as_values(_ratings(batch), self.classes_), batch.feature_names)
+        return self
+
+    # Rating.
+
+    def predict(self, X: MatrixLike, columns: Sequence[str] | None = None) -> NDArray[Any]:
+        """The rating of each row."""
+        scaled = self._scaled(X, columns)
+        return self.learner_.predict(scaled)
+
+    def rate(self, X: MatrixLike, columns: Sequence[str] | None = None) -> NDArray[Any]:
+        """The rating of each row."""
+        return self.predict(X, columns)
+
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the mean distance from the true rating, in steps of the scale, so that higher is better."""
+        scaled = self._scaled(X, None)
+        return self.learner_.score(scaled, y, sample_weight)
+
+    def neighbour_distances(self, X: MatrixLike, columns: Sequence[str] | None = None) -> Floats:
         """How far each row lies from the rating below and from the one above, n × 2."""
-        distances: Floats = self.learner_.neighbour_distances(self._scaled(X, columns))
+        scaled = self._scaled(X, columns)
+        distances: Floats = self.learner_.neighbour_distances(scaled)
         return distances
+
+    def explain(self, x: ArrayLike, columns: Sequence[str] | None = None) -> Explanation:
+        """What each column adds to the score of one row, and the rating that the score falls on."""
+        scaled = self._scaled(np.atleast_2d(np.asarray(x, dtype=np.float64)), columns)
+        names = list(range(self.mean_.size)) if self.columns_ is None else self.columns_
+        return self.learner_.explain_row(scaled, names)
+
+    def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
+        for batch in batches:
+            rows = _rows(batch)
+            yield GivenRatings(
+                self.rate(rows, batch.feature_names), self.neighbour_distances(rows, batch.feature_names)
+            )
+
+    # Measuring.
+
+    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
+        rows, ratings, columns = _gathered(batches, self.classes_)
+        yield JudgedRatings(self.rate(rows, columns), ratings)
+
+    def report(self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False) -> Report:
+        ((given, true),) = judged
+        scale = self.classes_.tolist()
+        table = confusion(given, true, scale).tolist()
+        rows = [[str(step), *row] for step, row in zip(scale, table, strict=True)]
+        shown = Table("Rows are true ratings, columns those given", ["", *map(str, scale)], rows, "ratings")
+        found = evaluate_ratings(given, true, measures, scale=scale)
+        return Report(found, [shown], {"scale": scale, "confusion": table})
+
+    # What was learned.
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The scale, lowest rating first."""
+        self._check_fitted()
         return self.learner_.classes_
 
+    def describe(self) -> dict[str, Any]:
+        return {
+            "learner": type(self.learner_).__name__,
+            "examples": self.n_examples_,
+            "ratings": len(self.classes_),
+            "features": self.mean_.size,
+        }
+
     def _scaled(self, X: Any, columns: Sequence[str] | None) -> Floats:
-        if not hasattr(self, "learner_"):
-            raise NotFittedError("this Rater has learned nothing yet; call fit first")
-        rows = as_rows(X) if not isinstance(X, Rows) else X
-        if columns is not None and self.columns_ is not None and list(columns) != self.columns_:
+        self._check_fitted()
+        names, table = _names(X, columns), _dense(X)
+        if names is not None and self.columns_ is not None and names != self.columns_:
             raise InputError(
-                f"the columns are {', '.join(columns)}, and the model learned from {', '.join(self.columns_)}; "
+                f"the columns are {', '.join(names)}, and the model learned from {', '.join(self.columns_)}; "
                 "they must be the same, in the same order"
             )
-        if rows.n_features != self.mean_.size:
-            raise InputError(f"the rows have {rows.n_features} columns, and the model learned from {self.mean_.size}")
-        return (self._dense(rows) - self.mean_) / self.scale_
+        if table.shape[1] != self.mean_.size:
+            raise InputError(f"the rows have {table.shape[1]} columns, and the model learned from {self.mean_.size}")
+        return (table - self.mean_) / self.scale_
 
-    @staticmethod
-    def _dense(rows: Rows) -> Floats:
-        dense: Floats = rows.to_matrix().toarray()
-        return dense
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file; ``shortlist.load`` opens it."""
-        store.save(self, path)
+    # Model files.
 
     def to_state(self) -> State:
+        self._check_fitted()
         settings = {"columns": self.columns_, "n_examples": self.n_examples_}
         arrays = {"mean": self.mean_, "scale": self.scale_}
         return State("Rater", settings, arrays, {"learner": self.learner_.to_state()})
 
     @classmethod
     def from_state(cls, state: State) -> Rater:
-        learner = store.build(state.parts["learner"])
+        learner = build(state.parts["learner"])
         state.require(isinstance(learner, RatingLearner), "its learner is a learner of ratings")
         rater = cls(clone(learner))
         rater.learner_ = learner
@@ -110,4 +238,42 @@ class Rater(BaseEstimator):
         finite = np.isfinite(rater.mean_).all() and np.isfinite(rater.scale_).all()
         state.require(bool(finite and (rater.scale_ > 0).all()), "scales are positive")
         rater.columns_, rater.n_examples_ = state.settings["columns"], int(state.settings["n_examples"])
+        rater.n_features_in_ = rater.mean_.size
         return rater
+
+
+def _gathered(batches: Iterable[Examples], scale: Any) -> tuple[Rows, NDArray[Any], Sequence[str] | None]:
+    """All rows, their ratings as the scale has them, and the names of the columns."""
+    every = list(batches)
+    if not every:
+        raise InputError("there are no examples")
+    ratings = [rating for batch in every for rating in _ratings(batch)]
+    return Rows.stack([_rows(batch) for batch in every]), as_values(ratings, scale), every[0].feature_names
+
+
+def _rows(batch: Examples) -> Rows:
+    if batch.rows is None:
+        raise InputError("ratings are learned from rows of numbers, and the data hold texts")
+    return batch.rows
+
+
+def _ratings(batch: Examples) -> list[str]:
+    return [own[0] for own in batch.labels or ()]
+
+
+def _dense(X: Any) -> Floats:
+    dense: Floats = (X if isinstance(X, Rows) else as_rows(X)).to_matrix().toarray()
+    return dense
+
+
+def _names(X: Any, columns: Sequence[str] | None) -> list[str] | None:
+    """The names of the columns: as given, or as a data frame has them."""
+    if columns is not None:
+        return list(columns)
+    own = getattr(X, "columns", None)
+    names = None if own is None or callable(own) else list(own)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _finite(distance: float) -> float | None:
+    return distance if abs(distance) != float("inf") else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_seed,
 from shortlist.errors import InputError
 from shortlist.files import store
 from shortlist.files.store import State
+from shortlist.ranking import Explanation
 from shortlist.ratings import saving
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.dual_stream import stream, widened
@@ -58,6 +59,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
     classes_ : the scale, lowest rating first.
     """
 
+    adds_biases = True  # whether a bias is a part of the score, and not a threshold for it
     classes_: NDArray[Any]
     n_features_in_: int
     _supports: dual.Supports | None
@@ -227,6 +229,26 @@ class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
         if weights is not None and not (weights.min() >= 0 < weights.max()):
             raise InputError("sample_weight must hold numbers of at least 0, not all of them 0")
         return -float(np.average(distances, weights=weights))
+
+    def explain_row(self, x: Floats, names: Sequence[Any] | None = None) -> Explanation:
+        """What each column, by its name or number, adds to the score of one row of numbers, and the rating it gets.
+
+        The score is that of the rating, where each rating has its own weights, and otherwise the row's on the scale.
+        """
+        if self._supports is not None or self.hypothesis == "voted":
+            raise InputError("a kernel, or a vote of many rules, is no sum over columns that could be explained")
+        weights, biases, _ = self._hypotheses()
+        row = _as_rows(x).to_matrix().toarray()
+        if row.shape[0] != 1:
+            raise InputError(f"explain takes one row, not {row.shape[0]}")
+        step = int(self._rate(x)[0])
+        own = step if weights.shape[1] == self.classes_.size > 1 else 0
+        votes = (weights[0, own] * row[0]).tolist()
+        pairs = list(zip(range(len(votes)) if names is None else names, votes, strict=True))
+        if self.adds_biases:
+            pairs.append(("(any row)", float(biases[0, own])))
+        heaviest = sorted((pair for pair in pairs if pair[1] != 0), key=lambda pair: -abs(pair[1]))
+        return Explanation(self.classes_[step].item(), float(sum(vote for _, vote in heaviest)), heaviest)
 
     def calibrate(self: Self, X: Any, y: Any) -> Self:
         """Fit probabilities on examples that were not learned from; learning more forgets them."""

@@ -15,6 +15,8 @@ arrives at an end lies as far out as the steps so far are wide on average. Ratin
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
@@ -33,6 +35,9 @@ class PRank(ThresholdLearner):
     >>> PRank(scale=["poor", "fair", "good"]).fit([[-1.0], [0.0], [1.0]], ["poor", "fair", "good"]).predict([[5.0]])
     array(['good'], dtype='<U4')
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"prank": {}}
+    adds_biases = False
 
     def _shape(self, n_steps: int) -> tuple[int, int]:
         return 1, n_steps - 1

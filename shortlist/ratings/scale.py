@@ -7,6 +7,7 @@ texts by code point) and opens for a new one at the place where that order puts 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -91,3 +92,25 @@ def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
 
 def _is_text(array: NDArray[Any]) -> bool:
     return array.dtype.kind == "U"
+
+
+def as_values(ratings: Sequence[str], scale: Any) -> NDArray[Any]:
+    """Ratings that were read as text, as the scale has them: numbers if they all are, text otherwise."""
+    if scale is not None and not all(isinstance(step, (int, float, np.number)) for step in scale):
+        return np.array(ratings, dtype=object if not ratings else str)
+    try:
+        numbers = np.array(ratings, dtype=np.float64)
+    except ValueError:
+        if scale is not None:
+            bad = next(rating for rating in ratings if not _is_number(rating))
+            raise InputError(f"the rating {bad!r} is no number, and those of the model are") from None
+        return np.array(ratings)
+    return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -4,10 +4,10 @@ The journal is the truth. Every model in memory is a replica that follows it, so
 process, writing a snapshot and taking an example back are one and the same thing: begin at a snapshot, and learn what
 the journal holds after it, one example at a time.
 
-    journal.py    examples and undos on disk, in order               writer.py    one commit for many requests
-    snapshots.py  model files beside the journal                     replica.py   a model that follows the journal
-    app.py        the HTTP interface, in the shapes of schemas.py    middleware.py      limits, token, headers, logs, metrics
-    browse.py     votes with their places; labels and features       direct.py    routes without detours
-    keeper.py     what goes on beside the requests                   serving.py   processes, sockets, signals
-    settings.py   what a server is told                              metrics.py, logs.py, page/
+    journal.py     examples and undos on disk, in order             writer.py    one commit for many requests
+    snapshots.py   model files beside the journal                   replica.py   a model that follows the journal
+    app.py         the HTTP interface, in the shapes of schemas.py  browse.py    labels by name
+    middleware.py  limits, token, headers, logs, metrics            direct.py    routes without detours
+    background.py  what goes on beside the requests                 serving.py   processes, sockets, signals
+    settings.py    what a server is told                            metrics.py, logs.py, page/
 """

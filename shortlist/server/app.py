@@ -18,8 +18,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
-from shortlist import __version__
 from shortlist.errors import InputError
+from shortlist.names import VERSION
 from shortlist.server import browse, schemas
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.direct import DirectRoute
@@ -81,7 +81,7 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
         replica.close()
 
     app = FastAPI(
-        title="shortlist", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
+        title="shortlist", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None,
         description="Ranks the labels of texts, says why, and learns from corrections.",
     )  # fmt: skip
     questions = APIRouter(route_class=DirectRoute)

@@ -1,4 +1,4 @@
-"""The middleware that every request passes: who may ask, how much, how long; headers, logs and metrics on the way out."""
+"""What every request passes: who may ask, how much, how long; headers, logs and metrics on the way out."""
 
 from __future__ import annotations
 

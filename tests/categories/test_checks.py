@@ -16,6 +16,7 @@ from shortlist import (
     check_learner,
 )
 from shortlist.categories.checks import PROMISES
+from shortlist.models.learners import learners
 
 LEARNERS = [
     FeatureFocus(),
@@ -53,6 +54,8 @@ LEARNERS = [
     UnweightedIndex(),
     UnweightedIndex(tolerance=1, classifiers=3, passes=2),
 ]
+LISTED = {type(learner) for learner in LEARNERS}
+LEARNERS += [entry.make() for entry in learners("categories").values() if entry.kind not in LISTED]  # just added
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: " ".join(str(learner).split()))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from shortlist.experiments.compare import LEARNERS
+from shortlist.models.learners import learners
 from tests.cli.test_bad_input import refused
 
 
@@ -25,7 +25,7 @@ def test_every_learner_on_the_same_splits(run, many):
     result = run("compare", many, "--learners", "all", "--splits", 2, "--json")
     assert result.code == 0, result.err
     found = {one["name"]: one for one in result.json["learners"]}
-    assert list(found) == list(LEARNERS)
+    assert list(found) == list(learners("categories"))
     assert found["feature-focus"]["quality"]["R1"] == [1.0, 1.0]
     assert found["ovr-svm"]["quality"]["R1"] == [1.0, 1.0]
     assert max(found["frequency"]["quality"]["R1"]) < 0.7

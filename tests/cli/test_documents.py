@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.cli.tasks.documents import whole_queries
 from shortlist.inputs import read
+from shortlist.models.document_ranker import whole_queries
 from tests.cli.test_bad_input import refused
 
 
@@ -68,8 +68,8 @@ def test_rank_prints_a_trec_run(run, ranker, tmp_path):
 def test_a_query_that_two_batches_share_is_ranked_whole(letor):
     for size in (30, 100, 500, 10**6):
         parts = list(whole_queries(iter(read(letor, batch=size))))
-        assert sum(rows.n_rows for rows, _, _ in parts) == 150
-        seen = [set(query) for _, query, _ in parts]
+        assert sum(rows.n_rows for rows, *_ in parts) == 150
+        seen = [set(query) for _, query, *_ in parts]
         assert sum(map(len, seen)) == len(set().union(*seen)) == 15
 
 

@@ -54,10 +54,10 @@ def test_the_user_can_stop_what_waits_for_input(tmp_path):
     Categorizer().learn("wheat", "grain").save(tmp_path / "model")
     began = time.monotonic()
     code = (
-        "import signal, sys\nfrom shortlist.cli import main\nimport shortlist.cli.tasks.categories as task\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\nlearn = task.learn\n"
+        "import signal, sys\nfrom shortlist.cli import main\nfrom shortlist import Categorizer\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\nlearn = Categorizer.learn_batches\n"
         "def say_and_learn(*all):\n    print('learning', flush=True)\n    learn(*all)\n"
-        "task.learn = say_and_learn\n"
+        "Categorizer.learn_batches = say_and_learn\n"
         f"sys.argv = ['shortlist', 'learn', {str(tmp_path / 'model')!r}, '-', '--format', 'fasttext']\nmain()\n"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.cli.tasks import Settings, task
 from shortlist.inputs import read
+from shortlist.models.making import Settings
 from tests.distributed.conftest import cluster_of_processes
 from tests.distributed.test_training import saved
 
@@ -53,6 +53,6 @@ def test_training_across_namespaces_is_that_of_one_machine(network, json_file, t
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
         done = subprocess.run([*train, *options], env=environment, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
-    model = task("categories").unfitted(Settings("rocchio"), texts=True)
+    model = Settings(learner="rocchio").model(of_texts=True)
     here = model.fit_batches((batch.texts, batch.labels) for batch in read(json_file))
     assert (tmp_path / "there").read_bytes() == saved(here, tmp_path / "here")

@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 
-import shortlist
+import shortlist.files.store
 from shortlist import AccuracySVM, InputError, MapSVM, ModelFileError, QueryScaler, RetrievalIndex, ScoreBins
 from shortlist.documents.retrieval import METHODS
 from shortlist.files.store import State
@@ -88,7 +88,7 @@ def test_bins_refuse_and_are_saved(tmp_path):
     ]:
         with pytest.raises(InputError, match=message):
             bad()
-    shortlist.store.save(bins, tmp_path / "bins.shortlist")
+    shortlist.files.store.save(bins, tmp_path / "bins.shortlist")
     assert (shortlist.load(tmp_path / "bins.shortlist").thresholds_ == bins.thresholds_).all()
     for thresholds in [np.array([[2.0, 1.0]]), np.array([[np.nan]]), np.zeros(3)]:
         with pytest.raises(ModelFileError):

@@ -11,7 +11,8 @@ import pytest
 from shortlist import Categorizer, FeatureFocus, InputError, Rocchio, TextVectorizer, load
 from shortlist.arrays.validation import as_size
 from shortlist.categories.checks import as_bytes
-from shortlist.models.memory import EDGE, LEAST, WORD, RoomMade
+from shortlist.models.memory import LEAST, RoomMade
+from shortlist.models.sizes import MOST
 
 BOUND = 70_000_000
 
@@ -67,7 +68,7 @@ def test_resident_memory_stays_below_the_bound(how, tmp_path):
     bound, words, forgotten, ranked = run(BOUND)
     assert bound < BOUND
     assert forgotten > 500_000
-    assert words * WORD < BOUND
+    assert words * MOST.word < BOUND
     assert "label 1" in ranked
     assert load(path).rank("topic2 theme2", 3).labels[0] in ("label 2", "kind 2")
 
@@ -84,7 +85,7 @@ def test_words_and_index_stay_in_step():
     model = capped()
     n = len(model.text_.vocabulary_)
     assert n == model.learner_.n_features_in_ == model.text_.n_features_
-    assert model.learner_.n_edges_ * EDGE < LEAST
+    assert model.learner_.n_edges_ * MOST.edge < LEAST
     seen = model.learner_.times_seen()
     names = model.text_.names(range(n))
     assert {"topic1", "topic2", "theme1"} <= set(names), "words that keep coming are not forgotten"

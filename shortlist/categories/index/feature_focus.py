@@ -10,6 +10,8 @@ Beyond the paper: ``max_total_edges``, a hard cap on the whole index (index_lear
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
@@ -42,6 +44,8 @@ class FeatureFocus(IndexLearner):
     random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
     n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"feature-focus": {"margin": 0.3}, "feature-focus-paper": {}}
 
     def __init__(
         self,

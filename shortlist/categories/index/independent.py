@@ -9,7 +9,7 @@ p_ind is ``threshold``; where it is not given, ``fit`` chooses it on a random 20
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class IndependentIndex(AdditiveLearner):
     random_state : seed of the choice of the held-out rows.
     n_jobs : threads for ranking; results do not depend on it.
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"independent": {}}
 
     number = np.int64  # n_fc and n_f are counts
 

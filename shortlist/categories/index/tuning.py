@@ -64,8 +64,8 @@ def make_scratch(n_classes: int) -> Scratch:
 @kernel
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
-    stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int,
-    step: float,
+    stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int, leakage: bool,
+    cap: int, step: float,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
 

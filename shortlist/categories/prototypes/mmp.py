@@ -22,7 +22,7 @@ PA-I) on the worst pair r, s:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -59,6 +59,11 @@ class MMP(OnlinePrototypes):
     random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
     n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {
+        "mmp": {},
+        **{f"mmp{loss}": {"loss": loss} for loss in (1, 2, 3)},
+    }
 
     def __init__(
         self,

@@ -36,7 +36,6 @@ from shortlist.labels import LabelSets
 HYPOTHESES = ("last", "averaged", "voted")
 UNLIMITED = np.iinfo(np.int64).max
 SPARE = 4  # full prototypes drop a quarter of their weights, so that many examples share the cost of dropping
-BLOCK = 1 << 20  # scores that are voted on at a time
 FINE = 1.01  # from one point of the loss curve to the next
 
 
@@ -205,13 +204,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         if self.hypothesis != "voted" and self._supports is None:
             return super()._rank(rows, ids, scores)
-        wide = len(self._labels) if self._supports is None else max(len(self._supports), len(self._labels))
-        some = max(1, BLOCK // max(wide, 1))  # all scores, or kernel values, of all rows may be too many at once
-        for first in range(0, rows.n_rows, some):
-            part = slice(first, min(first + some, rows.n_rows))
-            found = self._scores(rows.block(part.start, part.stop))
-            best = np.argsort(-found, axis=1, kind="stable")[:, : ids.shape[1]]
-            ids[part, : best.shape[1]], scores[part, : best.shape[1]] = best, np.take_along_axis(found, best, axis=1)
+        self._rank_by_scores(rows, ids, scores, width=0 if self._supports is None else len(self._supports))
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         if self.hypothesis != "voted" and self._supports is None:

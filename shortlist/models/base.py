@@ -1,0 +1,160 @@
+"""What every model is: something that is taught with examples, and asked.
+
+The command line, the server, a cluster and the planner know models by this class alone. A batch is an ``Examples``, as
+files are read into; a kind of model takes from it what it learns from: texts or rows, labels, ratings or judgements.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from shortlist.errors import InputError
+from shortlist.files.store import State, build
+from shortlist.files.store import save as save_file
+from shortlist.inputs.examples import Examples
+from shortlist.measures import Evaluation
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Task = Literal["categories", "ratings", "documents"]
+TASKS: tuple[Task, ...] = ("categories", "ratings", "documents")
+
+Judged = TypeVar("Judged")  # a batch's answers beside the truth, in the form that a kind of model measures them in
+
+
+class Answers(Protocol):
+    """What a model says of some examples."""
+
+    def lines(self) -> Iterator[str]:
+        """For people and pipes: a line for each answer."""
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """For machines: an object for each answer, of what JSON can hold."""
+
+
+@dataclass
+class Table:
+    """A table for people."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]]
+    what: str = "rows"  # what a row is about, should there be too many to show
+
+
+@dataclass
+class Report:
+    """What an evaluation found: the measures, and more that belongs to the kind of model."""
+
+    measures: Evaluation
+    tables: list[Table] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)  # for machines
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.measures.to_dict() | self.details
+
+
+class Model(BaseEstimator, ABC, Generic[Judged]):
+    """Base class of the models. ``learner_`` is there once something was learned."""
+
+    task: ClassVar[Task]
+    usual_measures: ClassVar[tuple[str, ...]]
+    detail: ClassVar[str]  # what ``evaluate`` can also show one by one
+    learner_: Any
+
+    # Learning.
+
+    @abstractmethod
+    def fit_batches(self, batches: Iterable[Examples]) -> Self:
+        """Forget everything and learn all examples."""
+
+    @abstractmethod
+    def learn_batches(self, batches: Iterable[Examples]) -> Self:
+        """Go on learning, in the order in which the examples come."""
+
+    # Answering.
+
+    @abstractmethod
+    def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[Answers]:
+        """Answer batch after batch. ``k`` is how many labels to name, where there are labels."""
+
+    def answer_text(self, text: str, k: int = 5) -> Answers:
+        """Answer one text."""
+        raise InputError(f"the model answers rows of {self.rows_of}, not texts")
+
+    rows_of: ClassVar[str] = "features"
+
+    # Measuring.
+
+    @abstractmethod
+    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[Judged]:
+        """Answer examples whose truth is known, as deep as these measures look."""
+
+    @abstractmethod
+    def report(self, judged: Iterable[Judged], measures: Sequence[str], *, details: bool = False) -> Report:
+        """Measure what was judged, here or on other machines."""
+
+    def evaluate(
+        self, batches: Iterable[Examples], measures: Sequence[str] | None = None, *, details: bool = False
+    ) -> Report:
+        """Measure the model on examples that it has not learned; with ``details``, one by one too."""
+        chosen = self.usual_measures if measures is None else measures
+        return self.report(self.judge(batches, chosen), chosen, details=details)
+
+    # Looking inside.
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The numbers of a model, by name."""
+
+    @property
+    def can_learn(self) -> bool:
+        """Whether it can go on learning."""
+        return hasattr(self.learner_, "partial_fit")
+
+    def check_can_learn(self) -> None:
+        """Refuse a model that cannot go on learning."""
+        if not self.can_learn:
+            raise InputError(f"{type(self.learner_).__name__} cannot go on learning; train it anew")
+
+    def copy(self) -> Self:
+        """Another model of the same, which shares nothing that learning changes."""
+        copied: Self = build(self.to_state())
+        return copied
+
+    def parameters(self) -> dict[str, Any]:
+        """How the learner, and what stands before it, are set."""
+        return {"parameters": self.learner_.get_params(deep=False)}
+
+    def set_jobs(self, n_jobs: int) -> None:
+        """Let the learner use that many threads, where it can; answers do not depend on it."""
+        if "n_jobs" in self.learner_.get_params(deep=False):
+            self.learner_.set_params(n_jobs=n_jobs)
+
+    # Model files.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file; ``shortlist.load`` opens it."""
+        self._check_fitted()
+        save_file(self, path)
+
+    @abstractmethod
+    def to_state(self) -> State:
+        """All that the model is."""
+
+    # Checks.
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "learner_")
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(f"this {type(self).__name__} has learned nothing yet; call fit or learn first")

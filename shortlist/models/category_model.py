@@ -1,0 +1,164 @@
+"""Models that rank labels, of texts or of rows of features: how they answer, and how they are measured."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from shortlist.arrays.rows import Rows
+from shortlist.categories.learner import CategoryLearner
+from shortlist.concurrency.prefetch import prefetch
+from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples
+from shortlist.labels import LabelSets, NumberedLabels
+from shortlist.measures import Evaluation, depth, evaluate, measure, per_label, propensities_for
+from shortlist.models.base import Model, Report, Table
+from shortlist.ranking import Ranking
+
+
+class JudgedRanking(NamedTuple):
+    """Rankings of some examples, and the labels that they have."""
+
+    ranking: Ranking
+    labels: Sequence[list[Any]]
+
+
+class RankedLabels:
+    """The best labels of some examples, as answers."""
+
+    def __init__(self, ranking: Ranking, ids: Sequence[str] | None) -> None:
+        self.ranking, self.ids = ranking, ids
+
+    def lines(self) -> Iterator[str]:
+        """Label, score, label, score, … of each example, separated by tabs."""
+        for one in self.ranking:
+            yield "\t".join(f"{_on_one_line(label)}\t{score:.6g}" for label, score in one)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        for n, one in enumerate(self.ranking):
+            named = {} if self.ids is None else {"id": self.ids[n]}
+            yield named | {"labels": [label for label, _ in one], "scores": [score for _, score in one]}
+
+
+class CategoryModel(Model[JudgedRanking]):
+    """Base class: ranks labels. A model says how examples become rows."""
+
+    task = "categories"
+    usual_measures = ("R1", "R5", "MRR", "P@5", "nDCG@5")
+    detail = "label"
+    learner_: CategoryLearner
+
+    @abstractmethod
+    def new_learner(self) -> CategoryLearner:
+        """The learner as it is set, before it has learned anything."""
+
+    @abstractmethod
+    def _rows(self, examples: Examples) -> Rows:
+        """The rows of a batch, refused where it holds something else."""
+
+    def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedLabels]:
+        for ranking, batch in self.rank_batches(batches, k):
+            yield RankedLabels(ranking, batch.ids)
+
+    def rank_batches(self, batches: Iterable[Examples], k: int) -> Iterator[tuple[Ranking, Examples]]:
+        """The k best labels of one batch after the other; while one is ranked, the next are tokenised and made."""
+        self._check_fitted()
+        with closing(prefetch(batches)) as read, closing(prefetch((self._rows(one), one) for one in read)) as tokenised:
+            for rows, batch in tokenised:
+                yield self.learner_.rank_rows(rows, k), batch
+
+    def rank_examples(self, examples: Examples, k: int) -> Ranking:
+        """The k best labels of each example of a batch."""
+        self._check_fitted()
+        return self.learner_.rank_rows(self._rows(examples), k)
+
+    # Measuring.
+
+    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRanking]:
+        for ranking, batch in self.rank_batches(batches, self.depth(measures)):
+            yield JudgedRanking(ranking, batch.labels or [])
+
+    def depth(self, measures: Sequence[str]) -> int:
+        """How many labels these measures look at."""
+        return depth([measure(name) for name in measures], len(self.learner_.classes_))
+
+    def report(self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False) -> Report:
+        ranking, truth = self.together(judged, measures)
+        found = Report(self.measured(ranking, truth, measures))
+        if details:
+            table = per_label(ranking, truth, n_labels=len(self.learner_.classes_)).to_dicts()
+            keys = ["label", "true", "assigned", "precision", "recall", "f1"]
+            rows = [[row[key] for key in keys] for row in table]
+            found.tables = [Table("Each text is given as many labels as it has", keys, rows, "labels")]
+            found.details = {"labels": table}
+        return found
+
+    def together(self, judged: Iterable[JudgedRanking], measures: Sequence[str]) -> tuple[Ranking, LabelSets]:
+        """The rankings of all batches as one, and the labels as numbers."""
+        rankings: list[Ranking] = []
+        labels: list[Sequence[list[Any]]] = []
+        for one in judged:
+            rankings.append(one.ranking)
+            labels.append(one.labels)
+        if not any(labels):
+            raise InputError("there are no examples to evaluate")
+        numbers = self.learner_.label_numbers(NumberedLabels.stack(labels))
+        return Ranking.stack(rankings, self.depth(measures)), numbers
+
+    def measured(self, ranking: Ranking, truth: LabelSets, measures: Sequence[str]) -> Evaluation:
+        """Measures of rankings as deep as these look."""
+        learner, chosen = self.learner_, [measure(name) for name in measures]
+        propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
+        return evaluate(ranking, truth, chosen, n_labels=len(learner.classes_), propensities=propensities)
+
+    # Looking inside.
+
+    def describe(self) -> dict[str, Any]:
+        learner = self.learner_
+        facts: dict[str, Any] = {
+            "learner": type(learner).__name__,
+            "examples": learner.n_examples_,
+            "labels": len(learner.label_counts_),
+            "features": learner.n_features_in_,
+        }
+        return facts | ({"edges": learner.n_edges_} if hasattr(learner, "n_edges_") else {})
+
+    @property
+    def n_name_bytes(self) -> int:
+        """How many bytes the names of the features take."""
+        return 0
+
+    def feature_names(self, columns: Sequence[int]) -> list[Any]:
+        """What people call the features of these columns."""
+        return list(columns)
+
+    def strongest(self, label: Any, n: int = 10) -> list[tuple[Any, float]]:
+        """The n features with the strongest connections to a label, and their weights."""
+        self._check_fitted()
+        if not hasattr(self.learner_, "strongest"):
+            raise InputError(f"{type(self.learner_).__name__} has no index whose connections could be shown")
+        return self._named(self.learner_.strongest(label, n))
+
+    def leaks(self, n: int = 10) -> list[tuple[Any, float]]:
+        """The n features that are seen with everything and predict nothing, and the share of weight that they lose."""
+        self._check_fitted()
+        return self._named(self.learner_.leaks(n)) if hasattr(self.learner_, "leaks") else []
+
+    def _named(self, pairs: Sequence[tuple[int, float]]) -> list[tuple[Any, float]]:
+        names = self.feature_names([column for column, _ in pairs])
+        return [(name, weight) for name, (_, weight) in zip(names, pairs, strict=True)]
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """All labels, in order of first appearance."""
+        self._check_fitted()
+        return self.learner_.classes_
+
+
+def _on_one_line(label: Any) -> str:
+    """A label that can stand between tabs."""
+    return str(label).replace("\t", " ").replace("\n", " ").replace("\r", " ")

@@ -1,0 +1,83 @@
+"""Every learner by the short name that the command line has for it.
+
+A learner names itself: ``short_names`` of its class says which names stand for which settings, and a class without
+has its own name, in lower case with hyphens. So a new learner is one new file in categories/, ratings/ or documents/,
+and the command line, comparisons, the server and the tests of the contract know it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from shortlist.categories.learner import CategoryLearner
+from shortlist.documents.ranker import LinearRanker
+from shortlist.errors import InputError
+from shortlist.models.base import Task
+from shortlist.names import learner_classes
+from shortlist.ratings.learner import RatingLearner
+
+BASES: dict[Task, type[BaseEstimator]] = {
+    "categories": CategoryLearner,
+    "ratings": RatingLearner,
+    "documents": LinearRanker,
+}
+USUAL: dict[Task, str] = {"categories": "tuned-index", "ratings": "prank", "documents": "map"}
+
+
+@dataclass(frozen=True)
+class Named:
+    """A learner with settings that has a short name."""
+
+    name: str
+    task: Task
+    kind: type[BaseEstimator]
+    settings: dict[str, Any]
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return (inspect.getdoc(self.kind) or "").partition("\n")[0]
+
+    def make(self) -> Any:
+        """One that has learned nothing."""
+        return self.kind(**self.settings)
+
+
+@cache
+def learners(task: Task) -> dict[str, Named]:
+    """The learners of a task, the usual one first."""
+    found = {}
+    for kind in learner_classes().values():
+        if issubclass(kind, BASES[task]):
+            names: dict[str, dict[str, Any]] = vars(kind).get("short_names") or {_hyphenated(kind.__name__): {}}
+            found.update({name: Named(name, task, kind, settings) for name, settings in names.items()})
+    usual = USUAL[task]
+    return {usual: found[usual]} | dict(sorted(found.items()))
+
+
+def named(task: Task, name: str | None = None, option: str = "--learner") -> Any:
+    """A learner by its short name; the usual one if None."""
+    known = learners(task)
+    if name is not None and name not in known:
+        raise InputError(f"{option} must be one of {', '.join(known)}, not {name!r}")
+    return known[USUAL[task] if name is None else name].make()
+
+
+def changed(estimator: Any, settings: dict[str, Any], prefix: str = "") -> Any:
+    """The estimator with these settings, refused if it has no such setting."""
+    known = estimator.get_params(deep=False)
+    for name in settings:
+        if name not in known:
+            names = ", ".join(prefix + one for one in known)
+            raise InputError(f"{type(estimator).__name__} has no setting {prefix}{name}; its settings are {names}")
+    return estimator.set_params(**settings)
+
+
+def _hyphenated(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()

@@ -1,0 +1,100 @@
+"""A model as someone asked for it, made before anything is read, or opened from a file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from shortlist.arrays.validation import as_size
+from shortlist.categories.learner import CategoryLearner
+from shortlist.errors import InputError
+from shortlist.files.store import load
+from shortlist.models.base import TASKS, Model, Task
+from shortlist.models.categorizer import Categorizer, default_text
+from shortlist.models.document_ranker import DocumentRanker
+from shortlist.models.learners import changed, named
+from shortlist.models.memory import LEAST
+from shortlist.models.rater import Rater, default_learner
+from shortlist.models.row_categorizer import RowCategorizer
+from shortlist.models.sizes import MOST
+
+TEXT = "text."  # what the settings of the text part begin with
+
+
+@dataclass
+class Settings:
+    """What to train, as the user asked for it."""
+
+    task: Task = "categories"
+    learner: str | None = None
+    measure: str | None = None  # what to optimise, where the learner can
+    values: dict[str, Any] = field(default_factory=dict)  # NAME=VALUE, and text.NAME=VALUE
+    max_memory: str | None = None  # of the whole process
+
+    def __post_init__(self) -> None:
+        if self.task not in TASKS:
+            raise InputError(f"--task must be one of {', '.join(TASKS)}, not {self.task!r}")
+        if self.max_memory is not None and self.task != "categories":
+            raise InputError(f"--max-memory is for --task categories, not {self.task}")
+
+    def model(self, *, of_texts: bool) -> Model[Any]:
+        """A model that has learned nothing: for texts, or for rows of features."""
+        if self.task == "documents":
+            return self._document_ranker()
+        if self.task == "ratings":
+            return self._rater()
+        learner, text = self._learner_and_text()
+        if of_texts:
+            model: Model[Any] = Categorizer(learner, text)
+        elif any(name.startswith(TEXT) for name in self.values):
+            raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
+        else:
+            model = RowCategorizer(learner)
+        if self.max_memory is not None:
+            bound_memory(model, self.max_memory)
+        return model
+
+    def check(self) -> None:
+        """Refuse settings that do not exist, before anything is read."""
+        if self.task == "categories":
+            self._learner_and_text()
+        else:
+            self.model(of_texts=False)
+
+    def _learner_and_text(self) -> tuple[Any, Any]:
+        for_text = {name[len(TEXT) :]: value for name, value in self.values.items() if name.startswith(TEXT)}
+        for_learner = {name: value for name, value in self.values.items() if not name.startswith(TEXT)}
+        learner = changed(named("categories", self.learner), for_learner)
+        return learner, changed(default_text(), for_text, prefix=TEXT)
+
+    def _rater(self) -> Rater:
+        learner, usual = named("ratings", self.learner), default_learner()
+        same = {name: value for name, value in usual.get_params().items() if name in learner.get_params()}
+        return Rater(changed(learner.set_params(**same), self.values))
+
+    def _document_ranker(self) -> DocumentRanker:
+        values = dict(self.values)
+        scale = values.pop("scale", "range")
+        asked = self.measure or self.learner
+        learner = named("documents", asked, "--learner" if self.measure is None and self.learner else "--measure")
+        return DocumentRanker(changed(learner, values), scale)
+
+
+def bound_memory(model: Model[Any], max_memory: str) -> None:
+    """Bound what the process takes while a model learns, the libraries included."""
+    if not isinstance(model, Categorizer):
+        raise InputError("--max-memory is for labels of texts; for rows of features use --set max_total_edges=N")
+    model.max_memory = as_size(max_memory, "--max-memory", least=MOST.libraries + LEAST) - MOST.libraries
+
+
+def open_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> Model[Any]:
+    """The model of a file, set to use that many threads where it can; a learner of categories alone is one too."""
+    found = load(path)
+    if isinstance(found, CategoryLearner):
+        found = RowCategorizer.of(found)
+    if not isinstance(found, Model):
+        raise InputError(f"{path} holds a {type(found).__name__} alone, which answers from Python only")
+    if n_jobs is not None:
+        found.set_jobs(n_jobs)
+    return found

@@ -1,0 +1,71 @@
+"""A learner of categories alone, as a model: for data that are rows of features already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sklearn.base import clone
+
+from shortlist.arrays.rows import Rows
+from shortlist.categories.learner import CategoryLearner
+from shortlist.concurrency.prefetch import prefetch
+from shortlist.errors import InputError
+from shortlist.files.store import State, build
+from shortlist.inputs.examples import Examples
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
+from shortlist.models.category_model import CategoryModel
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class RowCategorizer(CategoryModel):
+    """Ranks labels of rows of features. Its file is that of its learner, and opens as the learner.
+
+    Parameters
+    ----------
+    learner : any learner of categories.
+    """
+
+    def __init__(self, learner: CategoryLearner) -> None:
+        self.learner = learner
+
+    @classmethod
+    def of(cls, learner: CategoryLearner) -> Self:
+        """A learner that has learned, as a model."""
+        model = cls(learner)
+        model.learner_ = learner
+        return model
+
+    def new_learner(self) -> CategoryLearner:
+        learner: CategoryLearner = clone(self.learner)
+        return learner
+
+    def fit_batches(self, batches: Iterable[Examples]) -> Self:
+        names, sets, parts = LabelIndex(), [], []
+        for batch in prefetch(batches):
+            sets.append(names.learn(batch.labels, len(batch)))
+            parts.append(self._rows(batch))
+        if not parts:
+            raise InputError("there are no examples to learn from")
+        labels = NumberedLabels(names.names, LabelSets.stack(sets))
+        self.learner_ = self.new_learner().fit_rows(Rows.stack(parts), labels)
+        return self
+
+    def learn_batches(self, batches: Iterable[Examples]) -> Self:
+        self.check_can_learn()
+        for batch in prefetch(batches):
+            self.learner_.learn_rows(self._rows(batch), batch.labels)
+        return self
+
+    def _rows(self, examples: Examples) -> Rows:
+        if examples.rows is None:
+            raise InputError("the model takes rows of features, and the data hold texts; train another model on them")
+        return examples.rows
+
+    def copy(self) -> Self:
+        return self.of(build(self.to_state()))
+
+    def to_state(self) -> State:
+        return self.learner_.to_state()

@@ -1,0 +1,30 @@
+"""How many bytes the parts of a model take: what training holds at its peak, and the most that it can come to.
+
+A plan is made of the first, which is counted from the code; a bound is kept by the second, in which the room that
+arrays have to spare, copies while they grow, and those that saving makes are all counted as if they came together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes for each part of a model, and for what a process takes beside it."""
+
+    libraries: int  # with the loops that were compiled, and what is being read
+    label: int
+    word: int
+    name_byte: int  # each byte of a word's or a label's name
+    edge: int
+    entry: int  # an entry of a text's row: column and count
+
+
+# A word is 32 bytes in the index, 24 in the vocabulary and its counts, and slots of a table that is half full. An edge
+# is 16, in lists that have a quarter to spare. scikit-learn loads pandas where it is installed.
+USUAL = Sizes(
+    libraries=(340 if find_spec("pandas") else 275) * 10**6, label=300, word=80, name_byte=1, edge=21, entry=5
+)
+MOST = Sizes(libraries=360 * 10**6, label=400, word=200, name_byte=6, edge=60, entry=10)

@@ -1,0 +1,85 @@
+"""The version, where each public name stands, and which learners there are.
+
+Nothing of the package is imported before it is asked for, so that ``import shortlist`` is cheap.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+VERSION = "0.1.0.dev0"
+
+WHERE = {
+    "AccuracySVM": "documents.accuracy_svm",
+    "Categorizer": "models.categorizer",
+    "DocumentRanker": "models.document_ranker",
+    "Evaluation": "measures",
+    "Explanation": "ranking",
+    "FeatureFocus": "categories.index.feature_focus",
+    "FrequencyBaseline": "categories.frequency",
+    "IndependentIndex": "categories.index.independent",
+    "InputError": "errors",
+    "MMP": "categories.prototypes.mmp",
+    "MapSVM": "documents.average_precision",
+    "ModelFileError": "errors",
+    "MrrSVM": "documents.mrr",
+    "MulticlassPerceptron": "ratings.multiclass_perceptron",
+    "NdcgSVM": "documents.ndcg",
+    "OneVersusRest": "categories.one_versus_rest",
+    "PRank": "ratings.prank",
+    "Propensities": "measures",
+    "QueryRanking": "documents.queries",
+    "QueryScaler": "documents.scaling",
+    "Ranking": "ranking",
+    "Rater": "models.rater",
+    "RetrievalIndex": "documents.retrieval",
+    "RocSVM": "documents.roc",
+    "Rocchio": "categories.prototypes.rocchio",
+    "RocchioSelection": "categories.prototypes.rocchio",
+    "ScoreBins": "documents.binning",
+    "ShortlistError": "errors",
+    "TextVectorizer": "text.vectorizer",
+    "TopDown": "categories.top_down",
+    "TopicPerceptron": "categories.prototypes.topic_perceptron",
+    "TunedIndex": "categories.index.tuned_index",
+    "UnweightedIndex": "categories.index.unweighted_index",
+    "WidrowHoff": "ratings.widrow_hoff",
+    "check_learner": "categories.checks",
+    "evaluate": "measures",
+    "evaluate_documents": "measures",
+    "evaluate_ratings": "measures",
+    "load": "files.store",
+    "measure": "measures",
+    "per_label": "measures",
+    "read": "inputs",
+    "word_contexts": "text.context",
+}
+
+LEARNERS = ("categories", "ratings", "documents")  # the rooms in which each file may define learners
+
+
+def public(name: str) -> Any:
+    """What a public name stands for."""
+    return getattr(import_module(f"shortlist.{WHERE[name]}"), name)
+
+
+def storable(kind: str) -> Any:
+    """The class of that name that model files may hold: a public one, or a learner that has just been added."""
+    return public(kind) if kind in WHERE else learner_classes().get(kind)
+
+
+@cache
+def learner_classes() -> dict[str, type]:
+    """The classes that the files of the learners' rooms define, but those that leave something to others."""
+    found: dict[str, type] = {}
+    for room in LEARNERS:
+        package = import_module(f"shortlist.{room}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            classes = inspect.getmembers(import_module(module.name), inspect.isclass)
+            own = [(name, one) for name, one in classes if one.__module__ == module.name]
+            found.update((name, one) for name, one in own if not inspect.isabstract(one))
+    return found

@@ -1,0 +1,72 @@
+"""Learners by their short names, and models as someone asks for them."""
+
+import inspect
+
+import pytest
+from sklearn.base import clone
+
+import shortlist as sl
+from shortlist.models.base import TASKS, Model
+from shortlist.models.learners import BASES, learners, named
+from shortlist.models.making import Settings, open_model
+from shortlist.models.row_categorizer import RowCategorizer
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_public_learner_has_a_name(task):
+    public = [getattr(sl, name) for name in sl.__all__]
+    kinds = {one for one in public if inspect.isclass(one) and issubclass(one, BASES[task])}
+    assert {entry.kind for entry in learners(task).values()} == kinds
+    for name, entry in learners(task).items():
+        assert entry.summary.endswith((".", ":")) or entry.summary, name
+        assert clone(entry.make()).get_params().items() >= entry.settings.items()
+
+
+def test_names_that_people_type():
+    assert next(iter(learners("categories"))) == "tuned-index"
+    assert {"feature-focus", "independent", "mmp", "mmp1", "rocchio", "ovr-svm", "top-down"} <= set(
+        learners("categories")
+    )
+    assert set(learners("ratings")) == {"prank", "widrow-hoff", "multiclass-perceptron"}
+    assert set(learners("documents")) == {"map", "roc", "ndcg", "mrr", "accuracy"}
+    assert named("categories", "mmp2").loss == 2
+    with pytest.raises(sl.InputError, match="--learner must be one of tuned-index, feature-focus"):
+        named("categories", "magic")
+
+
+def test_settings_make_the_model_that_was_asked_for():
+    model = Settings(learner="mmp1", values={"passes": 3, "text.ngrams": 2}).model(of_texts=True)
+    assert (model.learner.loss, model.learner.passes, model.text.ngrams) == (1, 3, 2)
+    assert isinstance(Settings(learner="rocchio").model(of_texts=False), RowCategorizer)
+    rater = Settings("ratings", "widrow-hoff").model(of_texts=False)
+    assert rater.learner.passes == 5  # as the usual Rater
+    assert isinstance(Settings("documents", measure="roc").model(of_texts=False).learner, sl.RocSVM)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"task": "poems"}, "--task must be one of categories, ratings, documents"),
+        ({"task": "ratings", "max_memory": "1GB"}, "--max-memory is for --task categories"),
+        ({"values": {"wings": 2}}, "TunedIndex has no setting wings; its settings are"),
+        ({"values": {"text.wings": 2}}, "TextVectorizer has no setting text.wings"),
+        ({"task": "documents", "measure": "beauty"}, "--measure must be one of map"),
+    ],
+)
+def test_what_cannot_be_asked_for(settings, sentence):
+    with pytest.raises(sl.InputError, match=sentence):
+        Settings(**settings).check()
+
+
+def test_a_file_opens_as_a_model(tmp_path):
+    sl.FeatureFocus().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"]).save(tmp_path / "rows")
+    sl.Categorizer().learn("wheat", "grain").save(tmp_path / "texts")
+    sl.PRank().fit([[1.0], [2.0]], [1, 2]).save(tmp_path / "alone")
+    rows, texts = open_model(tmp_path / "rows", n_jobs=2), open_model(tmp_path / "texts")
+    assert isinstance(rows, Model)
+    assert isinstance(texts, Model)
+    assert rows.learner_.n_jobs == 2
+    assert rows.describe()["labels"] == 2
+    assert texts.describe()["labels"] == 1
+    with pytest.raises(sl.InputError, match="holds a PRank alone"):
+        open_model(tmp_path / "alone")

@@ -1,0 +1,69 @@
+"""What docs/add-a-learner.md says, done to the letter: a learner in one new file is known everywhere."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "add-a-learner.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """A copy of the package, and of what its tests need, with the page's file in it."""
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copytree(ROOT / "shortlist", folder / "shortlist")
+    (folder / "tests" / "categories").mkdir(parents=True)
+    shutil.copy(ROOT / "tests" / "categories" / "test_checks.py", folder / "tests" / "categories")
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    where = re.search(r"Put this into `([\w/.]+)`", PAGE)[1]
+    code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
+    (folder / where).write_text(code, encoding="utf-8")
+    lines = [{"text": f"wheat corn {n}", "labels": ["grain"]} for n in range(30)]
+    lines += [{"text": f"bank rates {n}", "labels": ["money"]} for n in range(30)]
+    (folder / "tickets.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def run(package, *command):
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=package, env=environment, capture_output=True, text=True, timeout=500,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def shortlist(package, line):
+    """Run a line of the page."""
+    assert line in PAGE
+    _, *words = line.split()
+    return run(package, "-m", "shortlist.cli", *words)
+
+
+def test_the_command_line_and_the_server_know_it(package):
+    assert "2 labels" in shortlist(package, "shortlist train tickets.jsonl --learner counting-votes")
+    served = (
+        "from pathlib import Path\nfrom shortlist.server.snapshots import opened\n"
+        "model = opened(Path('tickets.shortlist'))\n"
+        "print(type(model.learner_).__name__, model.rank('corn', 1)[0][0])\n"
+        "print(model.learn('rye', 'grain').learner_.n_examples_)"
+    )
+    assert run(package, "-c", served).split() == ["CountingVotes", "grain", "61"]
+
+
+def test_comparisons_know_it(package):
+    found = shortlist(package, "shortlist compare tickets.jsonl --learners counting-votes,frequency")
+    assert "counting-votes > frequency" in found
+
+
+def test_the_contract_tries_it(package):
+    said = run(package, "-m", "pytest", "-p", "no:cacheprovider", "tests", "-k", "CountingVotes")
+    assert "11 passed" in said
