@@ -247,11 +247,21 @@ def _offsets(lists: Sequence[list[Any]]) -> NDArray[np.int64]:
 
 def _in_order(ids: NDArray[np.int32], n: int) -> list[int]:
     """The different ones among numbers below n, in order of first appearance."""
-    first = np.full(n, ids.size)
-    first[ids[::-1]] = np.arange(ids.size)[::-1]  # of several places the one written last remains, the first
-    found = np.flatnonzero(first < ids.size)
-    order: list[int] = found[np.argsort(first[found])].tolist()
+    found = np.empty(min(ids.size, n), dtype=np.int32)
+    order: list[int] = found[: _list_new(ids, np.zeros(n, dtype=np.bool_), found)].tolist()
     return order
+
+
+@kernel
+def _list_new(ids: NDArray[np.int32], seen: NDArray[np.bool_], found: NDArray[np.int32]) -> int:
+    """List the different ids, the first one first; gives how many. seen: all false; found: room for them."""
+    n = 0
+    for number in ids:
+        if not seen[number]:
+            seen[number] = True
+            found[n] = number
+            n += 1
+    return n
 
 
 @kernel

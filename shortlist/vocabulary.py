@@ -85,6 +85,10 @@ class Vocabulary:
         vocabulary._name(letters, np.cumsum(lengths[kept]))
         return vocabulary
 
+    def first(self, n: int) -> Vocabulary:
+        """A vocabulary of the first n features only: what it was before the others arrived."""
+        return self if n == len(self) else self.keep(np.arange(len(self)) < n)
+
     def merge(self, other: Vocabulary) -> NDArray[np.int32]:
         """Take up the features of another vocabulary, new ones in its order, and give the number of each here."""
         numbers, new = self.learn(other.hashes)

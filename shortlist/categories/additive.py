@@ -10,6 +10,7 @@ times the smallest value in it, it fits into the 53 bits of a float64, and any o
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,12 +21,13 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.categories.shards import MergingLearner, added
+from shortlist.concurrency.locks import lock_of
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
 
 class AdditiveLearner(MergingLearner):
-    """Base class: adds up. A learner turns the sums into a ranking."""
+    """Base class: adds up. A learner turns the sums into what it ranks by, in ``_made_of_sums``."""
 
     nonnegative = True
     number: Any = np.float64  # what is added up: real numbers, or whole ones
@@ -35,6 +37,17 @@ class AdditiveLearner(MergingLearner):
         self._sums = scipy.sparse.csr_array((0, 0), dtype=self.number)
         self._pending: list[Any] = []  # sums not yet added: adding many small matrices one by one is slow
         self._derived: Any = None
+
+    @abstractmethod
+    def _made_of_sums(self) -> Any:
+        """What the learner ranks by."""
+
+    def _made(self) -> Any:
+        """What the learner ranks by. Of several threads that ask for it the first one makes it, for all."""
+        with lock_of(self).making:
+            if self._derived is None:
+                self._derived = self._made_of_sums()
+            return self._derived
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         X = rows._replace(data=rounded(rows.data)).to_matrix().astype(self.number, copy=False)
@@ -66,19 +79,19 @@ class AdditiveLearner(MergingLearner):
         return scipy.sparse.csr_array((sums.data, (sums.row, numbers[sums.col])), (sums.shape[0], len(self._labels)))
 
     def _all_sums(self) -> Any:
-        """All sums, features × labels."""
-        shape = (self._totals.size, len(self._labels))
-        if self._pending:
-            for matrix in [self._sums, *self._pending]:
-                matrix.resize(shape)
-            self._sums = sum(self._pending, self._sums).tocsr()
-            self._pending = []
-        self._sums.resize(shape)
-        return self._sums
+        """All sums, features × labels; of each feature in the order of the labels."""
+        with lock_of(self).making:
+            shape = (self._totals.size, len(self._labels))
+            if self._pending or self._sums.shape != shape:
+                for matrix in [self._sums, *self._pending]:
+                    matrix.resize(shape)
+                sums = sum(self._pending, self._sums).tocsr()
+                sums.sort_indices()
+                self._sums, self._pending = sums, []
+            return self._sums
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
         sums = self._all_sums()
-        sums.sort_indices()
         return {
             "totals": self._totals,
             "sums_indptr": sums.indptr.astype(np.int64),
@@ -94,6 +107,7 @@ class AdditiveLearner(MergingLearner):
         state.require(bool(finite and (sums > 0).all() and (self._totals >= 0).all()), "sums are positive")
         self._sums = scipy.sparse.csr_array((sums, labels, indptr), (self._totals.size, len(self._labels)))
         self._sums.check_format(full_check=True)
+        self._sums.sort_indices()
 
 
 def rounded(values: Floats, bits: int = 24) -> Floats:

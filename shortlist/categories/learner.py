@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -25,11 +24,14 @@ from sklearn.utils.metaestimators import available_if
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows, RowStore
-from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_seed, as_whole
+from shortlist.arrays.validation import as_rows, as_seed, as_whole
+from shortlist.categories import saving
+from shortlist.concurrency.interrupts import runs, stop_here, whole
+from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.errors import InputError
 from shortlist.files import store
-from shortlist.files.store import Later, State, array_to_text, text_to_array
-from shortlist.labels import LabelIndex, LabelSets
+from shortlist.files.store import State
+from shortlist.labels import LabelIndex, LabelSets, numbered
 from shortlist.ranking import Explanation, Ranking
 
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
@@ -37,11 +39,15 @@ SCORES = 1 << 20  # scores that are held at a time
 BIAS = -1  # the column of a vote that no feature casts
 
 
-class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
+class CategoryLearner(Shared, ClassifierMixin, BaseEstimator):
     """Base class of the learners of categories.
 
     X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each row, or an indicator
     matrix. Labels and columns that were never seen before may arrive with every ``partial_fit``.
+
+    Several threads may rank at a time; while one learns, the others wait (locks.py). A ``fit`` that fails, or is
+    stopped, leaves the learner as it was; a ``partial_fit`` that is stopped has learned the first so many rows, as
+    ``n_examples_`` tells (interrupts.py).
     """
 
     nonnegative = False  # whether the learner takes only values of at least 0
@@ -92,9 +98,12 @@ class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
         return self.fit_rows(self._check(X), Y)
 
     @available_if(lambda self: self.updatable)
+    @writing
+    @whole
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Any:
         """Learn some more rows, once, in the order given. ``classes`` names labels that need not occur in Y."""
         rows = self._check(X)
+        Y = numbered(Y, rows.n_rows)
         if not self.__sklearn_is_fitted__():
             self._start()
         if classes is not None:
@@ -102,11 +111,20 @@ class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
             self._expect()
         return self.learn_rows(rows, Y)
 
+    @writing
     def fit_rows(self, rows: Rows | RowStore, Y: Any) -> Any:
         """``fit`` on rows that have been checked."""
+        before = dict(self.__dict__)  # learning from the start changes none of the arrays that there were
+        try:
+            self._fit_rows(rows, Y)
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit_rows(self, rows: Rows | RowStore, Y: Any) -> None:
         for _ in self.fit_passes(rows, Y):
             pass
-        return self
 
     def fit_passes(self, rows: Rows | RowStore, Y: Any) -> Iterator[int]:
         """``fit_rows`` step by step: the learner can be tried after each pass, whose number is given."""
@@ -130,18 +148,26 @@ class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
             self._learn_pass(rows, labels, order.astype(np.int64, copy=False), n == 0)
             yield n + 1
 
+    @writing
     def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         """One pass of ``fit``; see shards.py for another way to go through it."""
         self._learn(rows, labels, order, first_pass)
 
+    @writing
+    @whole
     def learn_rows(self, rows: Rows, Y: Any) -> Any:
         """``partial_fit`` on rows that have been checked."""
         if not self.updatable:
             raise InputError(f"a {type(self).__name__} learns all its examples at once and cannot go on; use fit")
+        Y = numbered(Y, rows.n_rows)
         if not self.__sklearn_is_fitted__():
             self._start()
-        labels = self._take_up(rows, Y)
-        self._learn(self._prepare(rows), labels, np.arange(rows.n_rows, dtype=np.int64), True)
+        rows = self._prepare(rows)
+        for run in runs(rows.n_rows):
+            some, own = (rows, Y) if rows.n_rows == run.stop - run.start else (_run_of(rows, run), Y[run])
+            labels = self._take_up(some, own)
+            self._learn(some, labels, np.arange(some.n_rows, dtype=np.int64), True)
+            stop_here()
         return self
 
     def _start(self) -> None:
@@ -163,13 +189,16 @@ class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
 
     # Ranking.
 
+    @reading
     def rank(self, X: Any, k: int = 10) -> Ranking:
         """The k best labels of each row. Ties go to the label that appeared first."""
         self._check_fitted()
         return self.rank_rows(self._check(X), k)
 
+    @reading
     def rank_rows(self, rows: Rows, k: int = 10) -> Ranking:
         """``rank`` on rows that have been checked."""
+        self._check_fitted()
         k = min(as_whole(k, "k", least=1, most=sys.maxsize), max(len(self._labels), 1))
         rows = self._prepare(rows)
         ids = np.full((rows.n_rows, k), -1, dtype=np.int32)
@@ -211,31 +240,37 @@ class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
             raise InputError("n_jobs must be at least 1, or -1 for all processors, not 0")
         return jobs if jobs > 0 else os.cpu_count() or 1
 
+    @reading
     def decision_function(self, X: Any) -> Floats:
         """The score of every label for every row: n × number of labels, dense. ``rank`` needs far less memory."""
         self._check_fitted()
         return self._scores(self._prepare(self._check(X)))
 
+    @reading
     def predict(self, X: Any) -> NDArray[Any]:
         """The best label of each row; the most frequent label where none is retrieved."""
         self._check_fitted()
         return self.predict_rows(self._check(X))
 
+    @reading
     def predict_rows(self, rows: Rows) -> NDArray[Any]:
         """``predict`` on rows that have been checked."""
         best = self.rank_rows(rows, k=1).ids[:, 0]
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
 
+    @reading
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """R1: the share of rows whose best label is one of theirs (accuracy, where each row has one label)."""
         self._check_fitted()
         return self.score_rows(self._check(X), Y, sample_weight)
 
+    @reading
     def score_rows(self, rows: Rows, Y: Any, sample_weight: Any = None) -> float:
         """``score`` on rows that have been checked."""
         best = self.rank_rows(rows, k=1).ids[:, 0]
         return float(np.average(is_true(best, self._labels.look_up(Y, best.size)), weights=sample_weight))
 
+    @reading
     def explain(self, x: Any, label: Any) -> Explanation:
         """The votes of each column of one row for a label. They sum to the label's score."""
         self._check_fitted()
@@ -244,8 +279,10 @@ class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
             raise InputError(f"explain takes one row, not {row.n_rows}")
         return self.explain_row(row, label)
 
+    @reading
     def explain_row(self, row: Rows, label: Any) -> Explanation:
         """``explain`` on one row that has been checked."""
+        self._check_fitted()
         columns, votes = self._votes(self._prepare(row), self._number(label))
         total = 0.0
         for vote in votes.tolist():  # one after the other, as the kernels do: the same sum to the last bit
@@ -263,8 +300,10 @@ class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
         return number
 
     @property
+    @reading
     def classes_(self) -> NDArray[Any]:
         """All labels, in order of first appearance."""
+        self._check_fitted()
         names = self._labels.names
         kinds = {type(name) for name in names}
         if len(kinds) == 1:
@@ -276,53 +315,30 @@ class CategoryLearner(ClassifierMixin, BaseEstimator, ABC):
     @property
     def label_counts_(self) -> Longs:
         """In how many examples each label of ``classes_`` was seen."""
+        self._check_fitted()
         return self._label_counts[: len(self._labels)]
 
+    @reading
     def label_numbers(self, Y: Any) -> LabelSets:
         """The labels of Y as numbers in ``classes_``, for measuring; labels never learned get the numbers behind."""
+        self._check_fitted()
         return self._labels.look_up(Y, len(Y))
 
     # Model files.
 
+    @reading
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the learner to one file; ``shortlist.load`` opens it."""
         store.save(self, path)
 
+    @reading
     def to_state(self) -> State:
         self._check_fitted()
-        settings = {
-            "parameters": self.get_params(deep=False),
-            "n_examples": self.n_examples_,
-            "n_features": self.n_features_in_,
-        }
-        arrays = {name: self._finite(array) for name, array in self._to_arrays().items()}
-        arrays |= {"labels": text_to_array(self._labels.names), "label_counts": self.label_counts_}
-        return State(type(self).__name__, settings, arrays)
-
-    def _finite(self, array: Any) -> Any:
-        """An array for the model file, refused where a number in it is not finite: such a file could not be opened."""
-        if array.dtype.kind != "f":
-            return array
-        if isinstance(array, Later):
-            return replace(array, pieces=lambda: map(self._finite, array.pieces()))
-        if not np.isfinite(array).all():
-            raise InputError(
-                f"this {type(self).__name__} is not saved: what it has learned are no longer finite numbers; learn "
-                "again from smaller values (such as values='l2' makes them) or with a smaller step"
-            )
-        return array
+        return saving.state_of(self)
 
     @classmethod
     def from_state(cls, state: State) -> Any:
-        learner = cls(**state.settings["parameters"])
-        learner._start()
-        learner._labels = LabelIndex(array_to_text(state.array("labels", np.uint8)))
-        learner._label_counts = state.array("label_counts", np.int64)
-        state.require(learner._label_counts.size == len(learner._labels), "each label has one count")
-        learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
-        learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
-        learner._from_arrays(state)
-        return learner
+        return saving.learner_of(cls, state)
 
     # Checks.
 
@@ -349,6 +365,13 @@ def is_true(best: Ints, truth: LabelSets) -> NDArray[np.bool_]:
     hit = np.zeros(best.size, dtype=bool)
     hit[row[best[row] == truth.ids]] = True
     return hit
+
+
+def _run_of(rows: Rows, run: slice) -> Rows:
+    """A run of the rows, as rows of their own that share memory."""
+    indptr = rows.indptr[run.start : run.stop + 1]
+    inside = slice(indptr[0], indptr[-1])
+    return Rows(indptr - indptr[0], rows.indices[inside], rows.data[inside], rows.n_features)
 
 
 def _as_one_row(x: Any) -> Any:

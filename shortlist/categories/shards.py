@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Ints, Longs
 from shortlist.arrays.validation import as_whole
 from shortlist.categories.learner import CategoryLearner
+from shortlist.concurrency.interrupts import whole
+from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
 
@@ -29,12 +31,22 @@ class MergingLearner(CategoryLearner):
     def _merge(self, other: Any, numbers: Ints) -> None:
         """Take up what the other has learned; its label i has the number numbers[i] here."""
 
+    @writing
+    @whole
     def merge(self, other: Any) -> Any:
         """Take up what another learner of this kind has learned on other rows, over the same columns."""
         kind = type(self)
         if not isinstance(other, kind):
             raise InputError(f"only a {kind.__name__} can be merged into this one, not a {type(other).__name__}")
-        other._check_fitted()
+        other._give_to(self)
+        return self
+
+    @reading
+    def _give_to(self, taker: Any) -> None:
+        self._check_fitted()
+        taker._take_over(self)
+
+    def _take_over(self, other: Any) -> None:
         if not self.__sklearn_is_fitted__():
             self._start()
         numbers = self._labels.learn([[name] for name in other._labels.names], len(other._labels)).ids
@@ -44,13 +56,13 @@ class MergingLearner(CategoryLearner):
         self._label_counts = added(self._label_counts, counts)
         self.n_examples_ += other.n_examples_
         self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
-        return self
 
 
 class ShardedLearner(CategoryLearner):
     """Base class: goes through the rows of ``fit`` in several shards at once. A learner splits and mixes its state."""
 
     shards: int
+    _given_up = False  # whether the shards of this pass are to stop
 
     @abstractmethod
     def _shard(self, n: int) -> Any:
@@ -63,15 +75,26 @@ class ShardedLearner(CategoryLearner):
     def _begin(self) -> None:
         as_whole(self.shards, "shards", least=1)
 
+    @writing
     def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         if self.shards == 1:
             return self._learn(rows, labels, order, first_pass)
         parts = np.array_split(order, self.shards)
         shards = [self._shard(self.shards) for _ in parts]
         with ThreadPoolExecutor(min(self._jobs(), self.shards)) as pool:
-            for _ in pool.map(lambda shard, part: shard._learn(rows, labels, part, first_pass), shards, parts):
-                pass
+            try:
+                for _ in pool.map(lambda shard, part: shard._learn(rows, labels, part, first_pass), shards, parts):
+                    pass
+            except BaseException:  # the pool waits for all its threads before this goes on
+                for shard in shards:
+                    shard._given_up = True
+                raise
         self._mix(shards)
+
+    def _check_going_on(self) -> None:
+        """Between two runs of rows: a shard stops where another has failed, or the user has stopped them all."""
+        if self._given_up:
+            raise KeyboardInterrupt
 
 
 def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:

@@ -29,6 +29,7 @@ from shortlist.categories.additive import as_indicator
 from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.tree import Tree
+from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.files.store import State, array_to_text, build, text_to_array
 from shortlist.labels import LabelSets
@@ -158,6 +159,7 @@ class TopDown(CategoryLearner):
         """A product of probabilities is not a sum over columns: one vote stands for the whole."""
         return np.array([BIAS], dtype=np.int32), self._scores(row)[0, [label]]
 
+    @reading
     def edges_touched(self, X: Any) -> float:
         """d of paper 004: the mean number of classifiers that are applied to a row."""
         rows = self._check(X)
@@ -170,12 +172,14 @@ class TopDown(CategoryLearner):
         return float(applied) / max(rows.n_rows, 1)
 
     @property
+    @reading
     def n_weights_(self) -> int:
         """How many weights all classifiers hold."""
         return sum(classifiers.n_weights_ for classifiers in self._among.values())
 
     # Model files.
 
+    @reading
     def to_state(self) -> State:
         state = super().to_state()
         state.settings["parameters"]["tree"] = None if self.tree is None else [list(pair) for pair in self._pairs]

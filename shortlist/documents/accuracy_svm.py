@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.validation import as_choice, as_numbers, as_real, as_rows, as_whole
+from shortlist.concurrency.locks import reading
 from shortlist.documents.average_precision import map_loss
 from shortlist.documents.binning import ScoreBins
 from shortlist.documents.queries import as_queries
@@ -69,11 +70,11 @@ class AccuracySVM(LinearRanker):
         cost = np.count_nonzero(~relevant) / np.count_nonzero(relevant) if self.variant == 2 else 1.0
         svm = LinearSVC(C=C, dual=False, class_weight={0: 1.0, 1: cost}, max_iter=10_000)
         svm.fit(self._features(X, query), relevant.astype(np.int64))
-        self.coef_, self.intercept_ = svm.coef_[0].astype(np.float64), float(svm.intercept_[0])
-        self.n_features_in_ = rows.n_features
-        self.n_iter_ = int(svm.n_iter_)
+        coef, intercept = svm.coef_[0].astype(np.float64), float(svm.intercept_[0])
+        self._have(coef_=coef, intercept_=intercept, n_features_in_=rows.n_features, n_iter_=int(svm.n_iter_))
         return self
 
+    @reading
     def decision_function(self, X: Any, query: Any = None) -> Floats:
         """The score w·φ + b of each row, above 0 where the row is taken for relevant."""
         check_is_fitted(self, "coef_")
@@ -97,6 +98,7 @@ class AccuracySVM(LinearRanker):
     def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         return map_loss(above, starts, relevant)
 
+    @reading
     def to_state(self) -> State:
         check_is_fitted(self, "coef_")
         learned = {"intercept_": self.intercept_, "n_features_in_": self.n_features_in_, "n_iter_": self.n_iter_}

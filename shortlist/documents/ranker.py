@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_numbers, as_real, as_rows, as_whole
+from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
 from shortlist.documents.structural_svm import Plane, RankingRisk, solve
 from shortlist.errors import InputError
@@ -31,7 +32,7 @@ class QueriesSetAside(UserWarning):
     """Some queries have no relevant or no non-relevant document and teach nothing."""
 
 
-class LinearRanker(BaseEstimator, ABC):
+class LinearRanker(Shared, BaseEstimator, ABC):
     """A linear score for each document; the documents of a query are ranked by it. Subclasses set ``coef_``."""
 
     # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
@@ -51,6 +52,7 @@ class LinearRanker(BaseEstimator, ABC):
     def fit(self, X: Any, y: Any, query: Any = None) -> Any:
         """Learn from rows X, their relevance y and the id of the query each row answers."""
 
+    @reading
     def decision_function(self, X: Any) -> Floats:
         """The score w·φ of each row."""
         check_is_fitted(self, "coef_")
@@ -62,11 +64,13 @@ class LinearRanker(BaseEstimator, ABC):
         """The same scores, under the name that scikit-learn's tools look for."""
         return self.decision_function(X)
 
+    @reading
     def rank(self, X: Any, query: Any = None) -> QueryRanking:
         """The rows of each query, best first; equal scores keep the order of the rows."""
         scores = self._scores(X, query)
         return QueryRanking(as_queries(query, scores.size), scores)
 
+    @reading
     def score(self, X: Any, y: Any, query: Any = None) -> float:
         """The measure this ranker is judged by, averaged over the queries for which it is defined."""
         scores = self._scores(X, query)
@@ -104,6 +108,12 @@ class LinearRanker(BaseEstimator, ABC):
             groups.append((rows, good[rows], 1.0 / (among or np.count_nonzero(taken))))
         return Pairs.of(groups), taken
 
+    @writing
+    def _have(self, **learned: Any) -> None:
+        """Take up what was learned, all at once: until then the ranker is what it was before."""
+        self.__dict__.update(learned)
+
+    @reading
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, which ``shortlist.load`` opens."""
         store.save(self, path)
@@ -160,7 +170,6 @@ class StructuralRanker(LinearRanker):
         C = as_real(self.C, "C", least=0.0)
         tol = as_real(self.tol, "tol", least=0.0) * min(1.0, C)
         max_iter = as_whole(self.max_iter, "max_iter", least=1)
-        self.queries_set_aside_ = set_aside
         if set_aside.size:
             warnings.warn(
                 f"{set_aside.size} of {n_queries} queries have no relevant or no non-relevant "
@@ -179,11 +188,14 @@ class StructuralRanker(LinearRanker):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self.coef_, self.objective_, self.duality_gap_ = found.w, found.objective, found.gap
-        self.n_iter_, self.n_constraints_, self.n_active_constraints_ = found.passes, found.planes, found.active
-        self.n_features_in_ = n_features
+        self._have(
+            coef_=found.w, objective_=found.objective, duality_gap_=found.gap, n_iter_=found.passes,
+            n_constraints_=found.planes, n_active_constraints_=found.active, n_features_in_=n_features,
+            queries_set_aside_=set_aside,
+        )  # fmt: skip
         return self
 
+    @reading
     def to_state(self) -> State:
         check_is_fitted(self, "coef_")
         learned = {

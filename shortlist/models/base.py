@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file
@@ -62,7 +63,7 @@ class Report:
         return self.measures.to_dict() | self.details
 
 
-class Model(BaseEstimator, ABC, Generic[Judged]):
+class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     """Base class of the models. ``learner_`` is there once something was learned."""
 
     task: ClassVar[Task]
@@ -141,6 +142,7 @@ class Model(BaseEstimator, ABC, Generic[Judged]):
 
     # Model files.
 
+    @reading
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file; ``shortlist.load`` opens it."""
         self._check_fitted()
@@ -149,6 +151,11 @@ class Model(BaseEstimator, ABC, Generic[Judged]):
     @abstractmethod
     def to_state(self) -> State:
         """All that the model is."""
+
+    @writing
+    def _have(self, **learned: Any) -> None:
+        """Take up, all at once, what was learned."""
+        self.__dict__.update(learned)
 
     # Checks.
 

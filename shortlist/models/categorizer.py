@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
@@ -11,6 +14,8 @@ from sklearn.base import ClassifierMixin, clone
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import BIAS, CategoryLearner
+from shortlist.concurrency.interrupts import stop_here, whole
+from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
@@ -19,10 +24,29 @@ from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
 from shortlist.models.category_model import CategoryModel, RankedLabels
 from shortlist.models.memory import Bound
 from shortlist.ranking import Explanation, Ranking
-from shortlist.text.vectorizer import TextVectorizer
+from shortlist.text.vectorizer import Taken, TextVectorizer
 from shortlist.texts import as_texts, blocks
 
 Batch = Examples | tuple[Sequence[str], Any]  # texts and their labels
+
+
+@dataclass
+class TakenUp:
+    """Texts that were taken up, on their way to be learned."""
+
+    taken: Taken
+    rows: Rows
+    labels: NumberedLabels
+    n_learned: int = 0
+
+    @classmethod
+    def of(cls, text: TextVectorizer, texts: Sequence[str], labels: NumberedLabels) -> TakenUp:
+        taken = text.take(texts)
+        return cls(taken, text.weighted(taken.rows), labels)
+
+    def give_back(self, text: TextVectorizer) -> None:
+        """Learning was stopped: the text part forgets those that were not learned."""
+        text.give_back(self.taken, self.n_learned)
 
 
 def default_text() -> TextVectorizer:
@@ -44,6 +68,10 @@ class Categorizer(ClassifierMixin, CategoryModel):
     text : how texts become features; TextVectorizer(ngrams="auto", tf="log", idf="smooth") if None.
     max_memory : a bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is
         reached, the rarest words and the weakest edges make room, and learning goes on (memory.py).
+
+    Several threads may rank at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
+    Ctrl-C, leaves the model as it was; other learning that is stopped has learned the first so many texts, as
+    ``learner_.n_examples_`` tells.
     """
 
     def __init__(
@@ -64,26 +92,71 @@ class Categorizer(ClassifierMixin, CategoryModel):
         """Learn one text with its label or list of labels. New words and labels just arrive."""
         return self.learn_many([text], [labels])
 
+    @writing
+    @whole
     def learn_many(self, texts: Sequence[str], Y: Any) -> Categorizer:
         """Learn texts in the order given, going on from what is known."""
         texts = as_texts(texts)
         Y = self._checked(texts, Y)
-        if not self.__sklearn_is_fitted__():
-            self._begin()
-        bound = self._bound()
+        text, learner = self._parts()
+        bound = self._bound(text, learner)
         if bound is None:
-            self.learner_.learn_rows(self.text_.learn_rows(texts), Y)
+            self._learn_all(text, learner, texts, Y)
             return self
         bound.check_labels(Y)
+        self._have_parts(text, learner, bound)
         for block in blocks(texts):
-            self.learner_.learn_rows(self.text_.learn_rows(texts[block]), Y[block])
+            self._learn_all(text, learner, texts[block], Y[block])
             bound.keep()
+            stop_here()
         return self
 
+    def _learn_all(self, text: TextVectorizer, learner: CategoryLearner, texts: Sequence[str], Y: Any) -> None:
+        batch = TakenUp.of(text, texts, Y)
+        try:
+            self._learn(text, learner, batch)
+        except BaseException:
+            batch.give_back(text)
+            raise
+
+    @writing
+    @whole
+    def _learn(self, text: TextVectorizer, learner: CategoryLearner, batch: TakenUp) -> None:
+        """Learn texts that were taken up, or as many of them as there is time for."""
+        before = getattr(learner, "n_examples_", 0)
+        try:
+            learner.learn_rows(batch.rows, batch.labels)
+        finally:
+            batch.n_learned = getattr(learner, "n_examples_", 0) - before
+            if learner.__sklearn_is_fitted__():
+                self._have_parts(text, learner)
+
+    def _parts(self) -> tuple[TextVectorizer, CategoryLearner]:
+        """The parts that go on learning: those there are, or new ones, which the model has once they learned."""
+        if self.__sklearn_is_fitted__():
+            self.check_can_learn()
+            return self.text_, self.learner_
+        return self.new_text(), self.new_learner()
+
+    def new_text(self) -> TextVectorizer:
+        """The text part as it is set, before it has learned anything."""
+        text: TextVectorizer = default_text() if self.text is None else clone(self.text)
+        return text
+
+    def new_learner(self) -> CategoryLearner:
+        learner: CategoryLearner = TunedIndex() if self.learner is None else clone(self.learner)
+        return learner
+
+    def _have_parts(self, text: TextVectorizer, learner: CategoryLearner, bound: Bound | None = None) -> None:
+        bound = bound or self._bound_now
+        self._have(text_=text, learner_=learner, _bound_now=bound if bound and bound.text is text else None)
+
+    @writing
     def check_labels(self, Y: Any) -> None:
         """Refuse label lists that are bad, or for which ``max_memory`` leaves no room, as learning them would."""
         labels = numbered(Y, len(Y))
-        if self.__sklearn_is_fitted__() and (bound := self._bound()) is not None:
+        if self.__sklearn_is_fitted__() and (bound := self._bound(self.text_, self.learner_)) is not None:
+            self._have_parts(self.text_, self.learner_, bound)
             bound.check_labels(labels)
 
     def fit(self, texts: Sequence[str], Y: Any) -> Categorizer:
@@ -94,23 +167,26 @@ class Categorizer(ClassifierMixin, CategoryModel):
     def fit_batches(self, batches: Iterable[Batch]) -> Categorizer:
         """``fit`` from batches of texts and label lists, of which only the rows of counts are kept.
 
-        Batches are made in a thread of their own while earlier ones are tokenised.
+        Batches are made in a thread of their own while earlier ones are tokenised. Until all is learned the model is
+        what it was before.
         """
         pairs = map(texts_and_labels, batches)
-        self._begin()
-        bound = self._bound()
+        text, learner = self.new_text(), self.new_learner()
+        bound = self._bound(text, learner)
         if bound is not None:
-            return self._fit_within(bound, pairs)
-        names, sets = LabelIndex(), []
+            self._fit_within(bound, pairs)
+        else:
+            names, sets = LabelIndex(), []
 
-        def texts() -> Iterator[Sequence[str]]:
-            for some_texts, some_labels in prefetch(pairs):
-                sets.append(names.learn(some_labels, len(as_texts(some_texts))))
-                yield some_texts
+            def texts() -> Iterator[Sequence[str]]:
+                for some_texts, some_labels in prefetch(pairs):
+                    sets.append(names.learn(some_labels, len(as_texts(some_texts))))
+                    yield some_texts
 
-        counted = self.text_.fit_counts(texts())
-        rows = counted if self.learner_.takes_pieces else counted.all()
-        self.learner_.fit_rows(rows, NumberedLabels(names.names, LabelSets.stack(sets)))
+            counted = text.fit_counts(texts())
+            rows = counted if learner.takes_pieces else counted.all()
+            learner.fit_rows(rows, NumberedLabels(names.names, LabelSets.stack(sets)))
+        self._have_parts(text, learner, bound)
         return self
 
     def learn_batches(self, batches: Iterable[Batch]) -> Categorizer:
@@ -123,51 +199,49 @@ class Categorizer(ClassifierMixin, CategoryModel):
             for texts, Y in prefetch(pairs):
                 self.learn_many(texts, Y)
             return self
-        if not self.__sklearn_is_fitted__():
-            self._begin()
-        self.check_can_learn()
+        text, learner = self._parts()
+        waiting: deque[TakenUp] = deque()  # taken up, but not learned
+        taking, stopped = threading.Lock(), threading.Event()
 
-        def rows() -> Iterator[tuple[Rows, NumberedLabels]]:
+        def take_up() -> Iterator[TakenUp]:
             for texts, Y in prefetch(pairs):
                 labels = self._checked(texts, Y)
-                yield self.text_.learn_rows(texts), labels
+                with taking:
+                    if stopped.is_set():
+                        return
+                    waiting.append(batch := TakenUp.of(text, texts, labels))
+                yield batch
 
-        for some_rows, labels in prefetch(rows()):
-            self.learner_.learn_rows(some_rows, labels)
+        try:
+            for batch in prefetch(take_up()):
+                self._learn(text, learner, batch)
+                waiting.popleft()
+        finally:
+            stopped.set()
+            with taking:  # from now on nothing more is taken up
+                while waiting:
+                    waiting.pop().give_back(text)
+        self._have_parts(text, learner)
         return self
 
-    def _fit_within(self, bound: Bound, batches: Iterable[tuple[Sequence[str], Any]]) -> Categorizer:
+    def _fit_within(self, bound: Bound, batches: Iterable[tuple[Sequence[str], Any]]) -> None:
         """Learn in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
         checked = ((texts, self._checked(texts, labels)) for texts, labels in prefetch(batches))
         small = ((texts[block], labels[block]) for texts, labels in checked for block in blocks(texts))
         for rows, labels in bound.windows(small):
-            for _ in self.learner_.learn_passes(rows, labels):
+            for _ in bound.learner.learn_passes(rows, labels):
                 pass
             bound.keep()
-        if self.learner_.n_examples_ == 0:
+        if bound.learner.n_examples_ == 0:
             raise InputError("there are no texts to learn from")
-        return self
 
-    def _bound(self) -> Bound | None:
-        """The bound on memory, as long as it is the same."""
+    def _bound(self, text: TextVectorizer, learner: CategoryLearner) -> Bound | None:
+        """The bound on the memory of these parts, as long as it is the same."""
         if self.max_memory is None:
             return None
-        if self._bound_now is None or self._bound_now.given != self.max_memory:
-            self._bound_now = Bound(self.max_memory, self.text_, self.learner_)
-        return self._bound_now
-
-    def _begin(self) -> None:
-        self._bound_now = None
-        self.text_, self.learner_ = self.new_text(), self.new_learner()
-
-    def new_text(self) -> TextVectorizer:
-        """The text part as it is set, before it has learned anything."""
-        text: TextVectorizer = default_text() if self.text is None else clone(self.text)
-        return text
-
-    def new_learner(self) -> CategoryLearner:
-        learner: CategoryLearner = TunedIndex() if self.learner is None else clone(self.learner)
-        return learner
+        now = self._bound_now
+        same = now is not None and now.given == self.max_memory and now.learner is learner
+        return now if same else Bound(self.max_memory, text, learner)
 
     def _checked(self, texts: Sequence[str], Y: Any) -> NumberedLabels:
         """The labels; what is bad is refused before anything is learned from any text."""
@@ -175,6 +249,7 @@ class Categorizer(ClassifierMixin, CategoryModel):
 
     # Ranking.
 
+    @reading
     def rank(self, text: str | Sequence[str], k: int = 5) -> Ranking:
         """The k best labels of a text, or of each of many texts."""
         self._check_fitted()
@@ -183,16 +258,19 @@ class Categorizer(ClassifierMixin, CategoryModel):
             return one
         return self.learner_.rank_rows(self.text_.rows(as_texts(text)), k)
 
+    @reading
     def predict(self, texts: Sequence[str]) -> NDArray[Any]:
         """The best label of each text."""
         self._check_fitted()
         return self.learner_.predict_rows(self.text_.rows(as_texts(texts)))
 
+    @reading
     def score(self, texts: Sequence[str], Y: Any, sample_weight: Any = None) -> float:
         """R1: the share of texts whose best label is one of theirs."""
         self._check_fitted()
         return self.learner_.score_rows(self.text_.rows(as_texts(texts)), Y, sample_weight)
 
+    @reading
     def explain(self, text: str, label: Any) -> Explanation:
         """The votes of the words of a text for a label. They sum to the label's score."""
         self._check_fitted()
@@ -228,10 +306,12 @@ class Categorizer(ClassifierMixin, CategoryModel):
 
     # Model files.
 
+    @reading
     def to_state(self) -> State:
+        self._check_fitted()
         settings = {} if self.max_memory is None else {"max_memory": self.max_memory}
-        parts = {"text": self.text_.to_state(), "learner": self.learner_.to_state()}
-        return State("Categorizer", settings, parts=parts)
+        learner = self.learner_.to_state()  # first: the words may be ahead of what was learned, never behind
+        return State("Categorizer", settings, parts={"text": self.text_.to_state(), "learner": learner})
 
     @classmethod
     def from_state(cls, state: State) -> Categorizer:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice, as_rows
+from shortlist.concurrency.locks import reading
 from shortlist.documents.average_precision import MapSVM
 from shortlist.documents.queries import QueryRanking, as_queries
 from shortlist.documents.ranker import LinearRanker
@@ -105,9 +106,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         n_queries = len(as_queries(query, rows.n_rows))
         learner = MapSVM() if self.learner is None else clone(self.learner)
         learner.fit(self.scaled(rows, query), relevance, query=query)
-        # Nothing has failed: from here on the model is the new one.
-        self.learner_, self.n_examples_, self.n_queries_ = learner, rows.n_rows, n_queries
-        self.n_features_in_ = rows.n_features
+        self._have(learner_=learner, n_examples_=rows.n_rows, n_queries_=n_queries, n_features_in_=rows.n_features)
         return self
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
@@ -122,11 +121,13 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     # Ranking.
 
+    @reading
     def rank(self, X: MatrixLike, query: ArrayLike | None = None) -> QueryRanking:
         """The rows of each query, best first."""
         scores = self.decision_function(X, query)
         return QueryRanking(as_queries(query, scores.size), scores)
 
+    @reading
     def decision_function(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
         """The score of each row among those of its query."""
         scaled = self._as_learned(X, query)
@@ -136,11 +137,13 @@ class DocumentRanker(Model[JudgedDocuments]):
         """The score of each row among those of its query."""
         return self.decision_function(X, query)
 
+    @reading
     def score(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> float:
         """The measure that the learner optimises, averaged over the queries for which it is defined."""
         scaled = self._as_learned(X, query)
         return self.learner_.score(scaled, y, query=query)
 
+    @reading
     def explain(self, X: MatrixLike, row: int, query: ArrayLike | None = None) -> Explanation:
         """What each feature adds to the score of one row of X, among the rows of its query."""
         scaled = np.asarray(_as_rows(self._as_learned(X, query)).to_matrix()[[row]].todense()).ravel()
@@ -194,6 +197,7 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     # Model files.
 
+    @reading
     def to_state(self) -> State:
         self._check_fitted()
         settings = {"scale": self.scale, "n_examples": self.n_examples_, "n_queries": self.n_queries_}

@@ -12,6 +12,8 @@ from sklearn.base import ClassifierMixin, clone
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_rows
+from shortlist.concurrency.interrupts import whole
+from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
@@ -109,18 +111,29 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         scale = np.where(spread > 0, spread, 1.0)
         learner = default_learner() if self.learner is None else clone(self.learner)
         learner.fit((table - mean) / scale, ratings)
-        # Nothing has failed: from here on the model is the new one.
-        self.learner_, self.mean_, self.scale_, self.columns_ = learner, mean, scale, names
-        self.n_examples_, self.n_features_in_ = table.shape
+        n_examples, n_features = table.shape
+        self._have(
+            learner_=learner,
+            mean_=mean,
+            scale_=scale,
+            columns_=names,
+            n_examples_=n_examples,
+            n_features_in_=n_features,
+        )
         return self
 
+    @writing
+    @whole
     def learn(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
         """Go on learning. The scales stay those of ``fit``; a Rater that has learned nothing begins with ``fit``."""
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings, columns)
         scaled = self._scaled(X, columns)
-        self.learner_.partial_fit(scaled, ratings)
-        self.n_examples_ += scaled.shape[0]
+        before = int(self.learner_._clock[0])
+        try:
+            self.learner_.partial_fit(scaled, ratings)
+        finally:
+            self.n_examples_ += int(self.learner_._clock[0]) - before
         return self
 
     def partial_fit(self, X: MatrixLike, y: ArrayLike) -> Self:
@@ -142,6 +155,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     # Rating.
 
+    @reading
     def predict(self, X: MatrixLike, columns: Sequence[str] | None = None) -> NDArray[Any]:
         """The rating of each row."""
         scaled = self._scaled(X, columns)
@@ -151,17 +165,20 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """The rating of each row."""
         return self.predict(X, columns)
 
+    @reading
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Minus the mean distance from the true rating, in steps of the scale, so that higher is better."""
         scaled = self._scaled(X, None)
         return self.learner_.score(scaled, y, sample_weight)
 
+    @reading
     def neighbour_distances(self, X: MatrixLike, columns: Sequence[str] | None = None) -> Floats:
         """How far each row lies from the rating below and from the one above, n × 2."""
         scaled = self._scaled(X, columns)
         distances: Floats = self.learner_.neighbour_distances(scaled)
         return distances
 
+    @reading
     def explain(self, x: ArrayLike, columns: Sequence[str] | None = None) -> Explanation:
         """What each column adds to the score of one row, and the rating that the score falls on."""
         scaled = self._scaled(np.atleast_2d(np.asarray(x, dtype=np.float64)), columns)
@@ -220,6 +237,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     # Model files.
 
+    @reading
     def to_state(self) -> State:
         self._check_fitted()
         settings = {"columns": self.columns_, "n_examples": self.n_examples_}

@@ -10,6 +10,7 @@ from shortlist import dual
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_whole
+from shortlist.concurrency.interrupts import stop_here
 
 if TYPE_CHECKING:
     from shortlist.ratings.learner import RatingLearner
@@ -26,6 +27,7 @@ def stream(learner: RatingLearner, supports: dual.Supports, rows: Rows, order: L
         used, size = learner._weights.any(axis=(0, 1)), np.linalg.norm(learner._weights[0], axis=0)
         kept = supports.drop(used, size, turn.most)
         learner._weights = np.ascontiguousarray(learner._weights[:, :, kept])
+        stop_here()
 
 
 def widened(weights: Floats, n_columns: int) -> Floats:

@@ -8,7 +8,7 @@ hypothesis, its average and its voters are laid out is told in voting.py.
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -23,6 +23,8 @@ from shortlist import dual
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_seed, as_whole
+from shortlist.concurrency.interrupts import runs, stop_here, whole
+from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.errors import InputError
 from shortlist.files import store
 from shortlist.files.store import State
@@ -38,7 +40,7 @@ RUN = 16  # rows that stay together when a pass is shuffled
 PREDICT_BLOCK = 2**22  # the most scores, or kernel values, that predicting holds at a time
 
 
-class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
+class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
     """A learner of ratings on an ordered scale.
 
     Parameters
@@ -57,6 +59,9 @@ class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
     Attributes
     ----------
     classes_ : the scale, lowest rating first.
+
+    Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
+    Ctrl-C, leaves the learner as it was; a ``partial_fit`` that is stopped has learned a whole number of rows.
     """
 
     adds_biases = True  # whether a bias is a part of the score, and not a threshold for it
@@ -121,14 +126,22 @@ class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
 
     # Learning.
 
+    @writing
     def fit(self: Self, X: Any, y: Any) -> Self:
         """Learn from all rows, ``passes`` times, forgetting what was learned before."""
         passes = as_whole(self.passes, "passes", least=1)
         seed = as_seed(self.random_state)
         generator = None if seed is None else np.random.default_rng(seed)
-        self._take(X, y, None, afresh=True, passes=passes, generator=generator)
+        before = dict(self.__dict__)  # learning from the start changes none of the arrays that there were
+        try:
+            self._take(X, y, None, afresh=True, passes=passes, generator=generator)
+        except BaseException:
+            self.__dict__ = before
+            raise
         return self
 
+    @writing
+    @whole
     def partial_fit(self: Self, X: Any, y: Any, classes: Any = None) -> Self:
         """Go on learning from these rows, once, in the order given.
 
@@ -138,6 +151,8 @@ class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
         self._take(X, y, classes)
         return self
 
+    @writing
+    @whole
     def predict_and_learn(self, X: Any, y: Any) -> NDArray[Any]:
         """As ``partial_fit``, and give the rating that the last rule predicted for each row just before learning it."""
         rated = self._take(X, y)
@@ -206,19 +221,23 @@ class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
         for number in range(passes):
             if generator is not None and number > 0:
                 order = in_runs(rows.n_rows, generator)
-            if self._supports is None:
-                self._learn(rows, rows, order, y, rated)
-            else:
+            if self._supports is not None:
                 stream(self, self._supports, rows, order, y, rated)
+                continue
+            for run in runs(order.size):
+                self._learn(rows, rows, order[run], y, rated[run])
+                stop_here()
         return rated
 
     # Predicting.
 
+    @reading
     def predict(self, X: Any) -> NDArray[Any]:
         """The rating of each row."""
         rated = self._rate(X)
         return self.classes_[rated]
 
+    @reading
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the ranking loss: −mean |ŷ − y|, counted in steps of the scale, so that higher is better."""
         rated = self.predict(X)
@@ -230,6 +249,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
             raise InputError("sample_weight must hold numbers of at least 0, not all of them 0")
         return -float(np.average(distances, weights=weights))
 
+    @reading
     def explain_row(self, x: Floats, names: Sequence[Any] | None = None) -> Explanation:
         """What each column, by its name or number, adds to the score of one row of numbers, and the rating it gets.
 
@@ -250,6 +270,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
         heaviest = sorted((pair for pair in pairs if pair[1] != 0), key=lambda pair: -abs(pair[1]))
         return Explanation(self.classes_[step].item(), float(sum(vote for _, vote in heaviest)), heaviest)
 
+    @writing
     def calibrate(self: Self, X: Any, y: Any) -> Self:
         """Fit probabilities on examples that were not learned from; learning more forgets them."""
         scores = self._evidence(X)
@@ -263,6 +284,7 @@ class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
         return True
 
     @available_if(_is_calibrated)
+    @reading
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each rating, n × k: never negative, and each row sums to one."""
         assert self._calibration is not None
@@ -314,10 +336,12 @@ class RatingLearner(ClassifierMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         return tags
 
+    @reading
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, which ``shortlist.load`` opens."""
         store.save(self, path)
 
+    @reading
     def to_state(self) -> State:
         return saving.state_of(self)
 

@@ -20,6 +20,7 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice
+from shortlist.concurrency.locks import reading
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.voting import move, retire
 
@@ -67,11 +68,13 @@ class MulticlassPerceptron(RatingLearner):
         self._biases = np.insert(self._biases, at, 0.0, axis=1)
 
     @property
+    @reading
     def coef_(self) -> Floats:
         """The prototypes [k, m]; with a kernel, the coefficients of the support vectors; [h, k, m] for h voters."""
         weights = self._hypotheses()[0]
         return weights[0] if self.hypothesis != "voted" else weights
 
+    @reading
     def scores(self, X: Any) -> Floats:
         """The score of each rating, n × k: w_r·x; for "voted", the share of the votes."""
         weights, biases, votes = self._hypotheses()
@@ -83,11 +86,13 @@ class MulticlassPerceptron(RatingLearner):
             blocks.append(np.einsum("nhr,h->nr", scores, votes) / votes.sum())
         return np.concatenate(blocks)
 
+    @reading
     def decision_function(self, X: Any) -> Floats:
         """The ``scores``; of two ratings, as scikit-learn has it, by how much the higher one leads."""
         scores = self.scores(X)
         return scores[:, 1] - scores[:, 0] if self.classes_.size == 2 else scores
 
+    @reading
     def neighbour_distances(self, X: Any) -> Floats:
         """By how much the predicted rating leads the one below it and the one above it, n × 2; ∞ at the ends."""
         scores = self.scores(X)

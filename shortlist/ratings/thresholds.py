@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs
+from shortlist.concurrency.locks import reading
 from shortlist.ratings.learner import RatingLearner
 
 
@@ -19,12 +20,14 @@ class ThresholdLearner(RatingLearner):
         """The thresholds [h, k−1] against which the scores are held, from the biases [h, p]."""
 
     @property
+    @reading
     def coef_(self) -> Floats:
         """The weights w of the rule; with a kernel, the coefficients α of its support vectors; [h, m] for h voters."""
         weights = self._hypotheses()[0][:, 0]
         return weights[0] if self.hypothesis != "voted" else weights
 
     @property
+    @reading
     def thresholds_(self) -> Floats:
         """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule; [h, k−1] for h voters."""
         edges = self._edges(self._hypotheses()[1])
@@ -33,6 +36,7 @@ class ThresholdLearner(RatingLearner):
     def _rate(self, X: Any) -> Longs:
         return (self.distances(X) >= 0).sum(axis=1)
 
+    @reading
     def distances(self, X: Any) -> Floats:
         """How far each row lies above each threshold, n × (k − 1): w·x − b_r, falling with r; negative is below.
 
@@ -48,6 +52,7 @@ class ThresholdLearner(RatingLearner):
             blocks.append(np.einsum("nhr,h->nr", margins, votes) / votes.sum())
         return np.concatenate(blocks)
 
+    @reading
     def neighbour_distances(self, X: Any) -> Floats:
         """How far each row lies above the threshold below it and below the one above it, n × 2; ∞ at the ends."""
         distances = self.distances(X)
@@ -56,6 +61,7 @@ class ThresholdLearner(RatingLearner):
         rated = (distances >= 0).sum(axis=1)[:, None]
         return np.hstack([np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)])
 
+    @reading
     def decision_function(self, X: Any) -> Floats:
         """How far each row lies inside the interval of each rating, n × k: negative outside, largest at the prediction.
 
@@ -68,6 +74,7 @@ class ThresholdLearner(RatingLearner):
         ends = np.full((distances.shape[0], 1), np.inf)
         return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
 
+    @reading
     def project(self, X: Any) -> Floats:
         """Where each row lies on the line, to sort rows by: w·x; for "voted", the mean step number of the votes."""
         if self.hypothesis == "voted":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -12,6 +12,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.rows import Rows
+from shortlist.concurrency.interrupts import stop_here, whole
+from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.text.counted import CountedRows
@@ -24,7 +26,16 @@ from shortlist.texts import as_texts, blocks
 from shortlist.vocabulary import Vocabulary
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator):
+class Taken(NamedTuple):
+    """Texts that were taken up: their rows of counts, and what is needed to give them back."""
+
+    rows: Rows
+    settings: Settings  # before
+    n_features: int
+    after: tuple[int, int]  # documents and features
+
+
+class TextVectorizer(Shared, TransformerMixin, BaseEstimator):
     """Texts to rows of weighted features, with a vocabulary that grows as texts arrive.
 
     With the defaults, the counts are those of scikit-learn's ``CountVectorizer``; columns are in order of first
@@ -57,10 +68,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     Learning online: ``partial_fit`` and ``learn_rows`` first take up all their texts (new features, m, u and pivot),
     and ``learn_rows`` then weighs the rows with the counts as they are after the whole batch. Given one text at a time,
     the rows are those that a learner on a stream can know: weighted by what came so far, the text itself included.
-    Rows given earlier stay as they were.
+    Rows given earlier stay as they were. A ``fit`` that fails, or learning that is stopped, leaves all as it was.
     """
 
     vocabulary_: Vocabulary
+    _settings: Settings
+    _weighting: Weighting
 
     def __init__(
         self,
@@ -112,9 +125,19 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         copy: TextVectorizer = clone(self)
         return copy.set_params(ngrams=chosen.ngrams, prefix=chosen.prefix)
 
+    @writing
+    @whole
     def merge(self, other: TextVectorizer) -> TextVectorizer:
         """Take up what another vectorizer of the same parameters has learned, as if its texts had come next. Exact."""
-        check_is_fitted(other, "vocabulary_")
+        other._give_to(self)
+        return self
+
+    @reading
+    def _give_to(self, taker: TextVectorizer) -> None:
+        check_is_fitted(self, "vocabulary_")
+        taker._take_over(self)
+
+    def _take_over(self, other: TextVectorizer) -> None:
         if not hasattr(self, "vocabulary_"):
             self._begin()
         if self._settings != other._settings:
@@ -123,8 +146,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         if self._settings.hashed is not None:
             numbers = np.arange(self.n_features_, dtype=np.int32)
         self._weighting.merge(other._weighting, numbers, self.n_features_)
-        return self
 
+    @writing
+    @whole
     def forget_rare(self) -> NDArray[np.bool_]:
         """Forget the features of fewer than ``min_df`` documents, as ``fit`` does; says which columns are kept."""
         if self._settings.min_df == 1 or self._settings.hashed is not None:
@@ -141,46 +165,83 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """Learn from these batches of texts alone, and give the rows of all of them."""
         return self.fit_counts(batches).all()
 
+    @writing
     def fit_counts(self, batches: Iterable[Sequence[str]]) -> CountedRows:
         """Learn from these batches of texts alone, and keep the rows of all of them, to be weighed as they are taken.
 
         Neither the texts are kept nor anything else that grows with them.
         """
-        self._begin()
-        rows = CountedRows(self.weighted)
-        for texts in batches:
-            rows.add(self.take_up(texts))
-        rows.n_features = self.n_features_
-        kept = self.forget_rare()
-        if not kept.all():
-            rows.keep_columns(kept)
+        before = dict(self.__dict__)  # learning from the start changes nothing of what there was
+        try:
+            self._begin()
+            rows = CountedRows(self.weighted)
+            for texts in batches:
+                rows.add(self.take_up(texts))
+            rows.n_features = self.n_features_
+            kept = self.forget_rare()
+            if not kept.all():
+                rows.keep_columns(kept)
+        except BaseException:
+            self.__dict__ = before
+            raise
         return rows
 
+    @writing
+    @whole
     def learn_rows(self, texts: Sequence[str]) -> Rows:
         """Take up these texts, and give their rows, weighted by the counts after all of them."""
-        return self.weighted(self.take_up(texts))
+        return self.weighted(self.take(texts).rows)
 
     def take_up(self, texts: Iterable[str]) -> Rows:
         """Take up these texts, and give their rows of counts, not yet weighted."""
+        return self.take(texts).rows
+
+    @writing
+    @whole
+    def take(self, texts: Iterable[str]) -> Taken:
+        """``take_up`` for those who may have to give some of the texts back: all of them are taken up, or none."""
         if not hasattr(self, "vocabulary_"):
             self._begin()
-        texts = as_texts(texts)
-        if texts:
-            self._settle(texts)
-        counted = [self._count(texts[block], learning=True) for block in blocks(texts)]
+        texts, settings, n_features = as_texts(texts), self._settings, self.n_features_
+        counted = []
+        try:
+            if texts:
+                self._settle(texts)
+            for block in blocks(texts):
+                counted.append(self._count(texts[block], learning=True))
+                stop_here()
+        except BaseException:
+            self._settings, self.vocabulary_ = settings, self.vocabulary_.first(n_features)
+            raise
         rows = Rows.stack(counted)._replace(n_features=self.n_features_)
         self._weighting.learn(rows)
-        return rows
+        return Taken(rows, settings, n_features, (self._weighting.m, self.n_features_))
+
+    @writing
+    @whole
+    def give_back(self, taken: Taken, n_kept: int = 0) -> None:
+        """Undo ``take`` for all its texts but the first few, unless others have been taken up since."""
+        if taken.after != (self._weighting.m, self.n_features_):
+            return
+        kept, left = np.split(taken.rows.indices, taken.rows.indptr[[n_kept]])
+        self._weighting.unlearn(taken.rows.n_rows - n_kept, left)
+        if self._settings.hashed is None:  # features are numbered by first appearance
+            self.vocabulary_ = self.vocabulary_.first(max(taken.n_features, int(kept.max(initial=-1)) + 1))
+        if n_kept == 0:
+            self._settings = taken.settings
 
     def weighted(self, rows: Rows) -> Rows:
         """Weighted rows from rows of counts, by what has been taken up by now. The counts may be overwritten."""
         return self._weighting.weigh(rows)
 
+    @writing
+    @whole
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
         """Forget all features but those kept, which are renumbered in their order."""
         self.vocabulary_ = self.vocabulary_.keep(kept)
         self._weighting.keep(kept)
 
+    @reading
     def rows(self, texts: Sequence[str]) -> Rows:
         """The rows of these texts, with nothing learned."""
         if not hasattr(self, "vocabulary_"):
@@ -195,6 +256,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """The number of columns so far."""
         return len(self.vocabulary_) if self._settings.hashed is None else self._settings.hashed
 
+    @reading
     def names(self, columns: Iterable[int], text: str | None = None) -> list[str]:
         """The feature behind each column.
 
@@ -217,6 +279,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
                 behind.setdefault(column, []).append(name)
         return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
 
+    @reading
     def spans(self, text: str) -> dict[int, list[tuple[int, int]]]:
         """Where the features of each column stand in a text: first letter and the one after the last, by column."""
         words, features = self._features([text])
@@ -233,19 +296,21 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
                 found.setdefault(column, []).append((start, end))
         return found
 
+    @reading
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The feature behind each column, in order."""
         check_is_fitted(self, "vocabulary_")
         hashed = self._settings.hashed is not None
         return np.array(self.names(range(self.n_features_)) if hashed else self.vocabulary_.names(), dtype=object)
 
+    @reading
     def to_state(self) -> State:
         """What a model file keeps."""
         check_is_fitted(self, "vocabulary_")
         arrays: dict[str, NDArray[Any]] = self.vocabulary_.arrays()
         if self._weighting.needs_counts:
             self._weighting.make_room(self.n_features_)
-            arrays["document_counts"] = self._weighting.u[: self.n_features_]
+            arrays["document_counts"] = self._weighting.u[: self.n_features_].copy()  # others may go on counting
         return State("TextVectorizer", {**self._settings._asdict(), "documents": self._weighting.m}, arrays)
 
     @classmethod

@@ -63,6 +63,12 @@ class Weighting:
             self.make_room(rows.n_features)
             self.total += _take_up(rows.indices, self.u, self.min_df)
 
+    def unlearn(self, n_documents: int, indices: Ints) -> None:
+        """Undo ``learn`` for some documents, whose entries have these columns."""
+        if self.needs_counts:
+            self.u -= np.bincount(indices, minlength=self.u.size)
+        self.restore(self.m - n_documents, self.u)
+
     def merge(self, other: Weighting, numbers: Ints, n_features: int) -> None:
         """Take up the counts of another weighting, whose features have these numbers here, of n_features."""
         self.make_room(n_features if self.needs_counts else 0)

@@ -222,3 +222,11 @@ def test_the_work_of_ranking_is_counted():
     assert TopDown([(1, "a"), (2, "a"), (3, "a")], sigmoid="fixed", p_min=1.0).fit(X, Y).edges_touched(X) == 2
     one = OneVersusRest("svm").fit(X, Y)
     assert one.edges_touched(X) == pytest.approx(4)
+
+
+def test_of_the_nodes_reached_only_the_deepest_are_candidates():
+    """Every row has the label "a"; those that reach a label below it are ranked without it."""
+    X = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0]] * 20, dtype=float)
+    Y = [["a", "b"], ["a", "c"], ["a"]] * 20
+    learner = TopDown([("b", "a"), ("c", "a")], "svm", sigmoid="fixed", p_min=0.5).fit(X, Y)
+    assert [[label for label, _ in row] for row in learner.rank(X[:3], k=3)] == [["b"], ["c"], ["a"]]

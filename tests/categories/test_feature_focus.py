@@ -57,9 +57,29 @@ def test_kernel_and_twin_hold_the_same_edges(stream, min_weight, max_edges, marg
     assert learner.n_edges_ == sum(map(len, twin.edges.values()))
     for f, total in twin.total.items():
         assert learner._index.features["total"][f] == total
+    for f, seen in twin.seen.items():
+        assert learner._index.features["seen"][f] == seen
     for i, (x, _) in enumerate(stream):
         ranking = learner.rank(X[i : i + 1], k=7)[0]
         assert [(number[label], score) for label, score in ranking] == twin.retrieve(x)
+
+
+@pytest.mark.parametrize("passes", [2, 3])
+def test_rare_features_are_counted_in_the_first_pass_only(passes):
+    """Seen three times in each pass, they vote with three tenths of their weight however many passes there are."""
+    random = np.random.default_rng(5)
+    X = np.repeat(np.eye(4), 3, axis=0)
+    y = random.integers(0, 3, 12).tolist()
+    twin = SlowFeatureFocus(rare=10)
+    learner = FeatureFocus(values="raw", passes=passes, random_state=None, rare=10).fit(X, y)
+    for n in range(passes):
+        for row, c in zip(X, y, strict=True):
+            twin.learn([(int(np.argmax(row)), 1.0)], [learner._labels.number[c]], first_pass=n == 0)
+    for row in X:
+        ranking = learner.rank(row[None], k=3)[0]
+        found = [(learner._labels.number[label], score) for label, score in ranking]
+        assert found == twin.retrieve([(int(np.argmax(row)), 1.0)])
+        assert sum(score for _, score in found) <= 0.3 + 1e-12
 
 
 def test_lists_stay_sorted_and_short():

@@ -65,3 +65,12 @@ def test_the_threshold_is_the_best_on_held_out_rows():
 def test_only_its_own_kind_can_be_merged():
     with pytest.raises(sl.InputError, match="FrequencyBaseline"):
         sl.IndependentIndex().merge(sl.FrequencyBaseline())
+
+
+def test_the_candidates_are_the_papers():
+    """Section 6: 1 % to 10 % in steps of 1 %, then to 60 % in steps of 5 %. The largest can be chosen too."""
+    by_one, by_five = range(1, 10), range(10, 61, 5)
+    assert [round(100 * candidate) for candidate in CANDIDATES] == [*by_one, *by_five]
+    learner = sl.IndependentIndex().fit(*example_data())
+    learner.choose_threshold(np.arange(len(CANDIDATES)))
+    assert learner.threshold_ == 0.6

@@ -373,3 +373,10 @@ def test_selected_terms_are_the_heaviest_of_some_topic(least, share):
 def test_bad_parameters_are_named(learner, complaint):
     with pytest.raises(ValueError, match=complaint):
         learner.fit(np.ones((2, 1)), ["a", "b"])
+
+
+def test_a_share_of_the_terms_is_rounded_up():
+    """2.5 % of 101 terms are 2.525: three are kept."""
+    X = np.diag(np.arange(1.0, 102.0))
+    selection = RocchioSelection(least=1, share=0.025).fit(X, ["a"] * 101)
+    assert selection.get_support(indices=True).tolist() == [98, 99, 100]

@@ -73,3 +73,10 @@ def test_forgotten_columns_leave_the_others_as_they_were():
     assert (learner.n_features_in_, learner.n_edges_) == (40, n)
     assert np.allclose(learner.decision_function(X[:, kept]), expected)
     learner.partial_fit(X[:, kept], Y)
+
+
+def test_a_small_index_that_is_full_makes_room_too():
+    """An eighth of three edges is less than one: one goes, or nothing new could ever be learned."""
+    learner = FeatureFocus(max_total_edges=3, random_state=None).fit(np.eye(6), [f"label {i}" for i in range(6)])
+    assert learner.n_edges_ == 3
+    assert [label for label, _ in learner.rank(np.eye(6)[5:])[0]] == ["label 5"]

@@ -13,6 +13,8 @@ from sklearn.base import clone
 
 from shortlist import MMP, FeatureFocus, IndependentIndex, InputError, Rocchio, TopicPerceptron, TunedIndex, load
 from shortlist.categories.checks import as_bytes, example_data
+from shortlist.categories.prototypes.mixing import mixed
+from shortlist.categories.prototypes.weights import pack
 from tests.categories.test_feature_focus import edges_of, examples
 from tests.reference.feature_focus import SlowFeatureFocus
 from tests.reference.feature_focus import merged as slow_merged
@@ -250,3 +252,33 @@ def processors_free():
         began = time.perf_counter()
         list(pool.map(np.sort, [work, work]))
         return 2 * one / (time.perf_counter() - began)
+
+
+def test_moments_are_stretched_to_the_time_of_all_shards():
+    """Of two shards, what one does with its t-th row after time 10 happens at 10 + 2·t, and counts one half."""
+
+    def prototypes(weight, moment):
+        one = np.array([weight]), np.array([moment])
+        return pack(np.array([0]), np.array([0], dtype=np.int32), *one, one[0].copy(), one[1].copy())
+
+    began = prototypes(3.0, 12.0)
+    parts = [prototypes(3.0 + 1.0, 12.0 + 1.0 * (10 + 3)), prototypes(3.0 + 2.0, 12.0 + 2.0 * (10 + 5))]
+    found = mixed(parts, began, 10, 1)
+    moment = 12.0 + 0.5 * 1.0 * (10 + 2 * 3) + 0.5 * 2.0 * (10 + 2 * 5)
+    assert (found.weight.tolist(), found.background.tolist()) == ([4.5], [4.5])
+    assert (found.moment.tolist(), found.background_moment.tolist()) == ([moment], [moment])
+
+
+@pytest.mark.parametrize("kind", [FeatureFocus, TunedIndex])
+def test_shards_keep_within_the_cap_together(kind, monkeypatch):
+    together = []
+    mix = kind._mix
+
+    def note_and_mix(self, shards):
+        together.append(sum(shard.n_edges_ for shard in shards))
+        mix(self, shards)
+
+    monkeypatch.setattr(kind, "_mix", note_and_mix)
+    kind(shards=4, max_total_edges=40, passes=1).fit(*example_data())
+    assert together
+    assert 20 < max(together) <= 40

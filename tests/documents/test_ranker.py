@@ -220,3 +220,12 @@ def test_progress_is_shown_only_on_a_terminal_and_only_if_asked(data, capsys, mo
     shown = capsys.readouterr()
     assert "duality gap 1.00e-03" in shown.err
     assert shown.out == ""
+
+
+def test_where_c_is_small_the_gap_is_too(data):
+    """w = 0 costs at most C: with a gap of tol alone, it would do for an answer."""
+    X, y, query = data
+    C, tol = 1e-4, 1e-3
+    ranker = MapSVM(C=C, tol=tol).fit(X, y, query=query)
+    assert ranker.duality_gap_ <= tol * C
+    assert ranker.coef_.any()

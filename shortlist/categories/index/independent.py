@@ -23,6 +23,7 @@ from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, make_edges, make_index
 from shortlist.categories.learner import is_true
 from shortlist.categories.shards import added
+from shortlist.concurrency.locks import reading, writing
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels
 
@@ -55,21 +56,21 @@ class IndependentIndex(AdditiveLearner):
         self.threshold_ = as_real(given, "threshold", least=0, most=1)
         super()._begin()
 
-    def fit_rows(self, rows: Any, Y: Any) -> Any:
-        super().fit_rows(rows, Y)
+    def _fit_rows(self, rows: Any, Y: Any) -> None:
+        super()._fit_rows(rows, Y)
         if self.threshold is None and rows.n_rows > 1:
             held_out = self.held_out(rows.n_rows)
             own = as_indicator(self._labels.learn(Y, rows.n_rows), len(self._labels))[held_out]
             tried, labels = some_rows(rows, held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
             numbered = NumberedLabels(self._labels.names, labels)
             self.choose_threshold(self.hits(tried, numbered, clone(self).learn_rows(tried, numbered)))
-        return self
 
     def held_out(self, n_rows: int) -> Longs:
         """The numbers of the rows, of so many, on which the threshold is chosen."""
         order = np.random.default_rng(self.random_state).permutation(n_rows)
         return order[: max(1, round(HELD_OUT * n_rows))]
 
+    @writing
     def hits(self, rows: Rows, Y: Any, held_out: IndependentIndex) -> Longs:
         """For each candidate, how many of these rows get one of their own labels first, without the held-out rows.
 
@@ -90,6 +91,7 @@ class IndependentIndex(AdditiveLearner):
             found.append(is_true(ids[:, 0], truth).sum())
         return np.array(found, dtype=np.int64)
 
+    @writing
     def choose_threshold(self, hits: Longs) -> None:
         """Take the candidate with the most hits on all held-out rows; the smallest of equals."""
         self.threshold_ = CANDIDATES[int(np.argmax(hits))]
@@ -98,10 +100,12 @@ class IndependentIndex(AdditiveLearner):
     def _prepare(self, rows: Rows) -> Rows:
         return rows._replace(data=np.ones_like(rows.data))
 
+    def _made_of_sums(self) -> Index:
+        return proportions(self._all_sums(), self._totals, self.threshold_)
+
     def _index(self) -> Index:
-        if self._derived is None:
-            self._derived = proportions(self._all_sums(), self._totals, self.threshold_)
-        return self._derived
+        index: Index = self._made()
+        return index
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         retrieval.rank(rows, self._index(), np.zeros(len(self._labels)), ALL_EDGES, 0, ids, scores)
@@ -112,11 +116,13 @@ class IndependentIndex(AdditiveLearner):
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return retrieval.votes(row, self._index(), np.zeros(len(self._labels)), label, ALL_EDGES, 0)
 
+    @reading
     def edges_touched(self, X: Any) -> float:
         """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
         return self._index().edges_touched(self._check(X), ALL_EDGES)
 
     @property
+    @reading
     def n_edges_(self) -> int:
         """The number of edges that are used for ranking."""
         return self._index().n_edges

@@ -34,6 +34,8 @@ from shortlist.categories.index.pruning import (
     with_slots,
 )
 from shortlist.categories.shards import MergingLearner, ShardedLearner
+from shortlist.concurrency.interrupts import runs, whole
+from shortlist.concurrency.locks import reading, writing
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
@@ -100,10 +102,13 @@ class IndexLearner(MergingLearner, ShardedLearner):
     ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
         """What a pass learns, in that order, as kernels take it: rows as they are, those of a store some at a time."""
         if isinstance(rows, Rows):
-            yield rows, labels, order
+            for run in runs(order.size):
+                self._check_going_on()
+                yield rows, labels, order[run]
             return
-        for first in range(0, order.size, PIECE):
-            which = order[first : first + PIECE]
+        for run in runs(order.size, PIECE):
+            self._check_going_on()
+            which = order[run]
             yield self._prepare(rows.chosen(which)), labels.chosen(which), np.arange(which.size)
 
     # Ranking.
@@ -131,6 +136,8 @@ class IndexLearner(MergingLearner, ShardedLearner):
         """How many edges the index may hold."""
         return min(UNLIMITED if self.max_total_edges is None else self.max_total_edges, self._most_edges)
 
+    @writing
+    @whole
     def limit_edges(self, most: int) -> None:
         """Another cap on the edges beside ``max_total_edges``, set by whoever has counted the memory there is."""
         self._most_edges = max(1, most)
@@ -141,10 +148,13 @@ class IndexLearner(MergingLearner, ShardedLearner):
         drop_weakest(self._index, keep, self.rare, self.leakage)
         self.edges_dropped_ += before - self._index.n_edges
 
+    @reading
     def times_seen(self) -> Longs:
         """In how many examples each column was seen."""
         return self._index.for_features(self.n_features_in_).features["seen"][: self.n_features_in_]
 
+    @writing
+    @whole
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
         """Forget all columns but those kept, which are renumbered in their order."""
         self._index = forget_features(self._index.for_features(kept.size), kept)
@@ -196,14 +206,17 @@ class IndexLearner(MergingLearner, ShardedLearner):
         """|W|, the number of edges in the index."""
         return self._index.n_edges
 
+    @reading
     def edges_touched(self, X: Any) -> float:
         """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
         return self._index.edges_touched(self._check(X), self.max_edges)
 
+    @reading
     def strongest(self, label: Any, n: int = 10) -> list[tuple[int, float]]:
         """The n features with the largest weights to a label."""
         return self._index.strongest(self._number(label), n)
 
+    @reading
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most of their weight: seen with everything, they predict nothing."""
         return self._index.leaks(n)

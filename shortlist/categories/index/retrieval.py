@@ -13,7 +13,7 @@ from shortlist.categories.index.lists import Index
 from shortlist.categories.learner import BIAS
 
 LINES, EDGES_IN_LINE = 4, 4  # lines of the cache that are fetched of each list ahead of its turn, and edges in one
-LEAST = 5e-324  # the smallest number above 0
+LEAST = np.finfo(np.float64).tiny  # smaller ones count as 0 where a library has told the processor to round so
 
 
 def rank(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, ids: Ints, scores: Floats) -> None:
@@ -52,7 +52,7 @@ def retrieve(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores
 
     Each class c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among its max_edges heaviest
     edges. The correction u_fc is 0 but for a learner that tunes. A class whose votes cancel, or vanish in rounding, is
-    retrieved with the least score there is. The loop has no branch: a processor cannot foresee which class is new.
+    retrieved with the least score. The loop has no branch: a processor cannot foresee which class is new.
     """
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         if rows.indices[j] < index.features.size:

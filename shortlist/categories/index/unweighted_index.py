@@ -30,6 +30,8 @@ from shortlist.categories.index.retrieval import retrieve, room_for_touched
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.weights import Prototypes, Scratch, make_scratch, no_prototypes, score, votes_for
+from shortlist.concurrency.interrupts import runs
+from shortlist.concurrency.locks import reading
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
@@ -87,16 +89,17 @@ class UnweightedIndex(CategoryLearner):
         n_classes = len(self._labels)
         scores, found = np.zeros(n_classes), room_for_touched(n_classes)
         scratch = make_scratch(n_classes * self.classifiers)
-        done, why = 0, WANTS_EDGES
-        while why != DONE:
-            done, why, slots = learn(
-                rows, labels, order, done, self._index, scores, found, self.tolerance, float(self.min_weight),
-                self._perceptrons, scratch, self.classifiers, self._starts,
-            )  # fmt: skip
-            if why == WANTS_EDGES:
-                self._index = self._index.for_slots(slots)
-            elif why == WANTS_WEIGHTS:
-                self._perceptrons = self._perceptrons.with_room(slots)
+        for run in runs(order.size):
+            done, why = run.start, WANTS_EDGES
+            while why != DONE:
+                done, why, slots = learn(
+                    rows, labels, order[: run.stop], done, self._index, scores, found, self.tolerance,
+                    float(self.min_weight), self._perceptrons, scratch, self.classifiers, self._starts,
+                )  # fmt: skip
+                if why == WANTS_EDGES:
+                    self._index = self._index.for_slots(slots)
+                elif why == WANTS_WEIGHTS:
+                    self._perceptrons = self._perceptrons.with_room(slots)
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         n_classes, m = len(self._labels), self.classifiers
@@ -132,10 +135,12 @@ class UnweightedIndex(CategoryLearner):
         return self._index.n_edges
 
     @property
+    @reading
     def n_weights_(self) -> int:
         """The number of edges, and of the classifiers' weights."""
         return self.n_edges_ + self._perceptrons.n_weights
 
+    @reading
     def edges_touched(self, X: Any) -> float:
         """d, the mean number of edges of each active feature of some rows."""
         return self._index.edges_touched(self._check(X), ALL_EDGES)

@@ -11,6 +11,7 @@ from shortlist.arrays.kernels import Floats, Ints
 from shortlist.arrays.rows import Rows
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes.weights import Prototypes, all_scores, make_scratch, rank, votes_for
+from shortlist.concurrency.locks import reading
 
 
 class PrototypeLearner(CategoryLearner):
@@ -33,12 +34,14 @@ class PrototypeLearner(CategoryLearner):
         votes_for(row, self._hypothesis(), label, votes)
         return row.indices[votes != 0], votes[votes != 0]
 
+    @reading
     def edges_touched(self, X: Any) -> float:
         """d of paper 004: the mean number of labels whose weights each active feature of some rows brings in."""
         rows, listed = self._prepare(self._check(X)), self._hypothesis().length
         return float(listed[rows.indices[rows.indices < listed.size]].sum()) / max(rows.indices.size, 1)
 
     @property
+    @reading
     def n_weights_(self) -> int:
         """How many weights the prototypes hold, the shared ones counted once."""
         return self._hypothesis().n_weights

@@ -29,6 +29,8 @@ from shortlist.categories.prototypes.mixing import mixed
 from shortlist.categories.prototypes.steps import DONE, KNOWN, LIVED, RETIRES, SEEN, WANTS_SLOTS, Stream, squares
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, Scratch, all_scores, make_scratch, no_prototypes
 from shortlist.categories.shards import ShardedLearner
+from shortlist.concurrency.interrupts import runs
+from shortlist.concurrency.locks import lock_of, reading
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
@@ -129,17 +131,19 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
         average = self.hypothesis == "averaged"
         stream = Stream(read, write, square, labels, order, known, self._counts, losses, cap, UNLIMITED, average)
         scratch = make_scratch(len(self._labels))
-        done, why = 0, WANTS_SLOTS
-        while why != DONE:
-            if self.hypothesis == "voted":
-                stream = stream._replace(shortest=self._shortest_life())
-            done, why, slots = self._run(stream, done, scratch)
-            if why == WANTS_SLOTS:
-                self._prototypes = self._prototypes.with_room(slots)
-            elif why == RETIRES:
-                self._retire()
-            if self._prototypes.used[LISTED] > cap:
-                self._prototypes = self._prototypes.without_lightest(cap - cap // SPARE)
+        for run in runs(order.size):
+            self._check_going_on()
+            done, why = run.start, WANTS_SLOTS
+            while why != DONE:
+                if self.hypothesis == "voted":
+                    stream = stream._replace(shortest=self._shortest_life())
+                done, why, slots = self._run(stream._replace(order=order[: run.stop]), done, scratch)
+                if why == WANTS_SLOTS:
+                    self._prototypes = self._prototypes.with_room(slots)
+                elif why == RETIRES:
+                    self._retire()
+                if self._prototypes.used[LISTED] > cap:
+                    self._prototypes = self._prototypes.without_lightest(cap - cap // SPARE)
         self._note_losses(losses, seen)
         self._hypothesis_now = None
 
@@ -176,16 +180,17 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
             out = int(np.argmin(self._lives))
             del self._voters[out]
             self._lives = np.delete(self._lives, out)
-        self._voters.append(self._prototypes.with_room(0))
+        self._voters.append(self._prototypes.packed())
         self._lives = np.append(self._lives, self._counts[LIVED])
         self._counts[LIVED] = 0
 
     def _hypothesis(self) -> Prototypes:
         if self.hypothesis != "averaged":
             return self._prototypes
-        if getattr(self, "_hypothesis_now", None) is None:
-            self._hypothesis_now = self._prototypes.averaged(int(self._counts[SEEN]))
-        return self._hypothesis_now  # type: ignore[return-value]
+        with lock_of(self).making:
+            if getattr(self, "_hypothesis_now", None) is None:
+                self._hypothesis_now = self._prototypes.averaged(int(self._counts[SEEN]))
+            return self._hypothesis_now  # type: ignore[return-value]
 
     def _scores(self, rows: Rows) -> Floats:
         rows = self._as_read(rows)
@@ -216,7 +221,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
 
     def _note_losses(self, losses: Floats, seen: int) -> None:
         """Keep points of the curve so far apart that it stays short: all of the first 100, then one in each 1 %."""
-        totals = self._total_losses + np.cumsum(losses, axis=0)
+        totals = np.cumsum(np.vstack([self._total_losses, losses]), axis=0)[1:]  # in any parts the same, to the bit
         last = int(self._loss_curve[-1, 0]) if self._loss_curve.size else 0
         points = []
         while (last := max(last + 1, int(last * FINE))) <= seen + len(losses):
@@ -226,6 +231,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
         self._total_losses = totals[-1] if len(totals) else self._total_losses
 
     @property
+    @reading
     def cumulative_loss_(self) -> dict[str, NDArray[Any]]:
         """The curves of figures 4 and 5: Σ_{i≤t} loss_i / t against t, the number of examples ``seen``.
 

@@ -45,14 +45,11 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         super()._begin()
 
     def _hypothesis(self) -> Prototypes:
-        if self._derived is None:
-            self._derived = self._made_of_sums()
-        return self._derived
+        prototypes: Prototypes = self._made()
+        return prototypes
 
     def _made_of_sums(self) -> Prototypes:
-        sums = self._all_sums()
-        sums.sort_indices()
-        sums = sums.tocoo()
+        sums = self._all_sums().tocoo()
         term, topic = sums.row, sums.col
         with_topic = self.label_counts_[topic]
         without = np.maximum(self.n_examples_ - with_topic, 1)  # where there are none, their sum is 0

@@ -55,6 +55,10 @@ class Prototypes(NamedTuple):
         """The same in memory of its own."""
         return Prototypes._make(array.copy() for array in self)
 
+    def packed(self) -> Prototypes:
+        """The same in memory of its own, without spare room."""
+        return pack(*self.entries(), self.background.copy(), self.background_moment.copy())
+
     def for_features(self, n_features: int) -> Prototypes:
         """The prototypes with room for that many features."""
         if self.background.size >= n_features:

@@ -1,0 +1,64 @@
+"""Ctrl-C while a model learns: it is heard where a whole number of examples has been learned.
+
+Python raises KeyboardInterrupt between any two steps of the main thread, also between two that belong together, such
+as new words and their counts. So a verb that changes a model is marked ``@whole``: while it runs, Ctrl-C is only noted,
+and raised at its end, or earlier where the verb says ``stop_here()``. So is an alarm that is set to do the same.
+Programs with a handler of their own keep it, and other threads get no signals: nothing is done there.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from functools import wraps
+from threading import get_ident, main_thread
+from types import FrameType
+from typing import Any, TypeVar
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
+RUN = 1 << 13  # examples that a kernel learns at a time: some tenths of a second, after which Ctrl-C is heard
+
+_noted: list[int] = []  # signals that came; only the main thread notes any
+
+
+def whole(verb: Verb) -> Verb:
+    """A function that is not left half done by Ctrl-C."""
+
+    @wraps(verb)
+    def carried_through(*args: Any, **kwargs: Any) -> Any:
+        if get_ident() != main_thread().ident:
+            return verb(*args, **kwargs)
+        kept_back = [one for one in SIGNALS if signal.getsignal(one) is signal.default_int_handler]
+        if not kept_back:
+            return verb(*args, **kwargs)
+        _noted.clear()
+        try:
+            for one in kept_back:
+                signal.signal(one, _note)
+            return verb(*args, **kwargs)
+        finally:
+            for one in kept_back:
+                signal.signal(one, signal.default_int_handler)
+            if _noted:
+                _noted.clear()
+                raise KeyboardInterrupt
+
+    return carried_through  # type: ignore[return-value]
+
+
+def stop_here() -> None:
+    """Raise KeyboardInterrupt if Ctrl-C came meanwhile: what has been learned so far is whole."""
+    if _noted and get_ident() == main_thread().ident:
+        raise KeyboardInterrupt
+
+
+def runs(n: int, size: int | None = None) -> Iterator[slice]:
+    """0..n−1 in runs, the last one shorter; one empty run of nothing."""
+    size = RUN if size is None else size
+    for first in range(0, max(n, 1), size):
+        yield slice(first, min(first + size, n))
+
+
+def _note(number: int, frame: FrameType | None) -> None:
+    _noted.append(number)

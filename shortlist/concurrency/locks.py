@@ -1,0 +1,114 @@
+"""Models in several threads: any number of them may read a model at a time, or one may change it.
+
+The kernels check nothing, so nothing may change under them. Public verbs that read are marked ``@reading``, those that
+change something ``@writing``; a thread that changes a model may read it and call other such verbs on the way. What a
+verb does inside, on threads of its own or in private steps, takes no lock.
+
+Whoever reads holds a small lock of its own, which stands in ``readers`` meanwhile. Whoever writes closes the gate and
+waits for each of these. Everything is made of the interpreter's own locks in ``with`` statements, which an interruption
+(Ctrl-C) cannot leave locked.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable
+from functools import wraps
+from threading import Lock, get_ident
+from typing import Any, TypeVar
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+
+class ModelLock:
+    """The lock of one model. A copy of the model, or one that was pickled, has another."""
+
+    def __init__(self) -> None:
+        self.gate = Lock()  # held by whoever writes
+        self.turn = Lock()  # held by whoever waits to read: the next to write lets it go first
+        self.writer: int | None = None  # the thread that writes
+        self.readers: dict[Any, int] = {}  # their locks, and their threads
+        self.making = threading.RLock()  # for what is made when it is first asked for, by readers
+
+    def others(self, thread: int) -> list[Any]:
+        return [lock for lock, reader in list(self.readers.items()) if reader != thread]
+
+    def lets_in(self, thread: int) -> bool:
+        """Whether a reader that has entered itself may go on: nobody writes, or it was reading before."""
+        return not self.gate.locked() or list(self.readers.values()).count(thread) > 1
+
+    def __deepcopy__(self, memo: Any) -> ModelLock:
+        return ModelLock()
+
+    def __reduce__(self) -> Any:
+        return ModelLock, ()
+
+
+def lock_of(model: Any) -> ModelLock:
+    try:
+        lock: ModelLock = model._lock
+    except AttributeError:
+        lock = model.__dict__.setdefault("_lock", ModelLock())  # of two threads that come first, both get the same
+    return lock
+
+
+def reading(verb: Verb) -> Verb:
+    """A method that reads its model: it waits while another thread changes it."""
+
+    @wraps(verb)
+    def read(self: Any, *args: Any, **kwargs: Any) -> Any:
+        lock, thread = lock_of(self), get_ident()
+        if lock.writer == thread:
+            return verb(self, *args, **kwargs)
+        mine = Lock()
+        with mine:
+            lock.readers[mine] = thread
+            try:
+                if lock.lets_in(thread):
+                    return verb(self, *args, **kwargs)
+            finally:
+                del lock.readers[mine]
+        mine = Lock()  # the one before may be what the writer waits for
+        with mine:
+            try:
+                with lock.turn, lock.gate:
+                    lock.readers[mine] = thread
+                return verb(self, *args, **kwargs)
+            finally:
+                lock.readers.pop(mine, None)
+
+    return read  # type: ignore[return-value]
+
+
+def writing(verb: Verb) -> Verb:
+    """A method that changes its model: it waits for all other threads that read or change it."""
+
+    @wraps(verb)
+    def write(self: Any, *args: Any, **kwargs: Any) -> Any:
+        lock, thread = lock_of(self), get_ident()
+        if lock.writer == thread:
+            return verb(self, *args, **kwargs)
+        with lock.turn:
+            pass
+        with lock.gate:
+            try:
+                lock.writer = thread
+                for reader in lock.others(thread):
+                    with reader:
+                        pass
+                return verb(self, *args, **kwargs)
+            finally:
+                lock.writer = None
+
+    return write  # type: ignore[return-value]
+
+
+class Shared:
+    """Base class of models that threads may share: to copy one is to read it."""
+
+    @reading
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        copied = memo[id(self)] = type(self).__new__(type(self))
+        copied.__dict__ = copy.deepcopy(self.__dict__, memo)
+        return copied
