@@ -80,9 +80,9 @@ class Supports:
     @classmethod
     def from_arrays(cls, state: State, n_features: int) -> Supports:
         """Read support vectors from a model file, refusing what are none."""
-        indptr, indices = state.array("supports_indptr", np.int64), state.array("supports_indices", np.int32)
+        indices = state.array("supports_indices", np.int32)
         data, norms = state.array("supports_data", np.float64), state.array("supports_norms", np.float64)
-        state.require(indptr.size == norms.size + 1, "its support vectors and their norms differ in number")
+        indptr = state.offsets("supports_indptr", norms.size, data.size)
         state.require(np.isfinite(norms).all() and (norms >= 0).all(), "a norm is not a finite positive number")
         try:
             rows = scipy.sparse.csr_array((data, indices, indptr), shape=(norms.size, n_features))

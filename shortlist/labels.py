@@ -14,6 +14,7 @@ from shortlist.arrays.kernels import kernel
 from shortlist.errors import InputError
 
 FEW = 20  # so many labels are compared with one another faster than sorted
+BEYOND = 10**4300  # the least whole number that Python does not write out, and a model file could not hold
 
 
 class LabelSets(NamedTuple):
@@ -173,10 +174,13 @@ class LabelIndex:
 
 def numbered(Y: Any, n_rows: int) -> NumberedLabels:
     """The labels of n_rows examples, checked; what is bad is refused."""
-    if not isinstance(Y, NumberedLabels):
-        return NumberedLabels.of(label_lists(Y, n_rows))
-    _check_count(len(Y), n_rows)
-    return Y
+    if isinstance(Y, NumberedLabels):
+        _check_count(len(Y), n_rows)
+        return Y
+    labels = NumberedLabels.of(label_lists(Y, n_rows))
+    if any(isinstance(name, int) and not -BEYOND < name < BEYOND for name in labels.names):
+        raise InputError("a label is a whole number of more than 4,300 digits, which no model file can hold; use text")
+    return labels
 
 
 def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:

@@ -1,9 +1,11 @@
 """Numbered label lists behave as the lists do, and teach no label that does not occur."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shortlist as sl
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, label_counts
 
 names = st.sampled_from(["a", "b", "c", "d", 1, 2])
@@ -76,3 +78,19 @@ def test_parts_are_stacked_in_their_order(parts, share_names):
     stacked, index = NumberedLabels.stack(given_parts), LabelIndex(["c", 1])
     found = as_lists(index.look_up(stacked, len(everything)))
     assert found == obvious(everything, ["c", 1])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_number_that_no_model_file_can_hold_is_no_label(sign):
+    learner, label = sl.FeatureFocus(), sign * 10**5000
+    for labels in ([[label]], [label], [["a", label]]):
+        with pytest.raises(sl.InputError, match="4,300 digits"):
+            learner.partial_fit([[1.0]], labels)
+    with pytest.raises(sl.InputError, match="4,300 digits"):
+        learner.partial_fit([[1.0]], [["a"]], classes=[label])
+
+
+def test_the_largest_number_that_is_a_label_is_saved(tmp_path):
+    largest = 10**4300 - 1
+    sl.FeatureFocus().fit([[1.0]], [[largest]]).save(tmp_path / "m.shortlist")
+    assert sl.load(tmp_path / "m.shortlist").rank([[1.0]])[0][0][0] == largest

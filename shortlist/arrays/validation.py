@@ -124,7 +124,7 @@ def as_seed(value: Any) -> int | None:
 def as_real(value: Any, name: str, *, least: float = -np.inf, most: float = np.inf) -> float:
     """Check a real-number parameter, which is finite, against its bounds."""
     try:
-        number = float(value)
+        number = float(operator.pos(value))  # of a text, which float would read, there is no such thing
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be a number, not {value!r}") from None
     if np.isinf(number):

@@ -101,13 +101,16 @@ class AdditiveLearner(MergingLearner):
 
     def _from_arrays(self, state: State) -> None:
         self._totals, sums = state.array("totals", self.number), state.array("sums", self.number)
-        indptr, labels = state.array("sums_indptr", np.int64), state.array("sums_label", np.int32)
+        labels = state.array("sums_label", np.int32)
+        indptr = state.offsets("sums_indptr", self._totals.size, sums.size)
         state.require(self._totals.size == self.n_features_in_, "each feature has a total")
         finite = np.isfinite(sums).all() and np.isfinite(self._totals).all()
         state.require(bool(finite and (sums > 0).all() and (self._totals >= 0).all()), "sums are positive")
         self._sums = scipy.sparse.csr_array((sums, labels, indptr), (self._totals.size, len(self._labels)))
         self._sums.check_format(full_check=True)
+        state.require(bool((self._label_counts[labels] > 0).all()), "labels with a sum have been seen")
         self._sums.sort_indices()
+        state.require(self._sums.has_canonical_format, "a feature has one sum for each label")
 
 
 def rounded(values: Floats, bits: int = 24) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.errors import InputError
-from shortlist.files.store import Later, State, array_to_text, text_to_array
+from shortlist.files.store import Later, State, text_to_array
 from shortlist.labels import LabelIndex
 
 if TYPE_CHECKING:
@@ -32,9 +32,11 @@ def learner_of(kind: type[CategoryLearner], state: State) -> Any:
     """The learner that a state describes, or ModelFileError."""
     learner = kind(**state.settings["parameters"])
     learner._start()
-    learner._labels = LabelIndex(array_to_text(state.array("labels", np.uint8)))
+    learner._labels = LabelIndex(state.names("labels"))
     learner._label_counts = state.array("label_counts", np.int64)
-    state.require(learner._label_counts.size == len(learner._labels), "each label has one count")
+    counts = learner._label_counts
+    state.require(counts.size == len(learner._labels), "each label has one count")
+    state.require(bool(((counts >= 0) & (counts <= MOST_AMOUNT)).all()), "labels have counts of at least 0")
     learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
     learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
     learner._from_arrays(state)

@@ -31,7 +31,7 @@ from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.tree import Tree
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
-from shortlist.files.store import State, array_to_text, build, text_to_array
+from shortlist.files.store import State, build, text_to_array
 from shortlist.labels import LabelSets
 
 FIXED = (-2.0, 0.0)
@@ -190,7 +190,7 @@ class TopDown(CategoryLearner):
         return {"nodes": text_to_array(self._nodes.names), "parents": self._nodes.parents, "sigmoids": self._sigmoids}
 
     def _from_arrays(self, state: State) -> None:
-        names, parents = array_to_text(state.array("nodes", np.uint8)), state.array("parents", np.int32)
+        names, parents = state.names("nodes"), state.array("parents", np.int32)
         state.require(len(names) == parents.size, "each node has a parent or none")
         state.require(bool((parents >= -1).all() and (parents < np.arange(parents.size)).all()), "its tree is a tree")
         self._nodes = Tree(names, parents)

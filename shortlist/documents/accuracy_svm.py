@@ -109,9 +109,11 @@ class AccuracySVM(LinearRanker):
         coef = state.array("coef", np.float64)
         ranker = cls(**state.settings["parameters"])
         learned = state.settings["learned"]
-        ranker.intercept_ = float(learned["intercept_"])
-        ranker.n_features_in_, ranker.n_iter_ = int(learned["n_features_in_"]), int(learned["n_iter_"])
+        ranker.intercept_ = as_real(learned["intercept_"], "intercept_")
+        ranker.n_features_in_ = as_whole(learned["n_features_in_"], "n_features_in_")
+        ranker.n_iter_ = as_whole(learned["n_iter_"], "n_iter_")
         state.require(ranker.variant in VARIANTS, "its variant must be 1 to 4")
+        as_whole(ranker.n_thresholds, "n_thresholds", least=1)
         width = ranker.n_features_in_ * (ranker.n_thresholds if ranker.variant in METHOD else 1)
         state.require(coef.size == width, "it must have a weight for each feature")
         state.require(np.isfinite(coef).all() and np.isfinite(ranker.intercept_), "its weights must be finite")

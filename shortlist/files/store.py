@@ -1,20 +1,19 @@
 """Model <-> one file.
 
-A ``.shortlist`` file is a safetensors file: the arrays, memory-mapped on loading, and a JSON header with the
-format version, the library version, the class, its settings, and a checksum of everything. It is written array by
-array, and what is ``Later`` piece by piece: saving takes little memory, where the library would hold all arrays. There
+A ``.shortlist`` file is a safetensors file: the arrays, and a JSON header with the format version, the library version,
+the class, its settings, and a checksum of everything. It is written array by array, and what is ``Later`` piece by
+piece: saving takes little memory, where the library would hold all arrays. It is read array by array too, into memory
+of the process's own: a file that was mapped could be overwritten or cut short under the kernels, which trust it. There
 is no pickle: opening a file can run no code, and what the kernels will trust is checked by each class as it takes its
 state.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,14 +21,17 @@ from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
 
-from shortlist.errors import ModelFileError
+from shortlist.errors import InputError, ModelFileError, ShortlistError
+from shortlist.files import container
+from shortlist.files.container import NAMES, NoContainer
+from shortlist.files.drafts import whole_file
 from shortlist.names import VERSION, storable
 
 FORMAT = 1
 KEY = "shortlist"
-DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)  # what a file not as written leads to
+# What a file not as written leads to: among the settings may be any number, and so any amount of memory.
+DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
 @dataclass
@@ -97,6 +99,25 @@ class State:
             )
         return array
 
+    def offsets(self, name: str, n_lists: int, n_entries: int) -> NDArray[np.int64]:
+        """The array that says where each list begins among the entries of all, and where the last one ends.
+
+        SciPy's own check of a sparse matrix believes a negative number of entries, and looks no further.
+        """
+        offsets = self.array(name, np.int64)
+        bounded = offsets.size == n_lists + 1 and offsets.min() == offsets[0] == 0
+        bounded = bounded and offsets.max() == offsets[-1] == n_entries  # or differences might wrap around
+        self.require(bounded and bool((np.diff(offsets) >= 0).all()), f"{name} ascend from 0 to the number of entries")
+        return offsets
+
+    def names(self, name: str) -> list[Any]:
+        """The labels or other names in the array of that name, each a text or a number."""
+        names = array_to_text(self.array(name, np.uint8))
+        kinds = set(map(type, names))
+        comparable = float not in kinds or all(one == one for one in names)
+        self.require(kinds <= {str, int, float, bool} and comparable, f"{name} are texts and numbers")
+        return names
+
     def require(self, condition: bool | np.bool_, what: str) -> None:
         """Refuse the file unless the condition holds; ``what`` says what should have been true."""
         if not condition:
@@ -124,24 +145,10 @@ def write(state: State, path: str | os.PathLike[str]) -> None:
         raise ModelFileError(f"cannot write {path}: it is no ordinary file; name another one")
     header = {"format": FORMAT, "library": VERSION, "model": state.header()}
     try:
-        handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except OSError as problem:
-        raise ModelFileError(f"cannot write {path}: {problem.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with whole_file(target) as file:
             _write_arrays(file, header, state.named_arrays())
-            file.flush()
-            os.fsync(file.fileno())
-        _give_usual_permissions(draft)
-        os.replace(draft, target)
     except OSError as problem:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
         raise ModelFileError(f"cannot write {path}: {problem.strerror}; nothing was changed") from None
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-        raise
 
 
 def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -150,10 +157,10 @@ def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Any]
     The checksum is known last; it has a place of its length in the header, which is written again at the end.
     """
     start, layout = 0, {}
-    for name in sorted(arrays, key=lambda name: (list(_NAMES).index(arrays[name].dtype), name)):
+    for name in sorted(arrays, key=lambda name: (list(NAMES).index(arrays[name].dtype), name)):
         dtype, shape = arrays[name].dtype, arrays[name].shape
         end = start + dtype.itemsize * math.prod(shape)
-        layout[name] = {"dtype": _NAMES[dtype], "shape": list(shape), "data_offsets": [start, end]}
+        layout[name] = {"dtype": NAMES[dtype], "shape": list(shape), "data_offsets": [start, end]}
         start = end
 
     def write_header(checksum: str) -> None:
@@ -184,20 +191,26 @@ def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = ()) -> A
     except ModelFileError:
         raise
     except DAMAGE as problem:
-        raise ModelFileError(f"{path} is damaged: {problem!r}") from None
+        raise _damaged(path, problem) from None
 
 
 def read(path: str | os.PathLike[str]) -> State:
     """The state in a file, whose checksum is right; what it describes is not made."""
     try:
-        header, arrays = _read(Path(path))
+        header, arrays = _read(path)
         if header["checksum"] == _checksum(header["model"], arrays):
             return State.join(header["model"], arrays)
     except ModelFileError:
         raise
+    except OSError as problem:
+        raise ModelFileError(f"cannot read {path}: {problem.strerror or problem}") from None
     except DAMAGE as problem:
-        raise ModelFileError(f"{path} is damaged: {problem!r}") from None
+        raise _damaged(path, problem) from None
     raise ModelFileError(f"{path} is damaged: its contents do not match its checksum")
+
+
+def _damaged(path: str | os.PathLike[str], problem: Exception) -> ModelFileError:
+    return ModelFileError(f"{path} is damaged: {problem if isinstance(problem, ShortlistError) else repr(problem)}")
 
 
 def build(state: State, also: Iterable[type[Storable]] = ()) -> Any:
@@ -215,21 +228,26 @@ def is_model_file(path: Path) -> bool:
     return start[8:9] == b"{" and f'"{KEY}"'.encode() in start
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the memory-mapped arrays of a file, whose layout safetensors has checked."""
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a file."""
     try:
-        with safe_open(path, framework="numpy") as opened:
-            text = (opened.metadata() or {}).get(KEY)
+        with container.opened(path) as found:
+            header = _header(path, found.texts.get(KEY))
+            return header, found.arrays()
     except FileNotFoundError:
         raise ModelFileError(f"there is no model file {path}") from None
-    except OSError as problem:
-        raise ModelFileError(f"cannot read {path}: {problem.strerror or problem}") from None
-    except SafetensorError:
+    except NoContainer:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ModelFileError(f"cannot read {path}: it is no ordinary file; name the model file itself") from None
         raise ModelFileError(f"{path} is not a model file, or a part of it is missing") from None
+
+
+def _header(path: str | os.PathLike[str], text: Any) -> dict[str, Any]:
+    """What the header says, if this version of the library can read such files."""
     if text is None:
         raise ModelFileError(f"{path} was not written by shortlist")
     try:
-        header = json.loads(text)
+        header: dict[str, Any] = json.loads(text)
         version = header["format"]
     except DAMAGE:
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
@@ -237,28 +255,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         raise ModelFileError(
             f"{path} has format version {version!r}; this version of shortlist reads 1 to {FORMAT}: upgrade shortlist"
         )
-    return header, _map(path)
-
-
-def _map(path: Path) -> dict[str, NDArray[Any]]:
-    """Map the arrays copy-on-write: a loaded model can go on learning, and the file stays as it is."""
-    whole = np.memmap(path, dtype=np.uint8, mode="c").view(np.ndarray)
-    size = int.from_bytes(whole[:8].tobytes(), "little")
-    layout = json.loads(whole[8 : 8 + size].tobytes())
-    arrays = {}
-    for name, entry in layout.items():
-        if name != "__metadata__":
-            first, last = entry["data_offsets"]
-            raw = whole[8 + size + first : 8 + size + last]
-            arrays[name] = raw.view(_DTYPES[entry["dtype"]]).reshape(entry["shape"])
-    return arrays
-
-
-_DTYPES = {  # in the order in which the library writes them
-    "U64": np.uint64, "I64": np.int64, "F64": np.float64, "F32": np.float32, "U32": np.uint32, "I32": np.int32,
-    "U8": np.uint8, "BOOL": np.bool_,
-}  # fmt: skip
-_NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
+    return header
 
 
 class Checksum:
@@ -293,16 +290,13 @@ def _checksum(model: dict[str, Any], arrays: dict[str, Any]) -> str:
     return digest.hex()
 
 
-def _give_usual_permissions(path: str) -> None:
-    """mkstemp makes files for the owner alone; a model file gets what the user's umask allows."""
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(path, 0o666 & ~mask)
-
-
 def text_to_array(texts: list[Any]) -> NDArray[np.uint8]:
     """Words or labels as bytes for a model file: JSON, so that numbers stay numbers."""
-    return np.frombuffer(json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    try:
+        text = json.dumps(texts, ensure_ascii=False)
+    except ValueError as problem:  # of a number with more digits than Python writes
+        raise InputError(f"a label or name cannot be saved: {problem}") from None
+    return np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
 
 def array_to_text(array: NDArray[np.uint8]) -> list[Any]:

@@ -318,6 +318,9 @@ class Categorizer(ClassifierMixin, CategoryModel):
         text, learner = build(state.parts["text"]), build(state.parts["learner"])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
+        state.require(learner.n_features_in_ <= text.n_features_, "each column of the learner is one of its text part")
+        # Of hashed columns it has all, or a small file could ask for as many as there may be.
+        state.require(text.hashed in (None, learner.n_features_in_), "its learner has all hashed columns")
         categorizer = cls(learner=clone(learner), text=clone(text), max_memory=state.settings.get("max_memory"))
         categorizer.text_, categorizer.learner_ = text, learner
         return categorizer

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import as_choice, as_rows
+from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_rows, as_whole
 from shortlist.concurrency.locks import reading
 from shortlist.documents.average_precision import MapSVM
 from shortlist.documents.queries import QueryRanking, as_queries
@@ -210,7 +210,8 @@ class DocumentRanker(Model[JudgedDocuments]):
         state.require(bool(np.isfinite(learner.coef_).all()), "its weights are finite")
         ranker = cls(clone(learner), as_choice(state.settings["scale"], "scale", (*METHODS, None)))
         ranker.learner_ = learner
-        ranker.n_examples_, ranker.n_queries_ = int(state.settings["n_examples"]), int(state.settings["n_queries"])
+        counts = [as_whole(state.settings[name], name, most=MOST_AMOUNT) for name in ("n_examples", "n_queries")]
+        ranker.n_examples_, ranker.n_queries_ = counts
         ranker.n_features_in_ = int(learner.n_features_in_)
         return ranker
 

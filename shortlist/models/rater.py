@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import as_rows
+from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole
 from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import prefetch
@@ -255,8 +255,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         state.require(len(sizes) == 1, "each column has a mean and a scale")
         finite = np.isfinite(rater.mean_).all() and np.isfinite(rater.scale_).all()
         state.require(bool(finite and (rater.scale_ > 0).all()), "scales are positive")
-        rater.columns_, rater.n_examples_ = state.settings["columns"], int(state.settings["n_examples"])
-        rater.n_features_in_ = rater.mean_.size
+        columns = state.settings["columns"]
+        named = columns is None or (isinstance(columns, list) and all(isinstance(name, str) for name in columns))
+        state.require(named, "its columns have names")
+        rater.columns_, rater.n_features_in_ = columns, rater.mean_.size
+        rater.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
         return rater
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.arrays.validation import as_whole
+from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.dual import Supports
 from shortlist.errors import InputError
-from shortlist.files.store import State, array_to_text, text_to_array
+from shortlist.files.store import State, text_to_array
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.scale import as_steps
 
@@ -26,6 +26,11 @@ def state_of(learner: RatingLearner) -> State:
     check_is_fitted(learner, "_clock")
     if callable(learner.kernel):
         raise InputError("a model whose kernel is a Python function cannot be saved; use a kernel with a name")
+    if not np.isfinite(learner._weights).all() or not np.isfinite(learner._biases).all():
+        raise InputError(
+            f"this {type(learner).__name__} is not saved: what it has learned are no longer finite numbers; learn "
+            "again from smaller values or with a smaller step"
+        )
     arrays: dict[str, NDArray[Any]] = {
         "classes": text_to_array(learner.classes_.tolist()),
         "weights": learner._weights,
@@ -45,7 +50,7 @@ def learner_of(kind: type[Learner], state: State) -> Learner:
     """The learner that a state describes, or ModelFileError."""
     learner = kind(**state.settings["parameters"])
     learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features", least=1)
-    learner.classes_ = as_steps(array_to_text(state.array("classes", np.uint8)), least=1)
+    learner.classes_ = as_steps(state.names("classes"), least=1)
     learner._weights, learner._biases = state.array("weights", np.float64, 3), state.array("biases", np.float64, 2)
     learner._lives, learner._clock = state.array("lives", np.int64), state.array("clock", np.int64)
     learner._supports = None if learner.kernel is None else Supports.from_arrays(state, learner.n_features_in_)
@@ -58,7 +63,8 @@ def learner_of(kind: type[Learner], state: State) -> Learner:
     state.require(learner._biases.shape == (n_rules, n_biases), "its biases have another shape")
     finite = np.isfinite(learner._weights).all() and np.isfinite(learner._biases).all()
     state.require(finite, "a weight is not a finite number")
-    counted = learner._clock.size == 2 and (learner._clock >= 1).all() and (learner._lives >= 0).all()
+    counts = np.concatenate([learner._clock - 1, learner._lives])
+    counted = learner._clock.size == 2 and ((counts >= 0) & (counts < MOST_AMOUNT)).all()
     state.require(counted, "its counts are not counts")
     learner._check_state(state)
     return learner

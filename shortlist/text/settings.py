@@ -10,6 +10,7 @@ from shortlist.text.weighting import IDF, NORM, TF
 from shortlist.texts import as_texts, lengths_of
 
 SHORT = 400  # letters: texts shorter than that say little in single words
+MOST_WORDS = 100  # of an n-gram: a text has that many times as many of them as it has words
 PAIRS, PREFIX = 2, 5  # what short texts are given besides
 
 
@@ -51,7 +52,7 @@ class Settings(NamedTuple):
             min_length=as_whole(given.min_length, "min_length", least=1),
             fold_digits=bool(as_choice(given.fold_digits, "fold_digits", (True, False))),
             stop_words=stop_words,
-            ngrams="auto" if given.ngrams == "auto" else as_whole(given.ngrams, "ngrams", least=1),
+            ngrams="auto" if given.ngrams == "auto" else as_whole(given.ngrams, "ngrams", least=1, most=MOST_WORDS),
             prefix=None if given.prefix is None else as_whole(given.prefix, "prefix", least=1),
             min_df=as_whole(given.min_df, "min_df", least=1),
             hashed=None if given.hashed is None else as_whole(given.hashed, "hashed", least=1),

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import MOST_AMOUNT
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.errors import InputError
@@ -325,7 +326,7 @@ class TextVectorizer(Shared, TransformerMixin, BaseEstimator):
         if vectorizer._weighting.needs_counts:
             u = np.array(state.array("document_counts", np.int64))
             state.require(u.size == vectorizer.n_features_, "every column has a count of documents")
-        state.require(isinstance(m, int) and m >= 0, "documents is a count")
+        state.require(isinstance(m, int) and 0 <= m <= MOST_AMOUNT, "documents is a count")
         state.require(u.size == 0 or (u.min() >= 0 and u.max() <= m), "no feature is in more documents than there are")
         vectorizer._weighting.restore(m, u)
         return vectorizer

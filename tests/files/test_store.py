@@ -200,6 +200,116 @@ def test_only_an_ordinary_file_is_replaced(path, model, tmp_path):
     assert "thing" in sl.load(path).classes_
 
 
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_what_is_no_ordinary_file_is_not_waited_for(tmp_path, kind):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    name = "/dev/zero" if kind == "device" else str(tmp_path / kind)
+    script = f"""
+import shortlist as sl
+try:
+    sl.load({name!r})
+except sl.ModelFileError as problem:
+    print(problem)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.startswith(f"cannot read {name}: "), done.stderr
+
+
+@pytest.mark.parametrize("how", ["overwritten", "cut short"])
+def test_what_happens_to_the_file_does_not_reach_an_opened_model(tmp_path, how):
+    """In a process of its own: what is mapped from a file that was cut short ends the process that reads it."""
+    script = f"""
+import os
+import numpy as np
+import shortlist as sl
+random = np.random.default_rng(0)
+X = (random.random((300, 300)) < 0.1) * random.random((300, 300))
+for learner in (sl.Rocchio(), sl.MMP(), sl.TunedIndex()):
+    learner.fit(X, [[f"label {{i % 40}}"] for i in range(300)]).save("m.shortlist")
+    model = sl.load("m.shortlist")
+    size = os.path.getsize("m.shortlist")
+    with open("m.shortlist", "rb+") as file:
+        if {how!r} == "overwritten":
+            file.seek(size // 4)
+            file.write(random.bytes(size - size // 4))
+        else:
+            file.truncate(100)
+    assert model.rank(X, 5).ids.tolist() == learner.rank(X, 5).ids.tolist()
+    model.partial_fit(X, [["new"]] * 300).rank(X, 5)
+print("unharmed")
+"""
+    command, environment = [sys.executable, "-c", script], os.environ | {"PYTHONPATH": str(Path.cwd())}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert (done.returncode, done.stdout) == (0, "unharmed\n"), done.stderr
+
+
+def hidden(folder):
+    return sorted(entry.name for entry in folder.iterdir() if entry.name.startswith("."))
+
+
+def start_saving(path):
+    """A process that has begun to save to that file, and goes no further."""
+    script = f"""
+import sys, time
+from pathlib import Path
+from shortlist.drafts import whole_file
+with whole_file(Path({str(path)!r})) as file:
+    file.write(b"some of it")
+    file.flush()
+    print("begun", flush=True)
+    time.sleep(600)
+"""
+    command, environment = [sys.executable, "-c", script], os.environ | {"PYTHONPATH": str(Path.cwd())}
+    saving = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    assert saving.stdout.readline() == "begun\n"
+    return saving
+
+
+def test_the_next_save_removes_the_drafts_of_killed_processes_and_no_others(path, model):
+    folder = path.parent
+    (folder / ".m.shortlist.settings").write_text("somebody's own file")
+    killed, other, alive = start_saving(path), start_saving(folder / "other.shortlist"), start_saving(path)
+    try:
+        assert len(hidden(folder)) == 4
+        for one in (killed, other):
+            one.kill()
+            one.wait()
+        model.save(path)
+        left = hidden(folder)
+        assert ".m.shortlist.settings" in left
+        assert [name.split(".")[1] for name in left] == ["m", "m", "other"]
+        alive.kill()
+        alive.wait()
+        model.save(path)
+        assert hidden(folder) == [name for name in left if "other" in name or "settings" in name]
+    finally:
+        for one in (killed, other, alive):
+            one.kill()
+            one.wait()
+            one.stdout.close()
+    assert "grain" in sl.load(path).classes_
+
+
+def test_a_draft_removed_before_it_was_locked_is_begun_again(path, model, monkeypatch):
+    from shortlist.files import drafts
+
+    made, make = [], drafts.tempfile.mkstemp
+
+    def make_and_lose_the_first(**where):
+        handle, draft = make(**where)
+        made.append(draft)
+        if len(made) == 1:
+            os.unlink(draft)
+        return handle, draft
+
+    monkeypatch.setattr(drafts.tempfile, "mkstemp", make_and_lose_the_first)
+    model.learn("one more", "thing")
+    model.save(path)
+    assert len(made) == 2
+    assert "thing" in sl.load(path).classes_
+
+
 def test_a_failed_save_leaves_the_old_file(path, model):
     before = path.read_bytes()
     model.learn("one more", "thing")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shortlist import InputError, ModelFileError, PRank, load
+from shortlist import InputError, ModelFileError, PRank, WidrowHoff, load
 from shortlist.files.store import State, build
 from tests.ratings.streams import rated_rows, same_state
 from tests.ratings.test_learners import every_learner
@@ -105,3 +105,13 @@ def test_thresholds_out_of_order_are_refused():
     state.arrays["biases"] = state.arrays["biases"][:, ::-1].copy()
     with pytest.raises(ModelFileError, match="thresholds are not in order"):
         build(state)
+
+
+def test_a_learner_that_has_diverged_is_not_saved(tmp_path):
+    learner = WidrowHoff().fit([[1.0], [2.0]], [1, 2])
+    learner.save(tmp_path / "m.shortlist")
+    before = (tmp_path / "m.shortlist").read_bytes()
+    learner._weights[1] = np.inf
+    with pytest.raises(InputError, match="not saved"):
+        learner.save(tmp_path / "m.shortlist")
+    assert (tmp_path / "m.shortlist").read_bytes() == before

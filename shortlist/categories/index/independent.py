@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_real
+from shortlist.arrays.validation import MOST_AMOUNT, as_real
 from shortlist.categories.additive import AdditiveLearner, as_indicator
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, make_edges, make_index
@@ -133,10 +133,11 @@ class IndependentIndex(AdditiveLearner):
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
         threshold = state.array("threshold", np.float64)
-        state.require(threshold.size == 1 and bool(np.isfinite(threshold).all()), "there is one threshold")
-        self.threshold_ = float(threshold[0])
+        state.require(threshold.size == 1, "there is one threshold")
+        self.threshold_ = as_real(threshold[0], "threshold", least=0, most=1)
         most = np.repeat(self._totals, np.diff(self._sums.indptr))
         state.require(bool((self._sums.data <= most).all()), "shares are at most 1")
+        state.require(bool((self._totals <= MOST_AMOUNT).all()), "counts can be counted up from")
 
 
 def some_rows(rows: Rows, which: Longs) -> Rows:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import MOST_AMOUNT
 from shortlist.files.store import Later, State
 
 FEATURE = np.dtype(
@@ -129,7 +130,9 @@ class Index(NamedTuple):
         state.require(known, "edges lead to known labels")
         state.require(bool(np.isfinite(weights).all() and np.isfinite(total).all()), "weights are finite")
         state.require(bool((weights > 0).all() and (total >= 0).all()), "weights are positive")
-        state.require(bool((seen >= 0).all()), "counts are at least 0")
+        state.require(bool(((seen >= 0) & (seen <= MOST_AMOUNT)).all()), "counts are at least 0")
+        heaviest = 2 * np.repeat(total, length)  # twice, since a total is a sum of many weights, and rounded as often
+        state.require(bool((weights <= heaviest).all()), "no edge is heavier than all edges of its feature")
         return make_index(length, make_edges(classes, weights), total, seen)
 
 

@@ -38,6 +38,7 @@ from shortlist.labels import LabelSets
 DONE, WANTS_EDGES, WANTS_WEIGHTS = 0, 1, 2  # why the kernel stopped
 ALL_EDGES = np.iinfo(np.int32).max
 N_STARTS = 1 << 16
+MOST_CLASSIFIERS = 1000  # of a class; all of them are numbered in 32 bits
 
 
 class UnweightedIndex(CategoryLearner):
@@ -75,7 +76,7 @@ class UnweightedIndex(CategoryLearner):
     def _begin(self) -> None:
         as_whole(self.tolerance, "tolerance")
         as_real(self.min_weight, "min_weight", least=0, most=1)
-        as_whole(self.classifiers, "classifiers")
+        as_whole(self.classifiers, "classifiers", most=MOST_CLASSIFIERS)
         self._index = empty_index()
         self._perceptrons = no_prototypes()  # Perceptron m of class c is number c·classifiers + m
         self._starts = np.random.default_rng(self.random_state or 0).uniform(-1, 1, N_STARTS)

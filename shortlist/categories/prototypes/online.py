@@ -226,7 +226,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
         points = []
         while (last := max(last + 1, int(last * FINE))) <= seen + len(losses):
             points.append(last)
-        new = np.array(points, dtype=np.int64)
+        new = np.array([point for point in points if point > seen], dtype=np.int64)
         self._loss_curve = np.vstack([self._loss_curve, np.column_stack([new, totals[new - seen - 1]])])
         self._total_losses = totals[-1] if len(totals) else self._total_losses
 
@@ -266,12 +266,19 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
             self._supports = dual.Supports.from_arrays(state, n)
             n = len(self._supports)
         self._counts = state.array("counts", np.int64).copy()
-        state.require(self._counts.size == 3 and bool((self._counts >= 0).all()), "there are three counts")
+        counted = self._counts.size == 3 and bool(((self._counts >= 0) & (self._counts <= MOST_AMOUNT)).all())
+        state.require(counted, "there are three counts")
         state.require(int(self._counts[KNOWN]) == n_labels, "all labels are known")
         self._lives = state.array("lives", np.int64)
         state.require(self._lives.size <= self.voters, "there are no more voters than places")
+        lives = np.append(self._lives, self._counts[LIVED])
+        lived = bool(((lives >= 0) & (lives <= self._counts[SEEN])).all())
+        state.require(lived, "no voter has lived longer than there were examples")
         self._total_losses = state.array("total_losses", np.float64)
         self._loss_curve = state.array("loss_curve", np.float64, ndim=2)
         state.require(self._total_losses.size == 3 and self._loss_curve.shape[1] == 4, "there are three losses")
+        finite = np.isfinite(self._total_losses).all() and np.isfinite(self._loss_curve).all()
+        times = np.concatenate([[1.0], self._loss_curve[:, 0], [max(1, self._counts[SEEN])]])
+        state.require(bool(finite and (np.diff(times) >= 0).all()), "its losses are those of examples seen, in order")
         self._prototypes = Prototypes.from_arrays(state, n, n_labels)
         self._voters = [Prototypes.from_arrays(state, n, n_labels, f"voter {v} ") for v in range(self._lives.size)]

@@ -1,0 +1,71 @@
+"""Files that are whole or not there: written as a draft beside the target, which takes its place once it is on disk.
+
+Whoever writes a draft holds a lock on it for as long as it lives, and a process that is killed lets go of its locks. So
+a draft that nobody holds was left behind, and the next who writes that target removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # a system without such locks: drafts that were left behind stay
+    fcntl = None  # type: ignore[assignment]
+
+END = ".draft"
+
+
+@contextlib.contextmanager
+def whole_file(target: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which becomes ``target`` at the end; after an error, ``target`` is as it was."""
+    remove_abandoned(target)
+    handle, draft = _begin(target)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            _give_usual_permissions(draft)
+            os.replace(draft, target)  # before the lock ends with the file
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+        raise
+
+
+def remove_abandoned(target: Path) -> None:
+    """Remove the drafts of a target whose writers are gone."""
+    if fcntl is None:
+        return
+    named = re.compile(re.escape(f".{target.name}.") + r"[a-z0-9_]{8}" + re.escape(END))
+    with contextlib.suppress(OSError):  # a folder that cannot be listed
+        for draft in [entry for entry in target.parent.iterdir() if named.fullmatch(entry.name)]:
+            with contextlib.suppress(OSError), open(draft, "rb+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # or its writer lives
+                draft.unlink()
+
+
+def _begin(target: Path) -> tuple[int, str]:
+    """An empty draft that is locked."""
+    while True:
+        handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", suffix=END, dir=target.parent)
+        if fcntl is not None:
+            with contextlib.suppress(OSError):  # a file system without locks, on which nobody removes drafts
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle, draft
+        os.close(handle)  # another process took it for abandoned before it was locked
+
+
+def _give_usual_permissions(path: str) -> None:
+    """mkstemp makes files for the owner alone; a model file gets what the user's umask allows."""
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(path, 0o666 & ~mask)
