@@ -11,8 +11,10 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import kernel
+from shortlist.arrays.sparse import compressed
 from shortlist.errors import InputError
 
+LONG = 1000  # letters of a label that an array of texts would give to every other label too
 FEW = 20  # so many labels are compared with one another faster than sorted
 BEYOND = 10**4300  # the least whole number that Python does not write out, and a model file could not hold
 
@@ -162,6 +164,14 @@ class LabelIndex:
         self._met = names, numbers
         return numbers
 
+    def find(self, label: Any) -> int:
+        """The number of a label, which must have been learned."""
+        try:
+            return self.number[label]
+        except (KeyError, TypeError):  # a list, say, cannot be looked up
+            known = f"{len(self)} others have"
+            raise InputError(f"the label {repr(label)[:60]} has not been learned; {known}") from None
+
     def look_up(self, Y: Any, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples without learning any: unseen ones get numbers from len(self) on."""
         labels = numbered(Y, n_rows)
@@ -191,9 +201,8 @@ def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
     if isinstance(Y, list) and len(Y) == n_rows and _are_plain(Y):
         return Y
     if scipy.sparse.issparse(Y):
-        matrix = scipy.sparse.csr_array(Y, copy=True)
-        matrix.eliminate_zeros()
-        lists = [part.tolist() for part in np.split(matrix.indices, matrix.indptr[1:-1])] if matrix.shape[0] else []
+        rows = compressed(Y, "Y")
+        lists = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])] if Y.shape[0] else []
     else:
         if hasattr(Y, "to_numpy"):
             Y = Y.to_numpy()  # a column of a pandas or polars frame
@@ -212,9 +221,32 @@ def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
     _check_count(len(lists), n_rows)
     for row, labels in enumerate(lists):
         for label in labels:
-            if not isinstance(label, (str, int, float)) or label != label:
-                raise InputError(f"the label {label!r} of example {row} is neither text nor a number")
+            if not _is_label(label):
+                raise InputError(f"the label {repr(label)[:60]} of example {row} is neither text nor a number")
     return lists
+
+
+def class_list(classes: Any) -> list[list[Any]]:
+    """The labels that ``classes`` names, each as the label list of one example."""
+    try:
+        if scipy.sparse.issparse(classes):
+            raise TypeError
+        listed = _one(classes) if isinstance(classes, (set, frozenset)) else list(classes)
+    except TypeError:
+        raise InputError(f"classes must be a list of labels, not {repr(classes)[:60]}") from None
+    return label_lists(listed, len(listed))
+
+
+def as_array(names: list[Any]) -> NDArray[Any]:
+    """Labels as an array: of text or of numbers where such an array holds every one of them as it is."""
+    kinds = set(map(type, names))
+    if (kinds == {int} and max(map(abs, names)) < 2**63) or kinds in ({bool}, {float}):
+        return np.array(names)
+    if kinds == {str} and max(map(len, names)) <= LONG and not any(name.endswith("\0") for name in names):
+        return np.array(names)  # NumPy takes a last NUL for room that is not used, and gives all texts the same room
+    array = np.empty(len(names), dtype=object)
+    array[:] = names
+    return array
 
 
 def label_counts(lists: Sequence[list[Any]]) -> NDArray[np.int64]:
@@ -236,12 +268,31 @@ def _are_plain(Y: list[Any]) -> bool:
 
 def _one(labels: Any) -> list[Any]:
     if isinstance(labels, (list, tuple)):
-        return [label.item() if isinstance(label, np.generic) else label for label in labels]
+        return list(map(_plain, labels))
     if isinstance(labels, np.ndarray):
-        return labels.tolist() if labels.ndim else [labels.item()]
+        return list(map(_plain, labels.tolist())) if labels.ndim else [_plain(labels.item())]
     if isinstance(labels, (set, frozenset)):
-        return sorted(labels, key=lambda label: (str(type(label)), label))  # a set's own order changes from run to run
-    return [labels.item() if isinstance(labels, np.generic) else labels]
+        own = list(map(_plain, labels))
+        if all(map(_is_label, own)):
+            own.sort(key=lambda label: (str(type(label)), label))  # a set's own order changes from run to run
+        return own
+    return [_plain(labels)]
+
+
+def _plain(label: Any) -> Any:
+    """A label of NumPy's or of a subclass (an enumeration's, say) as Python's own: what a model file gives back."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if type(label) in (str, int, float, bool):
+        return label
+    for kind in (str, int, float):
+        if isinstance(label, kind):
+            return str.__str__(label) if kind is str else kind(label)
+    return label
+
+
+def _is_label(label: Any) -> bool:
+    return isinstance(label, (str, int, float)) and label == label
 
 
 def _offsets(lists: Sequence[list[Any]]) -> NDArray[np.int64]:

@@ -1,12 +1,17 @@
 """Numbered label lists behave as the lists do, and teach no label that does not occur."""
 
+import enum
+
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
 import shortlist as sl
-from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, label_counts
+from shortlist import FeatureFocus, InputError
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, as_array, label_counts
+from shortlist.labels import label_lists as lists_of
 
 names = st.sampled_from(["a", "b", "c", "d", 1, 2])
 label_lists = st.lists(st.lists(names, max_size=30), max_size=6)
@@ -94,3 +99,71 @@ def test_the_largest_number_that_is_a_label_is_saved(tmp_path):
     largest = 10**4300 - 1
     sl.FeatureFocus().fit([[1.0]], [[largest]]).save(tmp_path / "m.shortlist")
     assert sl.load(tmp_path / "m.shortlist").rank([[1.0]])[0][0][0] == largest
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+
+
+class Tag(str):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a\0", "a", "b\0\0", "c"],
+        ["", "\0"],
+        [2**63, -1, 2**63 + 1, 3],
+        [2**53 + 1, 0.5],
+        [10**30, -(2**70)],
+        ["x" * 200_000, "b"],
+        [True, 2, "a"],
+    ],
+    ids=["NULs", "NUL", "large", "mixed", "larger", "long", "kinds"],
+)
+def test_an_array_of_labels_holds_every_one_as_it_is(names):
+    array = as_array(names)
+    assert [(type(name), name) for name in array.tolist()] == [(type(name), name) for name in names]
+    assert array.nbytes <= 8 * len(names)
+    learner = FeatureFocus().fit(np.eye(len(names)), [[name] for name in names])
+    assert learner.classes_.tolist() == learner.predict(np.eye(len(names))).tolist() == names
+
+
+@pytest.mark.parametrize(("names", "kind"), [(["b", "a"], "U"), ([3, -1], "i"), ([0.5], "f"), ([True, False], "b")])
+def test_labels_of_one_kind_are_an_array_of_that_kind(names, kind):
+    assert as_array(names).dtype.kind == kind
+    assert as_array(names).tolist() == names
+
+
+def test_labels_of_a_subclass_are_plain_ones():
+    found = as_lists_of_types([[Size.SMALL], [Tag("q")], [np.float64(0.5)], {np.str_("x")}])
+    assert found == [[(int, 1)], [(str, "q")], [(float, 0.5)], [(str, "x")]]
+
+
+def as_lists_of_types(Y):
+    return [[(type(label), label) for label in own] for own in lists_of(Y, len(Y))]
+
+
+@pytest.mark.parametrize("Y", [[{1j, 2j}], [{1j, "a"}], [[None]], [{"a": 1}], [["a"], [float("nan")]]])
+def test_what_is_no_label_is_refused(Y):
+    with pytest.raises(InputError, match="is neither text nor a number"):
+        lists_of(Y, len(Y))
+
+
+@pytest.mark.parametrize("classes", [3, np.array("a"), scipy.sparse.eye(3), [None], [[["a"]]]])
+def test_classes_that_are_none(classes):
+    with pytest.raises(InputError, match=r"classes must be a list of labels|neither text nor a number"):
+        FeatureFocus().partial_fit(np.eye(2), ["a", "b"], classes=classes)
+
+
+def test_classes_of_any_collection():
+    for classes in (["a", "c"], ("a", "c"), iter("ac"), np.array(["a", "c"]), {"c", "a"}):
+        assert FeatureFocus().partial_fit(np.eye(2), ["a", "b"], classes=classes).classes_.tolist() == ["a", "c", "b"]
+
+
+def test_a_label_that_cannot_be_looked_up_has_not_been_learned():
+    learner = FeatureFocus().fit(np.eye(2), ["a", "b"])
+    for label in ("c", ["a"], {"a": 1}, None):
+        with pytest.raises(InputError, match="has not been learned; 2 others have"):
+            learner.explain(np.eye(2)[0], label)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.errors import InputError
+
 
 def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[Any]:
     """The array with room for at least ``size`` entries, zeros behind; at least doubled, so that growth is cheap.
@@ -15,6 +17,10 @@ def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[An
     """
     if array.shape[0] >= size:
         return array
-    larger = np.zeros((max(size, 2 * array.shape[0] if doubled else 0), *array.shape[1:]), dtype=array.dtype)
+    room = max(size, 2 * array.shape[0] if doubled else 0)
+    try:
+        larger = np.zeros((room, *array.shape[1:]), dtype=array.dtype)
+    except (MemoryError, ValueError) as problem:
+        raise InputError(f"there is no memory for {room} columns, labels or edges: {problem}") from None
     larger[: array.shape[0]] = array
     return larger

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from shortlist.arrays.rows import Rows, as_plain
+from shortlist.arrays.sparse import Compressed, compressed
 from shortlist.errors import InputError
 
 
@@ -22,47 +23,32 @@ def as_rows(X: Any, *, nonnegative: bool = False) -> Rows:
 
     The caller's matrix is never modified. With ``nonnegative`` a negative value is refused.
     """
-    try:
-        checked = _as_finite(X)
-        if checked is None:
-            checked = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
-        if scipy.sparse.issparse(checked):
-            checked.check_format(full_check=True)
-    except (ValueError, TypeError) as problem:
-        raise InputError(str(problem)) from None
-    if not scipy.sparse.issparse(checked):
-        matrix = _from_dense(checked)
-    else:
-        matrix = scipy.sparse.csr_array(checked)  # shares the arrays of `checked`
-        if not _is_canonical(matrix) or np.any(matrix.data == 0):
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
-            matrix.eliminate_zeros()
-    if nonnegative and matrix.data.size and matrix.data.min() < 0:
-        row = int(np.searchsorted(matrix.indptr, int(np.argmin(matrix.data)), side="right")) - 1
+    if not scipy.sparse.issparse(X):
+        X = _as_matrix(X)
+    rows = compressed(X) if scipy.sparse.issparse(X) else _from_dense(X)
+    if nonnegative and rows.data.size and rows.data.min() < 0:
+        row = int(np.searchsorted(rows.indptr, int(np.argmin(rows.data)), side="right")) - 1
         raise InputError(
-            f"Negative values in data: row {row} holds {matrix.data.min():g}, and this learner takes values of "
+            f"Negative values in data: row {row} holds {rows.data.min():g}, and this learner takes values of "
             "at least 0; replace each such feature v by the pair max(v, 0), max(0, -v)"
         )
-    if matrix.shape[1] > np.iinfo(np.int32).max:
-        raise InputError(f"X has {matrix.shape[1]} columns; at most {np.iinfo(np.int32).max} can be indexed")
     return Rows(
-        as_plain(matrix.indptr, np.int64),
-        as_plain(matrix.indices, np.int32),
-        as_plain(matrix.data, np.float64),
-        int(matrix.shape[1]),
+        as_plain(rows.indptr, np.int64),
+        as_plain(rows.indices, np.int32),
+        as_plain(rows.data, np.float64),
+        int(X.shape[1]),
     )
 
 
-def _as_finite(X: Any) -> Any:
-    """A sparse matrix of finite numbers, or None: check_array would give the same, but takes longer than a ranking."""
-    if not scipy.sparse.issparse(X) or X.ndim != 2 or X.dtype.kind not in "biuf":
-        return None
-    rows = X.tocsr().astype(np.float64, copy=False)
-    return rows if np.isfinite(rows.data).all() else None
+def _as_matrix(X: Any) -> Any:
+    """What is not a sparse matrix, as a dense one of finite numbers (or a sparse one, of a frame with such columns)."""
+    try:
+        return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
+    except (ValueError, TypeError, OverflowError) as problem:
+        raise InputError(str(problem)) from None
 
 
-def _from_dense(array: NDArray[np.float64]) -> scipy.sparse.csr_array:
+def _from_dense(array: NDArray[np.float64]) -> Compressed:
     """As SciPy would make it, several times faster. Without zeros it shares the memory of the array."""
     stored = array != 0
     ends = np.cumsum(np.count_nonzero(stored, axis=1), dtype=np.int64)
@@ -71,16 +57,7 @@ def _from_dense(array: NDArray[np.float64]) -> scipy.sparse.csr_array:
         data, indices = array.ravel(), np.tile(columns, array.shape[0])
     else:
         data, indices = array[stored], np.broadcast_to(columns, array.shape)[stored]
-    return scipy.sparse.csr_array((data, indices, np.append(0, ends)), shape=array.shape)
-
-
-def _is_canonical(matrix: scipy.sparse.csr_array) -> bool:
-    """Whether columns ascend strictly within each row, looked up afresh: a cached flag of SciPy's can be stale."""
-    ascends = np.diff(matrix.indices) > 0
-    starts = matrix.indptr[1:-1]
-    starts = starts[(starts > 0) & (starts <= ascends.size)]
-    ascends[starts - 1] = True  # the step from one row's last column to the next row's first
-    return bool(ascends.all())
+    return Compressed(np.append(0, ends), indices, data)
 
 
 def as_numbers(values: Any, name: str, *, length: int | None = None) -> NDArray[np.float64]:

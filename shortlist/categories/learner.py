@@ -24,6 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows, RowStore
+from shortlist.arrays.sparse import one_row
 from shortlist.arrays.validation import as_rows, as_seed, as_whole
 from shortlist.categories import saving
 from shortlist.concurrency.interrupts import runs, stop_here, whole
@@ -31,7 +32,7 @@ from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.errors import InputError
 from shortlist.files import store
 from shortlist.files.store import State
-from shortlist.labels import LabelIndex, LabelSets, numbered
+from shortlist.labels import LabelIndex, LabelSets, as_array, class_list, numbered
 from shortlist.ranking import Explanation, Ranking
 
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
@@ -107,7 +108,8 @@ class CategoryLearner(Shared, ClassifierMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             self._start()
         if classes is not None:
-            self._labels.learn(list(classes), len(classes))
+            named = class_list(classes)
+            self._labels.learn(named, len(named))
             self._expect()
         return self.learn_rows(rows, Y)
 
@@ -294,23 +296,14 @@ class CategoryLearner(Shared, ClassifierMixin, BaseEstimator):
     # What was learned.
 
     def _number(self, label: Any) -> int:
-        number = self._labels.number.get(label)
-        if number is None:
-            raise InputError(f"the label {label!r} has not been learned; {len(self._labels)} others have")
-        return number
+        return self._labels.find(label)
 
     @property
     @reading
     def classes_(self) -> NDArray[Any]:
         """All labels, in order of first appearance."""
         self._check_fitted()
-        names = self._labels.names
-        kinds = {type(name) for name in names}
-        if len(kinds) == 1:
-            return np.array(names)
-        labels = np.empty(len(names), dtype=object)
-        labels[:] = names
-        return labels
+        return as_array(self._labels.names)
 
     @property
     def label_counts_(self) -> Longs:
@@ -376,6 +369,9 @@ def _run_of(rows: Rows, run: slice) -> Rows:
 
 def _as_one_row(x: Any) -> Any:
     if scipy.sparse.issparse(x):
-        return x.reshape(1, -1)
-    array = np.asarray(x)
+        return one_row(x)
+    try:
+        array = np.asarray(x)
+    except ValueError as problem:
+        raise InputError(str(problem)) from None
     return array.reshape(1, -1) if array.ndim == 1 else array

@@ -56,6 +56,61 @@ def test_repeated_columns_are_added_up():
     assert matrix.data.tolist() == [1.0, 2.0, 4.0]
 
 
+FAR = 10**7  # so far outside that a loop which follows it leaves its memory
+
+
+def damaged(kind):
+    """A matrix of that kind with a place that is out of range; SciPy makes it, and looks no further."""
+    matrix = getattr(scipy.sparse, f"{kind.partition(' ')[0]}_array")(np.eye(50))
+    if kind in ("csr", "csc", "bsr"):
+        matrix.indices[3] = FAR
+    elif kind == "csr negative":
+        matrix.indices[3] = -FAR
+    elif kind in ("csr offsets", "csc offsets"):
+        matrix.indptr[3] = FAR
+    elif kind == "csr empty":
+        matrix = scipy.sparse.csr_array((50, 50))
+        matrix.indptr[3] = FAR
+    elif kind == "csr short":
+        matrix.data = matrix.data[:5]
+    elif kind == "coo":
+        matrix.coords = (np.full(50, FAR, dtype=np.int32), matrix.coords[1])
+    elif kind == "coo negative":
+        matrix.coords = (matrix.coords[0], np.full(50, -FAR, dtype=np.int32))
+    elif kind == "lil":
+        matrix.rows[3] = [FAR]
+    elif kind == "lil short":
+        matrix.data[3] = []
+    elif kind == "dok":
+        matrix._dict[(FAR, 0)] = 1.0
+    return matrix
+
+
+DAMAGED = ["csr", "csr negative", "csr offsets", "csr empty", "csr short", "csc", "csc offsets", "bsr", "coo"]
+DAMAGED += ["coo negative", "lil", "lil short", "dok"]
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_a_place_out_of_range_is_refused_before_any_loop_follows_it(kind):
+    with pytest.raises(InputError, match=f"X is no {kind[:3].upper()} matrix that can be used"):
+        as_rows(damaged(kind))
+    with pytest.raises(InputError, match="Y is no"):
+        label_lists(damaged(kind), 50)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_repeated_columns_that_add_up_to_infinity_are_refused(sign):
+    matrix = scipy.sparse.csr_array((sign * np.array([1e308, 1e308, 1.0]), [1, 1, 2], [0, 0, 3]), (2, 4))
+    with pytest.raises(InputError, match="infinity or a sum that is too large, in row 1, column 1"):
+        as_rows(matrix)
+
+
+def test_the_matrix_that_is_checked_stays_as_it_is():
+    matrix = scipy.sparse.csr_array(([1.0, 2.0, 0.0, 9.0], [3, 1, 2, 0], [0, 3]), (1, 5))
+    as_rows(matrix)
+    assert (matrix.data.tolist(), matrix.indices.tolist()) == ([1.0, 2.0, 0.0], [3, 1, 2])
+
+
 def test_blocks_and_stacks():
     matrix = np.arange(12.0).reshape(4, 3)
     rows = as_rows(matrix)

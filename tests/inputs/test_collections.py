@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import subprocess
+from pathlib import Path
 
 import pandas
 import polars
@@ -406,6 +408,25 @@ def test_bad_tables(table):
     stream = read(table({"text": ["a", None, "c"]}), skip_bad=True)
     assert [batch.texts for batch in stream] == [["a", "c"]]
     assert "row 1" in stream.skipped.sentences[0]
+
+
+def test_parquet_that_ends_the_process_which_decodes_it():
+    path = Path(__file__).parents[1] / "fixtures" / "abort.parquet"  # one of its pages asks for 2**61 bytes
+    with pytest.raises(InputError, match=r"cannot read .*abort\.parquet: "):
+        list(read(path))
+
+
+def test_a_reader_of_parquet_that_is_left_ends(tmp_path, monkeypatch):
+    started, start = [], subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *args, **more: started.append(start(*args, **more)) or started[-1])
+    path = tmp_path / "long.parquet"
+    polars.DataFrame({"text": ["a"] * 100_000}).write_parquet(path)
+    batches = iter(read(path, batch=1))
+    assert len(next(batches)) == 1
+    assert [process.poll() for process in started] == [None]
+    batches.close()
+    del batches
+    assert [process.poll() is None for process in started] == [False]
 
 
 def test_parquet_that_is_none(tmp_path):

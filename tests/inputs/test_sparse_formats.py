@@ -243,6 +243,37 @@ def test_bad_xmc(data, match):
         whole(data, "xmc")
 
 
+MANY = 2**31 - 2
+
+
+@pytest.mark.parametrize("format", ["svmlight", "letor"])
+def test_one_large_index_makes_no_large_model(format):
+    line = f"1 qid:1 1:1 {MANY}:2\n"
+    with pytest.raises(InputError, match=f"at most 4194304, found '{MANY}:2'; a model takes memory .* n_features, or"):
+        whole(line, format)
+    assert [batch.rows.n_features for batch in read(io.BytesIO(line.encode()), format, n_features=MANY)] == [MANY]
+    assert [batch.rows.n_features for batch in read(io.BytesIO(b"1 qid:1 4194304:2\n"), format)] == [4194304]
+
+
+def test_the_first_line_of_an_xmc_file_makes_no_large_model_either():
+    data = f"1 {MANY} 1\n0 0:1 {MANY - 1}:3\n"
+    with pytest.raises(InputError, match=f"line 1: expected at most 4194304 features, found {MANY}; a model takes"):
+        whole(data, "xmc")
+    assert whole(data, "xmc", hashed=8)[0].tolist() == [[1, 0, 0, 0, 0, 3, 0, 0]]
+    (batch,) = read(io.BytesIO(data.encode()), "xmc", n_features=MANY)
+    assert batch.rows.n_features == MANY
+
+
+def test_columns_are_folded_into_fewer():
+    matrix, (batch,), _ = whole(f"1 1:1 3:4 6:2 {2**31 - 5}:0.5\n2 2:1 7:-1\n", hashed=5)
+    assert matrix.tolist() == [[3, 0, 4.5, 0, 0], [0, 0, 0, 0, 0]]  # 1 and 6, 3 and 2**31 - 5, 2 and 7
+    assert batch.rows.indices.tolist() == [0, 2]
+    with pytest.raises(InputError, match="n_features and hashed both say how many columns there are"):
+        whole("1 1:1", n_features=5, hashed=5)
+    with pytest.raises(InputError, match="hashed must be at least 1"):
+        whole("1 1:1", hashed=0)
+
+
 def test_xmc_skips_bad_examples():
     matrix, (batch,), stream = whole("3 2 4\n9 0:1\n1 1:1\n2 7:1\n", "xmc", skip_bad=True)
     assert (matrix.tolist(), batch.labels, stream.skipped.count) == ([[0, 1]], [["1"]], 2)

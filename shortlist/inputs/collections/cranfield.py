@@ -22,6 +22,7 @@ from shortlist.inputs.parsing.fields import field_blocks, with_numbers
 from shortlist.inputs.source import Source
 
 OBTAINED = "http://ir.dcs.gla.ac.uk/resources/test_collections/cran/"
+LONGEST = 18  # digits of a record's number
 
 
 @dataclass
@@ -53,7 +54,7 @@ class Cranfield(Format):
                 if place:
                     yield from record.example(source, place if self.queries_by_place else None)
                 place, record = place + 1, _Record(line[2:].strip(), number)
-                if not record.name.isdecimal():
+                if not record.name.isdecimal() or len(record.name) > LONGEST:
                     source.bad(number, 4, f"expected a number after .I, found {line[3:40]!r}")
                     record.bad = True
             elif not place:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import unescape
 from pathlib import Path
 
 from shortlist.arrays.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.markup import inside, records
+from shortlist.inputs.parsing.markup import inside, records, unescaped
 from shortlist.inputs.source import Source
 
 SPLITS = ("train", "test", "unused")
@@ -54,7 +53,7 @@ class Reuters(Format):
     def _documents(self, source: Source) -> Iterator[tuple[str, list[str], str, str]]:
         for number, record in records(source, "REUTERS"):
             start = re.match(r"<REUTERS([^>]*)>", record)
-            attributes = dict(re.findall(r'(\w+)="([^"]*)"', start[1])) if start else {}
+            attributes = dict(re.findall(r'\b(\w+)="([^"]*)"', start[1])) if start else {}
             missing = {"TOPICS", "LEWISSPLIT", "NEWID"} - attributes.keys()
             if missing:
                 source.bad(number, 1, f"expected the attribute {min(missing)} of <REUTERS>, found none")
@@ -66,4 +65,4 @@ class Reuters(Format):
                 text = inside(record, "TEXT")
                 if "<BODY>" in text or "<TITLE>" in text:
                     text = inside(text, "TITLE") + "\n" + inside(text, "BODY")
-                yield unescape(text).strip(), [unescape(one).strip() for one in labels], attributes["NEWID"], split
+                yield unescaped(text).strip(), [unescaped(one).strip() for one in labels], attributes["NEWID"], split

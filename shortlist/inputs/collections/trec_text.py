@@ -16,10 +16,10 @@ from pathlib import Path
 from shortlist.arrays.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.markup import inside, page_text, records
+from shortlist.inputs.parsing.markup import inside, page_text, records, without
 from shortlist.inputs.source import Source
 
-ABOUT = re.compile(r"<(DOCNO|DOCOLDNO|DOCHDR)>.*?</\1>", re.DOTALL)
+ABOUT = ("DOCNO", "DOCOLDNO", "DOCHDR")
 PARTS = {"title": "Topic", "desc": "Description", "narr": "Narrative"}  # with the word that may begin each
 BUNDLES = "WTX[0-9][0-9][0-9]/B[0-9][0-9]*"
 
@@ -50,7 +50,7 @@ class TrecDocuments(Format):
         for number, record in records(source, "DOC"):
             name = inside(record, "DOCNO").strip()
             if name:
-                yield page_text(ABOUT.sub("", record)), name
+                yield page_text(without(record, ABOUT)), name
             else:
                 source.bad(number, 1, "expected a name in <DOCNO> in the document that begins here, found none")
 
@@ -76,7 +76,7 @@ class TrecTopics(Format):
     def _topics(self, source: Source) -> Iterator[tuple[str, str]]:
         wanted = re.compile(rf"<{self.part}>\s*(?:{PARTS[self.part]}:)?(.*?)(?=<(?:/?\w+)>)", re.DOTALL)
         for number, record in records(source, "top"):
-            name, text = re.search(r"<num>\s*(?:Number:)?\s*(\w+)", record), wanted.search(record)
+            name, text = re.search(r"<num>\s*(?:Number:\s*)?(\w+)", record), wanted.search(record)
             if name is None:
                 source.bad(number, 1, "expected <num> and a number in the topic that begins here, found none")
             elif text is None:

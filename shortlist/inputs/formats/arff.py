@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import unescape
 from math import isfinite
 from pathlib import Path
 
@@ -21,9 +20,10 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
+from shortlist.inputs.parsing.markup import unescaped
 from shortlist.inputs.source import Progress, Source
 
-NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{'"]\S*"""
+NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{'"][^\s{]*"""
 ATTRIBUTE = re.compile(rf"@attribute\s+({NAME})\s*(\{{[^}}]*\}}|\w+)", re.IGNORECASE)
 NUMERIC = ("numeric", "real", "integer")
 
@@ -100,7 +100,7 @@ def _names_in_xml(path: Path) -> set[str]:
     finally:
         source.close()
     found = re.findall(r"""<label\s+name=(?:"([^"]*)"|'([^']*)')""", text)
-    return {unescape(double or single) for double, single in found}
+    return {unescaped(double or single) for double, single in found}
 
 
 class _Header:
@@ -223,7 +223,8 @@ class _Batch:
         if listed is not None:
             place = listed.get(_plain(text))
             if place is None:
-                raise _BadCell(column, f"expected one of {', '.join(list(listed)[:5])}, found {text.strip()[:40]!r}")
+                first = ", ".join(value[:40] for value in list(listed)[:5])
+                raise _BadCell(column, f"expected one of {first}, found {text.strip()[:40]!r}")
             return place
         try:
             number = float(text)

@@ -129,6 +129,8 @@ class Csv(Table):
             else:
                 end = len(self.separator.join(row[: layout.width])) + 1
                 source.bad(number, end, f"expected {layout.width} columns, found {len(row)}")
+        if not kept:
+            return Examples(texts=[])
         columns = [[row[column] for _, row in kept] for column in range(layout.width)]
         return self._examples(source, layout, [number for number, _ in kept], columns)
 

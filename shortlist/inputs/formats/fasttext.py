@@ -15,6 +15,8 @@ from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
 from shortlist.inputs.source import Source
 
+WORD = re.compile(r"(\S+)\s*")
+
 
 @dataclass
 class FastText(Format):
@@ -54,11 +56,11 @@ class FastText(Format):
         """The text and the labels of a line."""
         prefix = self.label_prefix
         labels: list[str] = []
-        rest = line.strip()
-        while rest.startswith(prefix):
-            word, *after = rest.split(None, 1)
-            labels.append(word[len(prefix) :])
-            rest = after[0] if after else ""
+        line, at = line.strip(), 0
+        while line.startswith(prefix, at) and (word := WORD.match(line, at)):
+            labels.append(line[at + len(prefix) : word.end(1)])
+            at = word.end()
+        rest = line[at:]
         if prefix in rest:  # perhaps a label further on
             words = rest.split()
             late = [word[len(prefix) :] for word in words if word.startswith(prefix)]

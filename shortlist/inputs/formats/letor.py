@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shortlist.arrays.validation import as_whole
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
 from shortlist.inputs.formats.svmlight import looks_sparse
@@ -29,6 +28,7 @@ class Letor(Format):
 
     zero_based: bool = False
     n_features: int | None = None
+    hashed: int | None = None
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -45,9 +45,9 @@ class Letor(Format):
     def examples(self, source: Source) -> Iterator[Examples]:
         from shortlist.inputs.parsing.sparse_lines import Layout, sparse_blocks, with_numbers
 
-        n_features = None if self.n_features is None else as_whole(self.n_features, "n_features", least=1)
+        layout = Layout.of(0 if self.zero_based else 1, self.n_features, self.hashed)
         last, finished = "", set()
-        for block in sparse_blocks(source, source.blocks(), Layout(0 if self.zero_based else 1, n_features)):
+        for block in sparse_blocks(source, source.blocks(), layout):
             block, relevance = with_numbers(source, block, "the relevance")
             bad = set()
             for i, query in enumerate(block.queries):

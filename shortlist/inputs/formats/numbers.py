@@ -16,6 +16,7 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.formats.delimited import Csv, Layout
 from shortlist.inputs.parsing.fields import place_of
+from shortlist.inputs.parsing.table import named
 from shortlist.inputs.source import Source
 
 
@@ -36,8 +37,8 @@ class Numbers(Csv):
         if all(_is_number(name) for name in first):
             raise InputError(f"{source.name}, line 1: expected the names of the columns, found numbers")
         if self.target is not None and self.target not in places:
-            listed = ", ".join(map(repr, first))
-            raise InputError(f"{source.name}, line 1: expected a column {self.target!r} for the target, found {listed}")
+            expected = f"expected a column {self.target!r} for the target, found {named(first)}"
+            raise InputError(f"{source.name}, line 1: {expected}")
         source.progress.columns = [name for name in first if name != self.target]
         return Layout(len(first), places, True)
 

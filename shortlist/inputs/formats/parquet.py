@@ -1,7 +1,16 @@
-"""Parquet: columns for the text and the labels; a cell may hold one label or a list."""
+"""Parquet: columns for the text and the labels; a cell may hold one label or a list.
+
+A file is decoded in a process of its own, because a damaged one can end the process that decodes it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,23 +54,67 @@ class Parquet(Table):
             yield from self._scan(source, path)
 
     def _scan(self, source: Source, path: Path) -> Iterator[Examples]:
+        size = max(1, path.stat().st_size)
+        with _Process(source.name, path) as process:
+            names, n_rows = json.loads(process.message(b"N"))
+            present: dict[str, Any] = self.present(names, source.name)
+            step = max(1, min(n_rows, SLICE * n_rows // size, 1 << 14))
+            process.ask([list(dict.fromkeys(present.values())), step])
+            for first in range(0, n_rows, step):
+                frame = process.frame()
+                columns = {what: frame[column].to_list() for what, column in present.items()}
+                source.progress.bytes_read = size * min(first + step, n_rows) // n_rows
+                yield from self.columns_examples(source.name, first, columns, source.progress)
+
+
+class _Process:
+    """The process that reads a file, which may die of it; see ``parquet_process``."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        program = str(Path(__file__).with_name("parquet_process.py"))
+        run = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"  # puts no folder on sys.path
+        found = os.pathsep.join(folder for folder in sys.path if folder)
+        self._name = name
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", run, program, str(path.resolve())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": found, "PYTHONSAFEPATH": "1"},
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._to, self._from = self._process.stdin, self._process.stdout
+
+    def __enter__(self) -> _Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._to.close()
+        self._from.close()
+
+    def ask(self, wish: list[Any]) -> None:
+        with contextlib.suppress(BrokenPipeError):  # that it has died is seen when its answer is awaited
+            self._to.write(json.dumps(wish).encode() + b"\n")
+            self._to.flush()
+
+    def message(self, kind: bytes) -> bytes:
+        """The next message, which must be of this kind."""
+        head = self._from.read(9)
+        size = int.from_bytes(head[1:], "little")
+        data = self._from.read(size) if len(head) == 9 else b""
+        if head[:1] == b"E" and len(data) == size:
+            raise InputError(f"cannot read {self._name}: {data.decode()}")
+        if head[:1] != kind or len(data) < size:
+            raise InputError(
+                f"cannot read {self._name}: the Parquet reader broke down over it; it is damaged, or needs more memory "
+                "than there is, and must be written anew"
+            )
+        return data
+
+    def frame(self) -> Any:
         import polars
 
-        def collected(query: polars.LazyFrame) -> polars.DataFrame:
-            try:
-                return query.collect()
-            except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as problem:
-                raise InputError(f"cannot read {source.name}: {str(problem).splitlines()[0]}") from None
-
-        file = polars.scan_parquet(path, glob=False)
-        names = collected(file.head(0)).columns
-        n_rows = collected(file.select(polars.len())).item()
-        present: dict[str, Any] = self.present(names, source.name)
-        wanted = file.select(list(dict.fromkeys(present.values())))
-        size = max(1, path.stat().st_size)
-        step = max(1, min(n_rows, SLICE * n_rows // size, 1 << 14))
-        for first in range(0, n_rows, step):
-            frame = collected(wanted.slice(first, step))
-            columns = {what: frame[column].to_list() for what, column in present.items()}
-            source.progress.bytes_read = size * min(first + step, n_rows) // n_rows
-            yield from self.columns_examples(source.name, first, columns, source.progress)
+        return polars.read_ipc_stream(io.BytesIO(self.message(b"F")))

@@ -2,6 +2,10 @@
 
 Indices count from 1, ascend, and stand once each; ``zero_based=True`` counts from 0. A line may have no labels, and a
 ``qid:`` after them. With ``rating=True`` the number that begins a line is a rating, not a label.
+
+``n_features`` says how many columns there are. Without it they are at most 2²², because a model takes memory for every
+column up to the highest. ``hashed`` folds them into so many: columns that are equal modulo that number are added up,
+which suits files whose indices are hashes.
 """
 
 from __future__ import annotations
@@ -10,7 +14,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shortlist.arrays.validation import as_whole
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
 from shortlist.inputs.source import Source
@@ -33,6 +36,7 @@ class SvmLight(Format):
 
     zero_based: bool = False
     n_features: int | None = None
+    hashed: int | None = None
     nonnegative: bool = False
     rating: bool = False
 
@@ -47,8 +51,8 @@ class SvmLight(Format):
     def examples(self, source: Source) -> Iterator[Examples]:
         from shortlist.inputs.parsing.sparse_lines import Layout, sparse_blocks, with_numbers
 
-        n_features = None if self.n_features is None else as_whole(self.n_features, "n_features", least=1)
-        layout = Layout(0 if self.zero_based else 1, n_features, bool(self.nonnegative))
+        first = 0 if self.zero_based else 1
+        layout = Layout.of(first, self.n_features, self.hashed, nonnegative=bool(self.nonnegative))
         for block in sparse_blocks(source, source.blocks(), layout):
             query = block.queries if any(block.queries) else None
             if self.rating:

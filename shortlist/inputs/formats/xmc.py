@@ -25,6 +25,8 @@ class Xmc(Format):
     obtained = "http://manikvarma.org/downloads/XC/XMLRepository.html"
 
     nonnegative: bool = False
+    n_features: int | None = None
+    hashed: int | None = None
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -40,8 +42,9 @@ class Xmc(Format):
 
     def examples(self, source: Source) -> Iterator[Examples]:
         from shortlist.inputs.parsing.sparse_kernel import LARGEST
-        from shortlist.inputs.parsing.sparse_lines import Layout, sparse_blocks
+        from shortlist.inputs.parsing.sparse_lines import MANY_COLUMNS, Layout, sparse_blocks
 
+        layout = Layout.of(0, self.n_features, self.hashed, nonnegative=bool(self.nonnegative), blank_lines=True)
         blocks = source.blocks()
         first_block = next(blocks, None)
         if first_block is None:
@@ -51,6 +54,12 @@ class Xmc(Format):
         if sizes is None or int(sizes[2]) > LARGEST:
             raise InputError(f"{source.name}, line 1: expected the numbers of examples, features and labels")
         n_examples, n_features, n_labels = map(int, sizes.groups())
+        if n_features > layout.most:
+            raise InputError(
+                f"{source.name}, line 1: expected at most {layout.most} features, found {n_features}; {MANY_COLUMNS}"
+            )
+        if layout.hashed is None:
+            layout = layout._replace(n_features=n_features)
         skipped_before, found = source.progress.skipped.count, 0
 
         def all_blocks() -> Iterator[tuple[int, bytes]]:
@@ -58,11 +67,11 @@ class Xmc(Format):
                 yield first_block[0] + 1, rest
             yield from blocks
 
-        for block in sparse_blocks(source, all_blocks(), Layout(0, n_features, bool(self.nonnegative), True)):
+        for block in sparse_blocks(source, all_blocks(), layout):
             labels = [target.split(",") if target else [] for target in block.targets]
             good = []
             for i, one in enumerate(labels):
-                wrong = [not label.isdecimal() or int(label) >= n_labels for label in one]
+                wrong = [not label.isdecimal() or len(label) > 18 or int(label) >= n_labels for label in one]
                 if any(wrong):
                     which = wrong.index(True)
                     expected = f"expected a label from 0 to {n_labels - 1}, found {one[which][:40]!r}"

@@ -12,6 +12,8 @@ from shortlist.inputs.source import Source
 NOT_TEXT = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|</?[a-z!?][^<>]*>", re.DOTALL | re.I)
 HTTP_HEADER = re.compile(r"\s*HTTP/\d\.\d [^\n]*\n(?:[\w-]+:[^\n]*\n|[ \t]+\S[^\n]*\n)*|(?:[\w-]+: [^\n]*\n)+\n")
 
+ENDLESS = re.compile(r"&#[0-9]{4000,};?")  # no character, and a number that Python's int() refuses
+
 
 def records(source: Source, tag: str) -> Iterator[tuple[int, str]]:
     """Each record from a line that begins with <tag to one that ends in </tag>, with the number of its first line."""
@@ -40,11 +42,33 @@ def records(source: Source, tag: str) -> Iterator[tuple[int, str]]:
 
 def inside(record: str, tag: str) -> str:
     """What stands inside the first such tag; nothing where there is none."""
-    found = re.search(rf"<{tag}[^>]*>(.*?)</{tag}>", record, re.DOTALL)
-    return found[1] if found else ""
+    opening = record.find(f"<{tag}")
+    start = record.find(">", opening) + 1
+    end = record.find(f"</{tag}>", start)
+    return record[start:end] if opening >= 0 and start and end >= 0 else ""
+
+
+def without(record: str, tags: tuple[str, ...]) -> str:
+    """The record without these tags and what stands inside each; one that is not closed stays."""
+    kept, at, open_to_the_end = [], 0, set()
+    for opening in re.finditer(f"<({'|'.join(tags)})>", record):
+        tag = opening[1]
+        if opening.start() >= at and tag not in open_to_the_end:
+            end = record.find(f"</{tag}>", opening.end())
+            if end < 0:
+                open_to_the_end.add(tag)  # and so are all others of its name: looking again would take long
+            else:
+                kept.append(record[at : opening.start()])
+                at = end + len(f"</{tag}>")
+    return "".join([*kept, record[at:]])
+
+
+def unescaped(text: str) -> str:
+    """The text with the characters that ``&amp;`` and ``&#233;`` stand for."""
+    return unescape(ENDLESS.sub("\ufffd", text))
 
 
 def page_text(page: str) -> str:
     """The text of a web page: without markup, and without the HTTP header that a crawler may have kept before it."""
     header = HTTP_HEADER.match(page)
-    return " ".join(unescape(NOT_TEXT.sub(" ", page[header.end() :] if header else page)).split())
+    return " ".join(unescaped(NOT_TEXT.sub(" ", page[header.end() :] if header else page)).split())

@@ -27,9 +27,9 @@ class Quoting:
 
     def rows(self, numbers: Sequence[int], lines: list[str], last: bool = False) -> tuple[list[int], list[list[str]]]:
         """The rows of the lines that waited and of these, with the number of the line on which each begins."""
-        queue = self.waiting + list(zip(numbers, lines, strict=True))
-        if self.waiting and not last and not any(map(self._closes, lines)) and self._fits(lines):
-            self.waiting = queue
+        queue, waited = self.waiting, bool(self.waiting)
+        queue.extend(zip(numbers, lines, strict=True))
+        if waited and not last and not any(map(self._closes, lines)) and self._fits(lines):
             return [], []
         self.waiting, self._held = [], 0
         starts: list[int] = []

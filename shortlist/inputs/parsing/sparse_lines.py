@@ -6,14 +6,24 @@ A kernel goes over the bytes once, and stops at each bad line to have it reporte
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_rows, as_whole
+from shortlist.errors import InputError
 from shortlist.inputs.parsing import sparse_kernel as at
 from shortlist.inputs.source import Source
+
+# A model has room for every column up to the highest, so that one number in a small file could ask for gigabytes.
+MOST_COLUMNS = 1 << 22
+MANY_COLUMNS = (
+    "a model takes memory for every column up to the highest: if there are so many, say how many with n_features, or "
+    "fold them into fewer with hashed, for example hashed=1048576"
+)
 
 
 class Layout(NamedTuple):
@@ -23,6 +33,25 @@ class Layout(NamedTuple):
     n_features: int | None = None
     nonnegative: bool = False
     blank_lines: bool = False  # whether a blank line is an example without labels and features
+    hashed: int | None = None  # the number of columns that all are folded into
+
+    @classmethod
+    def of(cls, first_index: int, n_features: Any, hashed: Any, **more: bool) -> Layout:
+        """With the options of the formats, checked."""
+        if n_features is not None and hashed is not None:
+            raise InputError("n_features and hashed both say how many columns there are; give one of them")
+        if n_features is not None:
+            n_features = as_whole(n_features, "n_features", least=1)
+        if hashed is not None:
+            hashed = as_whole(hashed, "hashed", least=1)
+        return cls(first_index, n_features, hashed=hashed, **more)
+
+    @property
+    def most(self) -> int:
+        """How many columns there may be."""
+        if self.hashed is not None:
+            return at.LARGEST
+        return MOST_COLUMNS if self.n_features is None else self.n_features
 
 
 class SparseBlock(NamedTuple):
@@ -97,18 +126,18 @@ class _Parsed:
         hard = np.empty((pairs, 3), dtype=np.int64)
         state = np.zeros(8, dtype=np.int64)
         state[at.FEATURES] = n_features
-        most = at.LARGEST if layout.n_features is None else layout.n_features
         while state[at.POSITION] < data.size:
             with np.errstate(over="ignore"):  # of a number with more digits than fit, which is left to Python
                 at.parse(
-                    data, layout.first_index, most, layout.nonnegative, layout.blank_lines,
+                    data, layout.first_index, layout.most, layout.nonnegative, layout.blank_lines,
                     self._spans, self._indptr, self._indices, self._values, hard, state,
                 )  # fmt: skip
             if state[at.PROBLEM]:
                 self._report(int(state[at.PROBLEM]), int(state[at.PROBLEM_AT]), first + int(state[at.LINES]) - 1)
         self._n_rows = int(state[at.ROWS])
         self._n_values = int(state[at.VALUES])
-        self.n_features = most if layout.n_features is not None else int(state[at.FEATURES])
+        said = layout.n_features if layout.hashed is None else layout.hashed
+        self.n_features = int(state[at.FEATURES]) if said is None else said
         for slot, start, end in hard[: state[at.HARD]].tolist():
             self._values[slot] = float(block[start:end])
 
@@ -128,6 +157,9 @@ class _Parsed:
         if not np.all(values):  # numbers so small that they became 0
             kept = np.flatnonzero(values)
             indptr, indices, values = np.searchsorted(kept, indptr), indices[kept], values[kept]
+        if self._layout.hashed is not None:
+            shape = (self._n_rows, self.n_features)
+            return as_rows(scipy.sparse.csr_array((values, indices % self.n_features, indptr), shape=shape))
         return Rows(indptr, indices, values, self.n_features)
 
     def _texts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[str]:
@@ -143,7 +175,7 @@ class _Parsed:
         column = len(line[: place - start].decode()) + 1
         rest = line[place - start :].decode().split()
         found = repr(rest[0][:40]) if rest and not line[place - start : place - start + 1].isspace() else "nothing"
-        most = (self._layout.n_features or at.LARGEST) + self._layout.first_index - 1
+        most = self._layout.most + self._layout.first_index - 1
         zero_based = "; if the first feature of the file is number 0, give zero_based=True"
         expected = {
             at.PAIR: "expected index:value",
@@ -158,4 +190,6 @@ class _Parsed:
             at.NO_QUERY: "expected a query after qid:",
         }[problem]
         more = zero_based if problem == at.LOW and self._layout.first_index == 1 else ""
+        if problem == at.HIGH and self._layout.n_features is None:
+            more = f"; {MANY_COLUMNS}"
         self._source.bad(number, column, f"{expected}, found {found}{more}")

@@ -15,6 +15,7 @@ from shortlist.inputs.format import Format
 from shortlist.inputs.source import Progress
 
 Name = str | int
+MOST_NAMED = 10  # columns that an error lists
 USUAL_LABELS = ("labels", "labels")  # what, and its column: the one that may be absent unless it was asked for
 Row = tuple[str, list[str] | None, str | None, float | None]
 
@@ -72,26 +73,26 @@ class Table(Format):
         if isinstance(value, (list, tuple, np.ndarray)):
             for label in value:
                 if not isinstance(label, (str, int, np.integer)):
-                    raise BadValue(self.labels, f"expected labels that are text or whole numbers, found {label!r}")
+                    raise BadValue(self.labels, f"expected labels that are text or whole numbers, found {shown(label)}")
             return [str(label) for label in value]
         if isinstance(value, float) and math.isnan(value):
             return []  # pandas' way of saying None
-        raise BadValue(self.labels, f"expected a label or a list of labels in {self.labels!r}, found {value!r}")
+        raise BadValue(self.labels, f"expected a label or a list of labels in {self.labels!r}, found {shown(value)}")
 
     def to_id(self, value: Any) -> str:
         """The name in one value of the column of ids."""
         if not isinstance(value, (str, int, np.integer)):
-            raise BadValue(self.id, f"expected text or a whole number in {self.id!r}, found {value!r}")
+            raise BadValue(self.id, f"expected text or a whole number in {self.id!r}, found {shown(value)}")
         return str(value)
 
     def to_rating(self, value: Any) -> float:
         """The number in one value of the column of ratings."""
         try:
             number = float(value)
-        except (TypeError, ValueError):
-            raise BadValue(self.rating, f"expected a number in {self.rating!r}, found {value!r}") from None
+        except (TypeError, ValueError, OverflowError):
+            raise BadValue(self.rating, f"expected a number in {self.rating!r}, found {shown(value)}") from None
         if not math.isfinite(number):
-            raise BadValue(self.rating, f"expected a finite number in {self.rating!r}, found {value!r}")
+            raise BadValue(self.rating, f"expected a finite number in {self.rating!r}, found {shown(value)}")
         return number
 
     def present(self, names: Sequence[Any], where: str) -> dict[str, Name]:
@@ -103,8 +104,7 @@ class Table(Format):
                     raise InputError(f"{where} has more than one column {column!r}")
                 found[what] = column
             elif (what, column) != USUAL_LABELS:
-                listed = ", ".join(map(repr, names))
-                raise InputError(f"{where}: expected a column {column!r} for {what}, found {listed}")
+                raise InputError(f"{where}: expected a column {column!r} for {what}, found {named(names)}")
         return found
 
     def batch(self, rows: list[Row]) -> Examples:
@@ -128,7 +128,7 @@ class Table(Format):
         for i, text in enumerate(columns["text"]):
             try:
                 if not isinstance(text, str):
-                    raise BadValue(self.text, f"expected text in {self.text!r}, found {text!r}")
+                    raise BadValue(self.text, f"expected text in {self.text!r}, found {shown(text)}")
                 row = (
                     text,
                     self.to_labels(columns["labels"][i]) if "labels" in columns else None,
@@ -144,6 +144,20 @@ class Table(Format):
                 yield self.batch(rows)
                 rows, held = [], 0
         yield self.batch(rows)
+
+
+def shown(value: Any) -> str:
+    """A value as an error shows it: not at full length."""
+    try:
+        said = repr(value)
+    except ValueError:  # a whole number of too many digits
+        said = "a very large number"
+    return said if len(said) <= 60 else f"{said[:59]}…"
+
+
+def named(columns: Sequence[Any]) -> str:
+    """The names of columns as an error shows them: not all where there are very many."""
+    return ", ".join(map(shown, columns[:MOST_NAMED])) + (", …" if len(columns) > MOST_NAMED else "")
 
 
 class BadValue(Exception):
