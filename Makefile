@@ -3,15 +3,34 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check clean
+HOSTILE := kills journals connections models inputs arrays interrupts threads
+
+.PHONY: demo test quick check bench hostile mutants clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready
 	$(BIN)/shortlist demo
 
 test: $(VENV)/.ready-test check
-	$(BIN)/python -m pytest -n 2 -m "not speed"
-	$(BIN)/python -m pytest -m speed
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# What to run while editing: the parts that are quick once their loops are compiled.
+quick: $(VENV)/.ready-test check
+	$(BIN)/python -m pytest -n 2 -m "not data and not slow" $(QUICK)
+
+# Times beside those of other tools. They are shown and compared; only what cannot run is an error.
+bench: $(VENV)/.ready-test
+	$(BIN)/python -m benchmarks.ratios
+
+# Hours of hostile input, each tool with one line of summary; all of them run, also where one finds something.
+hostile: $(VENV)/.ready-test
+	@failed=; for tool in $(HOSTILE); do \
+		$(BIN)/python tests/hostile/$$tool.py --long || failed="$$failed $$tool"; \
+	done; test -z "$$failed" || { echo "found something:$$failed"; exit 1; }
+
+# Small changes to kernels and journal that some test should notice; a report, not a verdict.
+mutants: $(VENV)/.ready-test
+	$(BIN)/python tests/hostile/mutants.py
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check .

@@ -1,9 +1,6 @@
-"""How a hot loop is compiled, and the sparse-row steps that several algorithms share.
+"""How a hot loop is compiled, and the sparse-row steps that several algorithms share."""
 
-This file is frozen: Numba's cache notices an edit of the file a kernel stands in, not of a helper it calls
-from elsewhere. After a change here, run ``make clean``.
-"""
-
+import contextlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -13,6 +10,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
+
+from shortlist.arrays.stamps import StampedCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,7 +24,11 @@ LEAST_SQUARE = np.finfo(np.float64).tiny  # a smaller sum of squares has lost di
 
 def kernel(function: Function) -> Function:
     """Compile once per machine, release the interpreter lock while running, divide as NumPy does."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    if compiled is not function:  # as it is where compilation is turned off
+        with contextlib.suppress(RuntimeError):  # no folder can be written, neither here nor the user's own
+            compiled._cache = StampedCache(function)
+    return compiled
 
 
 def fetch(array: NDArray[Any], i: int) -> None:

@@ -24,6 +24,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from shortlist.arrays.validation import as_whole
@@ -147,12 +149,12 @@ def _outcome(experiment: Experiment, tasks: list[Task], kept: dict[Path, Answer]
 def _work(tasks: list[Task], folder: Path, workers: int) -> Iterator[tuple[Task, Answer]]:
     """The answers as they come."""
     if workers == 1 or len(tasks) < 2:
-        with threadpool_limits(1):
+        with one_thread():
             for task in tasks:
                 yield task, do(task.experiment.run, folder, task.job)
         return
     others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), threadpool_limits, (1,)) as pool:
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), one_thread) as pool:
         waiting = iter(tasks)
         running: dict[Future[Answer], Task] = {}
         try:
@@ -176,6 +178,14 @@ def _work(tasks: list[Task], folder: Path, workers: int) -> Iterator[tuple[Task,
             ) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+BLAS = np.linalg, scipy.linalg  # each brings its own; only what is loaded already can be told to use one thread
+
+
+def one_thread() -> threadpool_limits:
+    """From now on, or within a ``with``, sums are rounded alike however many processors there are."""
+    return threadpool_limits(1)
 
 
 @contextmanager

@@ -91,7 +91,7 @@ query)`; `first` and `second` are the `per_instance` values of two evaluations, 
 
 Precision, recall, nDCG and AP of 100,000 rankings of 10 labels took 0.07 s, and 1.9 s with intervals from 1,000
 bootstrap samples; scikit-learn took 5.3 s for the first 20,000 of them as dense matrices of 100 labels
-(`python -m pytest tests/measures/test_speed.py -s`; processor time, one core).
+(`make bench`; processor time, one core).
 """
 
 

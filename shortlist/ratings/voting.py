@@ -6,7 +6,7 @@ in row 1, its moment Σ t·(update at time t), from which the average over time 
 clock int64[2] counts the examples seen and those the present hypothesis has lived through.
 
 The learners' kernels call ``retire`` (where there are places for voters: even an idle call costs a fifth of a round)
-and ``move``. After a change here, run ``make clean`` (see shortlist/kernels.py).
+and ``move``.
 """
 
 import numpy as np

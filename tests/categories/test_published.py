@@ -1,10 +1,7 @@
 """The figures of paper 004 come out on its own data."""
 
-import time
-
 import numpy as np
 import pytest
-import scipy.sparse
 
 import shortlist as sl
 
@@ -58,44 +55,3 @@ def test_austen(data_folder):
     best = learner.rank(X[test], k=5).labels
     assert np.mean(best[:, 0] == words[test]) >= 0.272
     assert np.mean((best == words[test, None]).any(axis=1)) >= 0.48
-
-
-@pytest.mark.speed
-def test_learning_takes_an_eighth_of_the_time_of_a_linear_svm(newsgroups, newsgroup_rows):
-    from sklearn.preprocessing import normalize
-    from sklearn.svm import LinearSVC
-
-    X, y = newsgroup_rows, newsgroups[1]
-    sl.FeatureFocus().fit(X[:100], y[:100])  # compiled
-
-    def seconds(call, repeats):
-        best = float("inf")
-        for _ in range(repeats):
-            began = time.process_time()
-            call()
-            best = min(best, time.process_time() - began)
-        return best
-
-    ours = seconds(lambda: sl.FeatureFocus(margin=0.5).fit(X, y), 3)
-    unit = scipy.sparse.csr_matrix(normalize(X))
-    theirs = seconds(lambda: LinearSVC().fit(unit, y), 1)
-    assert ours <= theirs / 8
-
-
-@pytest.mark.speed
-def test_one_text_costs_little_more_than_its_share_of_a_batch(newsgroups):
-    """Serving singly is made for: a call for one text costs at most ten times one text's share of a batch."""
-    texts, groups = newsgroups
-    model = sl.Categorizer().fit(texts[::10], groups[::10])
-    some = texts[1:20000:100]
-    model.rank(some)
-
-    def seconds(call):
-        best = float("inf")
-        for _ in range(5):
-            began = time.process_time()
-            call()
-            best = min(best, time.process_time() - began)
-        return best
-
-    assert seconds(lambda: [model.rank(text) for text in some]) <= 10 * seconds(lambda: model.rank(some))

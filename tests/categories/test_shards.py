@@ -1,7 +1,6 @@
 """Learning apart and merging: exact where the mathematics is, the stated rule elsewhere, the same for any threads."""
 
 import copy
-import time
 from itertools import pairwise
 
 import numpy as np
@@ -215,43 +214,6 @@ def test_what_cannot_be_learned_in_shards_says_so():
             learner.fit(X, Y)
     with pytest.raises(InputError, match="shards must be at least 1"):
         FeatureFocus(shards=0).fit(X, Y)
-
-
-@pytest.mark.speed
-@pytest.mark.parametrize("task", ["ranking", "learning"])
-def test_two_threads_take_little_more_than_half_the_time(task):
-    """Where two processors are free, that is: what one thread of plain work loses beside another is the yardstick."""
-    random = np.random.default_rng(0)
-    n, width = 40_000, 20_000
-    X = scipy.sparse.csr_array(
-        (np.ones(n * 50), (random.zipf(1.2, n * 50) - 1) % width, np.arange(n + 1) * 50), shape=(n, width)
-    )
-    Y = random.zipf(1.3, n) % 2000
-    learner = FeatureFocus(shards=2, n_jobs=1).fit(X, Y)
-    rows = learner._check(X)
-
-    def seconds(n_jobs):
-        learner.set_params(n_jobs=n_jobs)
-        began = time.perf_counter()
-        learner.rank_rows(rows, 5) if task == "ranking" else learner.fit_rows(rows, Y)
-        return time.perf_counter() - began
-
-    ratio = max(seconds(1) / seconds(2) for _ in range(5))
-    assert ratio > (1.7 if task == "ranking" else 1.3) or processors_free() < 1.8
-
-
-def processors_free():
-    """How much more two threads of NumPy do in a second than one."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    work = np.random.default_rng(0).random(4_000_000)
-    with ThreadPoolExecutor(2) as pool:
-        began = time.perf_counter()
-        np.sort(work)
-        one = time.perf_counter() - began
-        began = time.perf_counter()
-        list(pool.map(np.sort, [work, work]))
-        return 2 * one / (time.perf_counter() - began)
 
 
 def test_moments_are_stretched_to_the_time_of_all_shards():

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -167,21 +166,6 @@ def test_whoever_reads_may_stop_reading(model):
     )  # fmt: skip
     assert done.stdout.count("\n") == 3
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.speed
-def test_help_answers_at_once():
-    """Help needs no more than a small multiple of what an empty Python with Typer needs."""
-
-    def seconds(*command):
-        best = float("inf")
-        for _ in range(5):
-            began = time.perf_counter()
-            subprocess.run([sys.executable, *command], check=True, capture_output=True)
-            best = min(best, time.perf_counter() - began)
-        return best
-
-    assert seconds("-m", "shortlist.cli", "--help") < 2.5 * seconds("-c", "import typer, rich.console")
 
 
 def test_help_imports_nothing_heavy():

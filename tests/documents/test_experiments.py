@@ -1,7 +1,6 @@
 """Paper 003's protocol, and the figures that come out on the real collections."""
 
 import json
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -141,24 +140,3 @@ def test_a_trial_on_cranfield(cranfield_folder):
     means = {name: np.mean(values) for name, values in found["test"].items()}
     assert max(data.names, key=means.get) == "bm25, stopped"
     assert means["SVM-map"] > 0.45
-
-
-@pytest.mark.speed
-def test_ten_times_the_queries_take_about_ten_times_as_long():
-    random = np.random.default_rng(0)
-    w = random.normal(0, 1, 20)
-
-    def seconds(n_queries):
-        X, query = random.random((n_queries * 100, 20)), np.repeat(np.arange(n_queries), 100)
-        y = X @ w + random.normal(0, 1, len(X)) > np.quantile(X @ w, 0.9)
-        y[::100], y[1::100] = True, False
-        times = []
-        for _ in range(3):
-            ranker = MapSVM(C=10.0)
-            began = time.process_time()
-            ranker.fit(X, y, query=query)
-            times.append((time.process_time() - began) / ranker.n_iter_)
-        return min(times)
-
-    seconds(2)
-    assert seconds(400) < 25 * seconds(40)

@@ -1,7 +1,6 @@
 """Each measure's most violated ranking against brute force over all rankings, and its loss against the definition."""
 
 import itertools
-import time
 from functools import partial
 
 import numpy as np
@@ -117,21 +116,3 @@ def test_map_search_gives_the_paper_s_places_when_nothing_ties():
         s, s_bar = np.sort(random.normal(0.1, 1, R))[::-1].copy(), np.sort(random.normal(0, 1, N))[::-1].copy()
         harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, R + N + 1))])
         assert place_each(s, s_bar, harmonic).tolist() == paper_search(s.tolist(), s_bar.tolist())
-
-
-@pytest.mark.speed
-def test_map_search_grows_as_r_plus_n_not_as_their_product():
-    """Eight times the documents: the quadratic search would need 64 times as long, n·log n about 9 times."""
-    random = np.random.default_rng(1)
-
-    def seconds(R, N):
-        s, s_bar = np.sort(random.normal(0.1, 1, R))[::-1].copy(), np.sort(random.normal(0, 1, N))[::-1].copy()
-        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, R + N + 1))])
-        times = []
-        for _ in range(5):
-            start = time.process_time()
-            place_each(s, s_bar, harmonic)
-            times.append(time.process_time() - start)
-        return min(times)
-
-    assert seconds(16_000, 160_000) < 30 * seconds(2_000, 20_000)

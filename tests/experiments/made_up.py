@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+import scipy.linalg
+from threadpoolctl import threadpool_info
 
 from shortlist.errors import InputError
 from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
@@ -24,6 +26,11 @@ def run(folder: Path, job: Job) -> Result:
     generator = np.random.default_rng([1, job["trial"]])
     A = generator.normal(size=(300, 300))
     return {"value": float((A @ A).sum()), "nothing": float("nan")}
+
+
+def run_and_tell_threads(folder: Path, job: Job) -> Result:
+    scipy.linalg.lu_factor(np.eye(3))
+    return {"value": max(library["num_threads"] for library in threadpool_info()), "nothing": float("nan")}
 
 
 def run_but_fail(folder: Path, job: Job) -> Result:

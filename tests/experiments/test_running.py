@@ -6,7 +6,7 @@ import pytest
 
 from shortlist import InputError
 from shortlist.experiments import running
-from tests.experiments.made_up import experiment, run_and_die, run_but_fail
+from tests.experiments.made_up import experiment, run_and_die, run_and_tell_threads, run_but_fail
 
 
 def values(outcomes):
@@ -60,6 +60,13 @@ def test_two_workers_give_the_numbers_of_one(tmp_path):
     one = running.run([experiment()], tmp_path, tmp_path / "one", workers=1)
     two = running.run([experiment(), experiment(name="other")], tmp_path, tmp_path / "two", workers=2)
     assert values(two) == 2 * values(one)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_job_has_one_thread(tmp_path, workers):
+    """How BLAS shares sums among threads shows in their last digits."""
+    found = running.run([experiment(run_and_tell_threads)], tmp_path, tmp_path / "out", workers=workers)
+    assert values(found) == [1] * 4
 
 
 @pytest.mark.parametrize("workers", [1, 2])

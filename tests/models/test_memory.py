@@ -11,7 +11,7 @@ import pytest
 from shortlist import Categorizer, FeatureFocus, InputError, Rocchio, TextVectorizer, load
 from shortlist.arrays.validation import as_size
 from shortlist.categories.checks import as_bytes
-from shortlist.models.memory import LEAST, RoomMade
+from shortlist.models.memory import LEAST, Bound, RoomMade
 from shortlist.models.sizes import MOST
 
 BOUND = 70_000_000
@@ -98,6 +98,34 @@ def test_words_and_index_stay_in_step():
     assert votes["topic1"] > 0.3
     model.learn(f"{gone} again", ["label 1"])  # a forgotten word comes back as a new one
     assert model.text_.names([len(model.text_.vocabulary_) - 2]) == [gone]
+
+
+def test_words_and_edges_share_three_quarters():
+    """The other quarter is for rows being learned and batches on their way."""
+    model = Categorizer(FeatureFocus(margin=0.3), TextVectorizer(), max_memory=LEAST)
+    most = edges = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RoomMade)
+        for texts, labels in stream(12, new_words=30):
+            model.learn_many(texts, labels)
+            vocabulary = model.text_.vocabulary_
+            most = max(most, MOST.word * len(vocabulary) + MOST.name_byte * int(vocabulary.n_bytes))
+            edges = max(edges, model.learner_.n_edges_)
+    assert model.forgotten_["words"] > 0
+    assert 0.33 * LEAST < most <= 3 * LEAST // 8, "half of three quarters, and not much less"
+    assert MOST.edge * edges <= 3 * LEAST // 8
+
+
+def test_rows_are_learned_when_they_fill_a_sixteenth():
+    bound = Bound(LEAST, TextVectorizer(), FeatureFocus())
+    held = []
+    for rows, labels in bound.windows(stream(100, new_words=0)):
+        assert rows.n_rows == labels.sets.indptr.size - 1
+        held.append(MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows)
+    assert len(held) == 2
+    batch = sum(held) / 100
+    assert LEAST // 16 < held[0] < LEAST // 16 + 2 * batch
+    assert held[1] < LEAST // 16
 
 
 def test_a_model_from_a_file_goes_on_as_the_saved_one_would_have(tmp_path):

@@ -82,21 +82,3 @@ def test_memory_and_model_size_hold(name, data_folder, tmp_path):
     assert plan["examples"] == pytest.approx(made["examples"], rel=WITHIN)
     assert plan["memory"] == pytest.approx(held, rel=WITHIN)
     assert plan["model_size"] == pytest.approx(made["bytes"], rel=WITHIN)
-
-
-@pytest.mark.data
-@pytest.mark.speed
-def test_time_holds(data_folder):
-    """Predicted and measured in one process, one after the other, in processor time."""
-    import time
-
-    from shortlist import Categorizer, read
-    from shortlist.models.plan import plan
-
-    batches = list(read(data_folder("finna", "finna") / "finna.tsv.gz"))
-    sample = batches[:9]
-    share = sum(map(len, sample)) / sum(map(len, batches))
-    predicted = min(plan(sample, share, Categorizer(), 0.0).seconds for _ in range(3))
-    began = time.process_time()
-    Categorizer().fit_batches((batch.texts, batch.labels) for batch in batches)
-    assert predicted == pytest.approx(time.process_time() - began, rel=WITHIN)

@@ -1,7 +1,5 @@
 """Word contexts: what the features are, and that they predict words as well as published."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -53,19 +51,6 @@ def austen(data_folder):
     novels = sorted(data_folder("austen", "austen").glob("*.txt"))
     assert len(novels) == 6
     return [novel.read_text(encoding="utf-8") for novel in novels]
-
-
-@pytest.mark.data
-@pytest.mark.speed
-def test_contexts_come_at_several_times_the_speed_of_a_plain_loop(austen):
-    word_contexts(["compile once"])
-    start = time.process_time()
-    word_contexts(austen[:1])
-    ours = time.process_time() - start
-    start = time.process_time()
-    slow.word_contexts([austen[0][:100_000]], "chosen")
-    plain = (time.process_time() - start) * len(austen[0]) / 100_000
-    assert ours < plain / 4
 
 
 @pytest.mark.data

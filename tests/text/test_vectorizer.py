@@ -1,6 +1,5 @@
 """TextVectorizer against its slow twin, scikit-learn, and what users can do to it."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -394,21 +393,6 @@ def test_one_text_at_a_time_learns_the_same_as_all_at_once(some, later):
     stream.partial_fit([])
     for one, other in zip(stream.rows(later), whole.rows(later), strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.speed
-def test_a_single_text_costs_little_more_than_its_share_of_many():
-    rng = np.random.default_rng(0)
-    some = [" ".join(f"word{j}" for j in rng.zipf(1.3, 100) % 50_000) for _ in range(500)]
-    ours, theirs = TextVectorizer().fit(some), CountVectorizer().fit(some)
-
-    def seconds(run):
-        start = time.process_time()
-        for text in some:
-            run([text])
-        return time.process_time() - start
-
-    assert min(seconds(ours.rows) for _ in range(3)) < min(seconds(theirs.transform) for _ in range(3)) / 3
 
 
 @pytest.mark.parametrize("settings", [{}, {"ngrams": 2}, {"prefix": 3}, {"hashed": 4096}, {"stop_words": ["and"]}])

@@ -2,8 +2,6 @@
 
 Notation of paper 001: y the m relevant labels of an example, Y all labels known, E the pairs in the wrong order. Labels
 with a score of their own are scratch.touched[:n], the relevant ones first; all others, the crowd, share one score.
-
-After a change here, run ``make clean`` (see kernels.py).
 """
 
 from __future__ import annotations

@@ -12,8 +12,6 @@ arrives later starts in this crowd, with the prototype of a label that was known
 
 The lists live in flat pools: feature f owns the slots start[f] .. start[f]+capacity[f]−1 and uses the first length[f].
 A list that outgrows its slots moves to the end of the pools at twice the size; ``with_room`` packs them anew.
-
-Several learners' kernels call those of this file. After a change here, run ``make clean`` (see kernels.py).
 """
 
 from __future__ import annotations

@@ -1,0 +1,155 @@
+"""Compiled loops are kept between runs, and none is used again after anything it was compiled from has changed."""
+
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import shortlist
+
+PACKAGE = Path(shortlist.__file__).parent
+
+KERNEL = """
+from kept import faraway
+from kept.near import FACTOR, TABLE, Pair, helper
+from shortlist.kernels import kernel
+
+@kernel
+def answer(pair: Pair, x):
+    return 1000 * later(x) + 100 * pair.first + FACTOR * helper(x) + TABLE[1] + faraway.constant
+
+@kernel
+def later(x):
+    return faraway.beyond(x)
+
+@kernel
+def alone(x):
+    return x + 1
+"""
+NEAR = """
+from typing import NamedTuple
+import numpy as np
+from shortlist.kernels import kernel
+
+FACTOR = 10
+TABLE = np.array([3, 4])
+
+class Pair(NamedTuple):
+    first: int
+    second: int
+
+@kernel
+def helper(x, more=0):
+    return x + more
+"""
+FARAWAY = """
+from shortlist.kernels import kernel
+
+constant = 0
+
+@kernel
+def beyond(x):
+    return x
+"""
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """A function that runs a small package of kernels as another process would, and says what came from the cache."""
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    for name, text in {"__init__": "", "kernels": KERNEL, "near": NEAR, "faraway": FARAWAY}.items():
+        (folder / f"{name}.py").write_text(text)
+
+    def run():
+        for name in [name for name in sys.modules if name.partition(".")[0] == "kept"]:
+            del sys.modules[name]
+        importlib.invalidate_caches()
+        kernels, near = importlib.import_module("kept.kernels"), importlib.import_module("kept.near")
+        found = kernels.answer(near.Pair(1, 2), 5)
+        kernels.alone(1)
+        return found, *(bool(kernel.stats.cache_hits) for kernel in (kernels.answer, kernels.alone))
+
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # two edits within a second would look the same
+    run.folder = folder
+    assert run() == (5154, False, False)
+    assert run() == (5154, True, True), "what did not change is not compiled again"
+    return run
+
+
+EDITS = [
+    ("near", "return x + more", "return x - more + 1", 5164),
+    ("near", "more=0", "more=2", 5174),
+    ("near", "FACTOR = 10", "FACTOR = 20", 5204),
+    ("near", "[3, 4]", "[3, 7]", 5157),
+    ("near", "first: int\n    second: int", "second: int\n    first: int", 5254),
+    ("faraway", "return x", "return x + 1", 6154),
+    ("faraway", "constant = 0", "constant = 2", 5156),
+]
+
+
+def test_an_edit_elsewhere_is_noticed(kept):
+    for file, before, after, expected in EDITS:
+        path = kept.folder / f"{file}.py"
+        text = path.read_text()
+        assert before in text
+        path.write_text(text.replace(before, after))
+        assert kept() == (expected, False, True), "only what uses the changed file is compiled again"
+        path.write_text(text)
+    path = kept.folder / "near.py"
+    path.write_text(path.read_text().replace("FACTOR = 10", "FACTOR = 10  # as before"))
+    assert kept() == (5154, False, True)
+    path.write_text(path.read_text().replace("as before", "as ever"))
+    assert kept() == (5154, True, True), "a comment costs nothing"
+
+
+LEARN = """
+import numpy as np
+from shortlist import WidrowHoff
+from shortlist.ratings.widrow_hoff import _learn
+
+X, y = np.tile([[1.0], [2.0], [3.0]], (100, 1)), np.tile([1, 2, 3], 100)
+learned = WidrowHoff().fit(X, y).predict(X)[-1]
+print(learned, bool(_learn.stats.cache_hits))
+"""
+
+
+def learn(folder, **environment):
+    kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    command, place = [sys.executable, "-c", LEARN], {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, env=kept | place | environment, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def install(folder):
+    """Put the sources of the package there; compiled loops of the version before stay, as installers leave them."""
+    shutil.copytree(PACKAGE, folder / "shortlist", ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+
+
+def test_one_version_installed_over_another(tmp_path):
+    """The loop of WidrowHoff calls ``move`` in another file: backwards in one version, put right in the next."""
+    install(tmp_path)
+    path = tmp_path / "shortlist" / "ratings" / "voting.py"
+    text = path.read_text()
+    assert "w[column] += step * value" in text
+    path.write_text(text.replace("w[column] += step * value", "w[column] -= step * value"))
+    assert learn(tmp_path) == "1 False"
+    install(tmp_path)
+    assert learn(tmp_path) == "3 False"
+    assert learn(tmp_path) == "3 True"
+
+
+def test_folders_that_cannot_be_written(tmp_path):
+    """Compiled loops go to the user's own folder; where that is not to be had either, they are compiled each time."""
+    install(tmp_path)
+    for folder in {path.parent for path in (tmp_path / "shortlist").rglob("*.py")}:
+        (folder / "__pycache__").write_text("a file in the way of the folder, also for the superuser")
+    assert learn(tmp_path, HOME=str(tmp_path / "home")) == "3 False"
+    assert learn(tmp_path, HOME=str(tmp_path / "home")) == "3 True"
+    assert learn(tmp_path, HOME="/dev/null") == "3 False"
