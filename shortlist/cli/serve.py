@@ -31,6 +31,9 @@ def serve(
         Path | None, typer.Option(help="A file with the token to ask for; or set SHORTLIST_TOKEN.")
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Rank and explain only.")] = False,
+    salvage: Annotated[
+        bool, typer.Option("--salvage", help="Go on with the sound part of a damaged journal; the rest is set aside.")
+    ] = False,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
     allow_origin: Annotated[
         list[str] | None, typer.Option(help="A site whose pages may ask (CORS), https://example.org; can be repeated.")
@@ -53,7 +56,7 @@ def serve(
 
     settings = Settings(
         folder=Path(), host=host, port=port, token=read_token(token_file, os.environ.get("SHORTLIST_TOKEN")),
-        read_only=read_only, workers=workers, origins=tuple(allow_origin or ()),
+        read_only=read_only, salvage=salvage, workers=workers, origins=tuple(allow_origin or ()),
         limits=Limits.of(named_values("--limit", limit)),
     )  # fmt: skip
     settings.check()

@@ -4,10 +4,13 @@ The journal is the truth. Every model in memory is a replica that follows it, so
 process, writing a snapshot and taking an example back are one and the same thing: begin at a snapshot, and learn what
 the journal holds after it, one example at a time.
 
-    journal.py     examples and undos on disk, in order             writer.py    one commit for many requests
-    snapshots.py   model files beside the journal                   replica.py   a model that follows the journal
-    app.py         the HTTP interface, in the shapes of schemas.py  browse.py    labels by name
-    middleware.py  limits, token, headers, logs, metrics            direct.py    routes without detours
-    background.py  what goes on beside the requests                 serving.py   processes, sockets, signals
-    settings.py    what a server is told                            metrics.py, logs.py, page/
+    journal.py      examples and undos on disk, in order             writer.py    one commit for many requests
+    ledger.py       the file under it: opened, checked, written      salvage.py   the sound part of a damaged one
+    chain.py        a checksum from row to row                       ending.py    the end of the chain, written down
+    snapshots.py    model files beside the journal                   replica.py   a model that follows the journal
+    app.py          the HTTP interface, in the shapes of schemas.py  browse.py    labels by name
+    connections.py  limits before anything is asked                  direct.py    routes without detours
+    middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals
+    background.py   what goes on beside the requests                 metrics.py, logs.py, page/
+    settings.py     what a server is told
 """

@@ -23,7 +23,8 @@ from shortlist.names import VERSION
 from shortlist.server import browse, schemas
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.direct import DirectRoute
-from shortlist.server.journal import DiskFull, Example, JournalError, KeyUsed
+from shortlist.server.journal import Example, KeyUsed
+from shortlist.server.ledger import DiskFull, JournalError
 from shortlist.server.metrics import Metrics, Speedometer
 from shortlist.server.middleware import FAILED, PAGE, Middleware
 from shortlist.server.replica import Replica
@@ -32,6 +33,7 @@ from shortlist.server.writer import Writer
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 JSON_LINES = "application/jsonl"
+PIECE = 2**16  # bytes of a long answer sent at a time
 WORDS = {
     400: "The request cannot be read.",
     401: "The token is missing or wrong.",
@@ -43,6 +45,7 @@ WORDS = {
     421: "The server does not go by this name.",
     422: "A value is not what it should be.",
     429: "Too many requests at a time; Retry-After says when to come back.",
+    431: "The header is too large.",
     503: "It took too long, or the journal cannot be used.",
     507: "The disk is full; nothing was changed.",
 }
@@ -50,7 +53,7 @@ WORDS = {
 
 def answers(model: Any, *statuses: int) -> dict[str, Any]:
     """What a route may answer, for the OpenAPI document."""
-    every = (*statuses, 400, 401, 421, 429, 503)
+    every = (*statuses, 400, 401, 421, 429, 431, 503)
     problems = {status: {"model": schemas.Problem, "description": WORDS[status]} for status in every}
     answer = {"content": {JSON_LINES: {"schema": {"type": "string"}}}} if model is str else {"model": model}
     return {"responses": {200: answer, **problems}}
@@ -69,15 +72,17 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         nonlocal writer
-        writer = Writer(settings.folder)
         tasks = [asyncio.create_task(keep_following(replica, settings, metrics))]
-        if worker == 0 and not settings.read_only:
-            tasks.append(asyncio.create_task(keep_snapshots(replica, settings, metrics)))
+        if not settings.read_only:
+            writer = Writer(settings.folder)
+            if worker == 0:
+                tasks.append(asyncio.create_task(keep_snapshots(replica, settings, metrics)))
         yield
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        writer.close()
+        if not settings.read_only:
+            writer.close()
         replica.close()
 
     app = FastAPI(
@@ -183,9 +188,7 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
     ) -> Response:
         """The features with the strongest connections to a label, and the share of their weight that goes there."""
         label = known(name)
-        async with replica.reading:
-            found = await asyncio.to_thread(browse.strongest, replica.model, label, limit)
-        return as_json({"connections": found})
+        return as_json({"connections": await replica.look(browse.strongest, label, limit)})
 
     @app.get("/v1/feature", **answers(schemas.ConnectionsAnswer, 422))
     async def of_feature(
@@ -205,12 +208,17 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
 
     @app.get("/v1/journal", response_class=Response, **answers(str, 422))
     async def export() -> Response:
-        """All examples learned and not taken back, as JSON lines: a training file like any other."""
+        """All examples learned and not taken back, as JSON lines: a training file like any other.
+
+        It may take as long as it needs while it is being read; a connection that ends before the last chunk has not
+        brought all of it.
+        """
 
         async def lines() -> AsyncIterator[bytes]:
             number, chunk = replica.journal.lines(0)
             while chunk:
-                yield chunk
+                for piece in range(0, len(chunk), PIECE):  # the middleware's clock starts anew with each piece taken
+                    yield chunk[piece : piece + PIECE]
                 number, chunk = replica.journal.lines(number)
 
         return StreamingResponse(lines(), media_type=JSON_LINES)
@@ -254,7 +262,8 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
 
     _explain_problems(app)
     paths = {"/", "/docs", "/metrics", *app.openapi()["paths"]}
-    middleware: ASGIApp = Middleware(app, settings, metrics, paths)
+    asked = {route.path for route in questions.routes if isinstance(route, DirectRoute)}
+    middleware: ASGIApp = Middleware(app, settings, metrics, paths, asked)
     if settings.origins:
         middleware = CORSMiddleware(
             middleware, allow_origins=settings.origins, allow_methods=["GET", "POST"],

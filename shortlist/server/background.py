@@ -7,6 +7,7 @@ import multiprocessing
 import time
 
 from shortlist.server import snapshots
+from shortlist.server.ledger import JournalError
 from shortlist.server.logs import log, log_failure
 from shortlist.server.metrics import Metrics
 from shortlist.server.replica import Replica
@@ -15,11 +16,18 @@ from shortlist.server.settings import Settings
 
 async def keep_following(replica: Replica, settings: Settings, metrics: Metrics) -> None:
     """Take up what other processes have learned."""
+    said = ""
     while True:
         await asyncio.sleep(settings.refresh)
         try:
             metrics.behind.set(replica.journal.version().examples - replica.version.examples)
             await replica.catch_up()
+            said = ""
+        except JournalError as problem:
+            if str(problem) != said:  # once, not every second
+                said = str(problem)
+                log("cannot follow the journal", "error", problem=said)
+            await asyncio.sleep(1)
         except Exception as problem:
             log_failure("cannot follow the journal", problem)
             await asyncio.sleep(1)

@@ -8,55 +8,21 @@ that were not taken back, one at a time, in order.
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from shortlist.errors import InputError, ShortlistError
+from shortlist.errors import InputError
+from shortlist.server import chain
+from shortlist.server.ledger import Ledger, Version
 
-FILE = "journal.sqlite"
-VERSION = 1
-PATIENCE = 30.0  # seconds to wait for another process's commit
 WINDOW = 200  # examples that the rolling measures look back on
-
-TABLES = """
-CREATE TABLE examples (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    time REAL NOT NULL,
-    key TEXT UNIQUE,
-    text TEXT NOT NULL,
-    labels TEXT NOT NULL,  -- a JSON list
-    place INTEGER          -- where the best of its labels stood before it was learned; NULL if not among the first
-);
-CREATE TABLE undos (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    time REAL NOT NULL,
-    example INTEGER NOT NULL UNIQUE REFERENCES examples
-);
-"""
 KEPT = "NOT EXISTS (SELECT 1 FROM undos WHERE example = examples.number)"
-
-
-class JournalError(ShortlistError):
-    """The journal cannot be opened, read or written."""
-
-
-class DiskFull(JournalError):
-    """The disk has no room; nothing was changed."""
 
 
 class KeyUsed(InputError):
     """An idempotency key came a second time, with something else to learn."""
-
-
-class Version(NamedTuple):
-    """A moment of the journal: all examples and all undos up to these numbers."""
-
-    examples: int
-    undos: int
 
 
 @dataclass(frozen=True)
@@ -88,67 +54,27 @@ class Receipt(NamedTuple):
     new: bool
 
 
-class Journal:
-    """The journal in a folder. Each thread and each process opens its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE
-        try:
-            self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-        except sqlite3.Error as problem:
-            raise _explained(self.path, problem) from None
-        try:
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.execute("PRAGMA foreign_keys=ON")
-            self._make_tables()
-        except sqlite3.Error as problem:
-            self.close()
-            raise _explained(self.path, problem) from None
-
-    def close(self) -> None:
-        self._db.close()
-
-    def check(self) -> None:
-        """Read the whole file once; refuse it if any of it is damaged."""
-        try:
-            found = [row[0] for row in self._db.execute("PRAGMA quick_check(1)")]
-        except sqlite3.Error as problem:
-            raise _explained(self.path, problem) from None
-        if found != ["ok"]:
-            raise JournalError(f"the journal {self.path} is damaged ({found[0]}); bring back a copy of it")
+class Journal(Ledger):
+    """The journal in a folder."""
 
     def append(self, requests: Sequence[Sequence[Example]]) -> list[list[Receipt] | KeyUsed]:
         """Write the examples of some requests in one commit. A request whose key is taken fails alone and whole."""
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            answers = [self._append(request) for request in requests]
-            self._db.execute("COMMIT")
-        except sqlite3.Error as problem:
-            self._roll_back()
-            raise _explained(self.path, problem) from None
-        return answers
+        with self._commit():
+            return [self._append(request) for request in requests]
 
     def undo(self, number: int) -> bool:
         """Take an example back. Gives whether that changed anything; it may have been taken back before."""
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            known = self._db.execute("SELECT 1 FROM examples WHERE number = ?", (number,)).fetchone()
-            row = (time.time(), number)
-            insert = "INSERT INTO undos (time, example) VALUES (?, ?) ON CONFLICT DO NOTHING"
-            changed = self._db.execute(insert, row).rowcount == 1 if known else False
-            self._db.execute("COMMIT")
-        except sqlite3.Error as problem:
-            self._roll_back()
-            raise _explained(self.path, problem) from None
-        if not known:
-            raise InputError(f"there is no example {number}")
-        return changed
-
-    def version(self) -> Version:
-        """The newest moment."""
-        select = "SELECT coalesce(max(number), 0) FROM"
-        return Version(*self._row(f"SELECT ({select} examples), ({select} undos)"))
+        with self._commit():
+            if number < 1 or chain.at(self._db, "examples", number) is None:
+                raise InputError(f"there is no example {number}")
+            if self._db.execute("SELECT 1 FROM undos WHERE example = ?", (number,)).fetchone():
+                return False
+            end = self._end
+            row = (end.undos + 1, time.time(), number)
+            link = chain.link(end.undo_chain, row)
+            self._db.execute("INSERT INTO undos (number, time, example, chain) VALUES (?, ?, ?, ?)", (*row, link))
+            self._end = end._replace(undos=row[0], undo_chain=link)
+            return True
 
     def undone_since(self, version: Version) -> int | None:
         """The first of the examples that a model of that version has learned and that were taken back since."""
@@ -190,12 +116,13 @@ class Journal:
         return [place for (place,) in self._rows(query, (WINDOW,))]
 
     def _append(self, request: Sequence[Example]) -> list[Receipt] | KeyUsed:
+        before = self._end
         self._db.execute("SAVEPOINT request")
         try:
             answer: list[Receipt] | KeyUsed = [self._append_one(example) for example in request]
         except KeyUsed as problem:
             self._db.execute("ROLLBACK TO request")
-            answer = problem
+            self._end, answer = before, problem
         self._db.execute("RELEASE request")
         return answer
 
@@ -208,39 +135,10 @@ class Journal:
                 raise KeyUsed(f"the key {example.key!r} was used for another example, number {known[0]}")
             if known is not None:
                 return Receipt(known[0], new=False)
-        insert = "INSERT INTO examples (time, key, text, labels, place) VALUES (?, ?, ?, ?, ?)"
-        row = (time.time(), example.key, example.text, labels, example.place)
-        return Receipt(self._db.execute(insert, row).lastrowid or 0, new=True)
-
-    def _make_tables(self) -> None:
-        found = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if found == 0:
-            self._db.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version={VERSION}; COMMIT;")
-        elif found != VERSION:
-            self.close()
-            raise JournalError(f"the journal {self.path} has version {found}; this shortlist reads {VERSION}")
-
-    def _roll_back(self) -> None:
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
-
-    def _row(self, query: str, values: Sequence[Any] = ()) -> Any:
-        return next(self._rows(query, values))
-
-    def _rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[Any]:
-        try:
-            yield from self._db.execute(query, values).fetchall()
-        except sqlite3.Error as problem:
-            raise _explained(self.path, problem) from None
-
-
-def _explained(path: Path, problem: sqlite3.Error) -> JournalError:
-    """SQLite's error in our words."""
-    said = str(problem)
-    if "disk is full" in said or "disk I/O error" in said:
-        return DiskFull(f"the disk did not take it ({said}): nothing was changed; make room and try again")
-    if "not a database" in said or "malformed" in said:
-        return JournalError(f"the journal {path} is damaged ({said}); bring back a copy of it")
-    if "readonly" in said or "unable to open" in said:
-        return JournalError(f"cannot write the journal {path}; may this user write to the folder?")
-    return JournalError(f"the journal {path} cannot be used: {said}")
+        number = self._end.examples + 1
+        row = (number, time.time(), example.key, example.text, labels, example.place)
+        link = chain.link(self._end.example_chain, row)
+        insert = f"INSERT INTO examples ({chain.COLUMNS['examples']}, chain) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        self._db.execute(insert, (*row, link))
+        self._end = self._end._replace(examples=number, example_chain=link)
+        return Receipt(number, new=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import time
@@ -12,10 +13,11 @@ import msgspec
 
 
 def log(event: str, level: str = "info", **fields: Any) -> None:
-    """Write one event."""
+    """Write one event. A log that cannot be written, on a full disk or to a reader that has gone, stops nothing."""
     line = msgspec.json.encode({"time": round(time.time(), 3), "level": level, "event": event, **fields})
-    sys.stderr.write(line.decode() + "\n")
-    sys.stderr.flush()
+    with contextlib.suppress(OSError, ValueError):  # ValueError: closed
+        sys.stderr.write(line.decode() + "\n")
+        sys.stderr.flush()
 
 
 class AsEvents(logging.Handler):

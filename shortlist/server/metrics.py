@@ -16,7 +16,7 @@ class Metrics:
 
     def __init__(self) -> None:
         own = self.registry = CollectorRegistry()
-        self._of: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
+        self._of: dict[tuple[str, int | str], tuple[Counter, Histogram]] = {}
         paths = ["path"]
         self.requests = Counter("shortlist_requests", "Requests answered.", ["path", "status"], registry=own)
         self.seconds = Histogram("shortlist_request_seconds", "Time to answer.", paths, registry=own, buckets=BUCKETS)
@@ -35,7 +35,7 @@ class Metrics:
             multiprocess_mode="livemax",
         )  # fmt: skip
 
-    def answered(self, path: str, status: int, seconds: float) -> None:
+    def answered(self, path: str, status: int | str, seconds: float) -> None:
         """Count a request. Its counters are looked up once."""
         if (path, status) not in self._of:
             self._of[path, status] = (self.requests.labels(path, status), self.seconds.labels(path))

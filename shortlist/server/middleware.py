@@ -19,6 +19,7 @@ PAGE = "/page/"  # nor do the page's own files
 LOGGED = {"/v1/learn", "/v1/undo", "/v1/journal"}  # beside all that is refused or fails
 UNLIMITED = {"/healthz", "/metrics"}  # must answer when everything else is busy
 PORT = re.compile(r":\d*$")
+CUT = "cut"  # in the place of a status, where an answer was not sent to its end
 FAILED = "something went wrong inside the server; its log says what"
 SECURITY = [
     (b"content-security-policy", b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -41,8 +42,12 @@ class Refusal(Exception):
 class Middleware:
     """An ASGI application around another."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: set[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: set[str], questions: set[str]
+    ) -> None:  # fmt: skip
+        """``paths`` are all that there are; to those of ``questions`` something is posted."""
         self._app, self._limits, self._metrics, self._paths = app, settings.limits, metrics, paths
+        self._questions = questions
         self._token = None if settings.token is None else f"Bearer {settings.token}".encode()
         self._hosts = {settings.host, "localhost", "127.0.0.1", "[::1]"}
         self._in_flight = 0
@@ -54,16 +59,19 @@ class Middleware:
         began = time.perf_counter()
         path = scope["path"]
         status = 0
+        whole = False  # whether all of the answer was sent
 
         async def watched(message: Message) -> None:
-            nonlocal status
+            nonlocal status, whole
             if message["type"] == "http.response.start":
                 status = message["status"]
                 given = {name for name, _ in message["headers"]}
                 message["headers"] = [*message["headers"], *(one for one in SECURITY if one[0] not in given)]
             await send(message)
+            whole = message["type"] == "http.response.body" and not message.get("more_body")
 
         self._in_flight += 1
+        self._metrics.in_flight.inc()
         try:
             await self._within_time(scope, receive, watched)
         except Refusal as refusal:
@@ -75,28 +83,41 @@ class Middleware:
                 await answer(watched, Refusal(500, FAILED))
         finally:
             self._in_flight -= 1
+            self._metrics.in_flight.dec()
             took = time.perf_counter() - began
-            self._metrics.answered(path if path in self._paths else "other", status, took)
-            if status >= 400 or path in LOGGED:
-                log("request", method=scope["method"], path=path, status=status, ms=round(1000 * took, 2))
+            self._metrics.answered(path if path in self._paths else "other", status if whole else CUT, took)
+            about = {"method": scope["method"], "path": path, "ms": round(1000 * took, 2)}
+            if not whole:  # too slow, or the other side has gone; the connection ends without the end of the answer
+                log("request cut short", "warning", **about)
+            elif status >= 400 or path in LOGGED:
+                log("request", status=status, **about)
 
     async def _within_time(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or give up when the time is over."""
+        """Answer, or give up when the time is over. It starts anew with each piece of a long answer that is taken."""
         task = asyncio.current_task()
         assert task is not None
         over = False
+        later = asyncio.get_running_loop().call_later
 
         def stop() -> None:
             nonlocal over
             over = True
             task.cancel()
 
-        timer = asyncio.get_running_loop().call_later(self._limits.seconds, stop)
+        timer = later(self._limits.seconds, stop)
+
+        async def timed(message: Message) -> None:
+            nonlocal timer
+            await send(message)
+            if message.get("more_body") and not over:
+                timer.cancel()
+                timer = later(self._limits.seconds, stop)
+
         try:
             headers = dict(scope["headers"])
             self._admit(scope, headers)
-            body = await self._body(headers, receive)
-            await self._app(scope, _given(body, receive), send)
+            body = await self._body(headers, receive) if self._is_question(scope) else b""
+            await self._app(scope, _given(body, receive), timed)
         except asyncio.CancelledError:
             if not over:
                 raise
@@ -110,6 +131,8 @@ class Middleware:
     def _admit(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Refuse who may not ask, or asks in the wrong way, or at the wrong time."""
         path = scope["path"]
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > self._limits.header:
+            raise Refusal(431, f"the header is larger than the {self._limits.header:,} bytes that are taken")
         if self._token is None:
             # Without a token the only guard is the machine's border: no other site's name may lead here.
             name = PORT.sub("", headers.get(b"host", b"").decode("latin-1"))
@@ -122,7 +145,7 @@ class Middleware:
                     401, "a token is needed: send the header Authorization: Bearer TOKEN",
                     (b"www-authenticate", b"Bearer"),
                 )  # fmt: skip
-        if scope["method"] == "POST":
+        if self._is_question(scope):
             kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
             if kind != b"application/json":  # what a form of another site could send without asking is not this
                 raise Refusal(415, "send JSON, with the header Content-Type: application/json")
@@ -132,6 +155,10 @@ class Middleware:
                 (b"retry-after", b"1"),
             )  # fmt: skip
 
+    def _is_question(self, scope: Scope) -> bool:
+        """Whether it has a body that is looked at. All else is answered without waiting for one."""
+        return scope["method"] == "POST" and scope["path"] in self._questions
+
     async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
         """The whole body, unless it is too large."""
         most = self._limits.body
@@ -139,16 +166,16 @@ class Middleware:
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > most:
             raise too_large
-        parts: list[bytes] = []
+        body = bytearray()
         while True:
             message = await receive()
             if message["type"] != "http.request":
                 raise Refusal(400, "the request ended before its body did")
-            parts.append(message.get("body", b""))
-            if sum(map(len, parts)) > most:
+            body += message.get("body", b"")
+            if len(body) > most:
                 raise too_large
             if not message.get("more_body"):
-                return b"".join(parts)
+                return bytes(body)
 
 
 def _given(body: bytes, receive: Receive) -> Receive:

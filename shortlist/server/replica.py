@@ -1,19 +1,21 @@
 """A model in memory that follows the journal.
 
 It is touched by the event loop's thread alone, one example at a time, so ranking waits for no longer than one example
-takes to learn. Long looks at the whole model run in another thread and hold ``reading``, which learning waits for.
+takes to learn. Long looks at the whole model run in another thread and hold ``reading``, which learning waits for:
+until that thread is done, whether or not somebody still waits for what it finds.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from shortlist.errors import InputError
 from shortlist.server import snapshots
-from shortlist.server.journal import Journal, Version
+from shortlist.server.journal import Journal
+from shortlist.server.ledger import Version
 from shortlist.server.logs import log
 
 FIRST = 5  # the rolling measures look at so many labels
@@ -22,11 +24,11 @@ FIRST = 5  # the rolling measures look at so many labels
 class Replica:
     """The model of a state directory, up to some moment of its journal."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.journal = Journal(folder)
+    def __init__(self, folder: Path, read_only: bool = False) -> None:
+        self.folder, self.read_only = folder, read_only
+        self.journal = Journal(folder, read_only)
         self.reading = asyncio.Lock()
-        self._rebuilding = asyncio.Lock()
+        self._rebuilding: asyncio.Task[None] | None = None
         try:
             self._load()
         except BaseException:
@@ -45,7 +47,7 @@ class Replica:
 
     def reopen(self) -> None:
         """Go on in a process forked from the one that loaded the model: a connection cannot be shared."""
-        self.journal = Journal(self.folder)
+        self.journal = Journal(self.folder, self.read_only)
 
     def warm_up(self) -> None:
         """Compile or load the inner loops, so that the first request need not wait for it."""
@@ -69,12 +71,14 @@ class Replica:
     async def catch_up(self) -> Version:
         """Learn what the journal holds that this model does not, and forget what was taken back."""
         now = self.journal.version()
-        if now != self.version:
+        while self.version.examples < now.examples or self.version.undos < now.undos:
             async with self.reading:
                 for _ in self._steps(now):
                     await asyncio.sleep(0)  # let others rank between two examples
-        if self.version.undos < now.undos:
-            await self._rebuild()
+            if self.version.undos < now.undos:
+                if self._rebuilding is None or self._rebuilding.done():
+                    self._rebuilding = asyncio.create_task(self._rebuild())
+                await asyncio.shield(self._rebuilding)  # one for all who wait, and it goes on when they give up
         return now
 
     def _steps(self, now: Version) -> Iterator[None]:
@@ -96,16 +100,19 @@ class Replica:
 
     async def _rebuild(self) -> None:
         """Start again from the newest snapshot before what was taken back; ranking goes on with the old model."""
-        async with self._rebuilding:
-            if self.journal.undone_since(self.version) is None:
-                return
-            fresh = await asyncio.to_thread(Replica, self.folder)
-            async with self.reading:
-                self.version, self.model = fresh.version, fresh.model
-            fresh.close()
-        await self.catch_up()
+        fresh = await asyncio.to_thread(Replica, self.folder, self.read_only)
+        async with self.reading:
+            self.version, self.model = fresh.version, fresh.model
+        fresh.close()
 
-    # Ranking.
+    # Reading.
+
+    async def look(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Have a long look at the model in another thread: ``work(model, *arguments)``."""
+        await self.reading.acquire()
+        looking = asyncio.get_running_loop().run_in_executor(None, work, self.model, *arguments)
+        looking.add_done_callback(lambda _: self.reading.release())
+        return await asyncio.shield(looking)
 
     def rank(self, text: str, k: int) -> list[tuple[Any, float]]:
         return list(self.model.rank(text, k))

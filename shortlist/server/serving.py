@@ -8,17 +8,19 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, ShortlistError
 from shortlist.server import snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.logs import AsEvents, log
+from shortlist.server.salvage import salvage
 from shortlist.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from shortlist.server.replica import Replica
 
 GRACE = 10  # seconds for requests to end after a signal to stop
+PAUSE = 1.0  # seconds at the least between two starts of a worker
 
 
 def serve(settings: Settings, model: Path | None, announce: Callable[[str], None]) -> None:
@@ -34,6 +37,7 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
     settings.check()
     logging.basicConfig(handlers=[AsEvents()], level=logging.WARNING)
     with contextlib.ExitStack() as stack:
+        stopping = stack.enter_context(noticing_interrupts())
         if not settings.read_only:
             stack.enter_context(snapshots.lock(settings.folder))
         if model is not None:
@@ -43,8 +47,11 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
         from shortlist.server.replica import Replica
 
         began = time.perf_counter()
+        if settings.salvage:
+            for sentence in salvage(settings.folder):
+                log("salvaged", "warning", what=sentence)
         check_journal(settings.folder)
-        replica = Replica(settings.folder)
+        replica = Replica(settings.folder, settings.read_only)
         replica.warm_up()
         if not settings.read_only:
             replica.check_can_learn()
@@ -59,11 +66,29 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
         )  # fmt: skip
         announce(url)
         replica.close()
+        if stopping.is_set():  # and Python has lost the KeyboardInterrupt on its way through a callback
+            raise KeyboardInterrupt
         if settings.workers == 1:
-            run(replica, settings, sockets)
+            run(replica, settings, sockets, 0, stopping)
         else:
             supervise(replica, settings, sockets)
         log("stopped")
+
+
+@contextlib.contextmanager
+def noticing_interrupts() -> Iterator[threading.Event]:
+    """An event that is set at the first Ctrl-C, whatever becomes of the KeyboardInterrupt."""
+    stopping = threading.Event()
+
+    def interrupt(*_: Any) -> None:
+        stopping.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield stopping
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -83,17 +108,29 @@ def listen(settings: Settings) -> socket.socket:
 
 
 def check_journal(folder: Path) -> None:
-    journal = Journal(folder)
-    journal.check()
-    journal.close()
+    """Refuse a journal that is damaged, and leave it as it is: opened for writing, SQLite would tidy up."""
+    journal = Journal(folder, read_only=True)
+    try:
+        journal.check()
+        if not journal.has_record():
+            log("the journal has no record of its end yet", "warning", folder=str(folder))
+    finally:
+        journal.close()
 
 
-def run(replica: Replica, settings: Settings, sockets: list[socket.socket], worker: int = 0) -> None:
-    """Serve in this process."""
+def run(
+    replica: Replica, settings: Settings, sockets: list[socket.socket], worker: int, stopping: threading.Event
+) -> None:  # fmt: skip
+    """Serve in this process, unless somebody has asked to stop already."""
     replica.reopen()
     server = make_server(replica, settings, worker)
+
+    def stop(*_: Any) -> None:  # until uvicorn listens to signals itself, and when it raises them again at its end
+        server.should_exit = True
+
     for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, lambda *_: None)  # uvicorn stops gracefully, and then raises the signal again
+        signal.signal(one, stop)
+    server.should_exit |= stopping.is_set()
     server.run(sockets=sockets)
 
 
@@ -101,30 +138,42 @@ def make_server(replica: Replica, settings: Settings, worker: int = 0) -> uvicor
     import uvicorn
 
     from shortlist.server.app import make_app
+    from shortlist.server.connections import limited
 
     config = uvicorn.Config(
         make_app(replica, settings, worker), log_config=None, access_log=False, server_header=False,
-        timeout_graceful_shutdown=GRACE, timeout_keep_alive=30, ws="none",
+        timeout_graceful_shutdown=GRACE, timeout_keep_alive=settings.limits.idle, ws="none",
+        http=limited(settings.limits),
     )  # fmt: skip
     return uvicorn.Server(config)
 
 
-def run_forked(replica: Replica | None, settings: Settings, sockets: list[socket.socket], worker: int) -> None:
+def run_forked(
+    replica: Replica | None, settings: Settings, sockets: list[socket.socket], worker: int, supervisor: int
+) -> None:  # fmt: skip
     """Serve in a process forked from the supervisor, for as long as that one lives."""
     from shortlist.server.replica import Replica
 
-    supervisor = os.getppid()
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_DFL)  # while it starts, there is nothing to be finished first
 
     def watch() -> None:
         while os.getppid() == supervisor:
             time.sleep(0.5)
-        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(GRACE + 5):  # once may be too early, or come while another signal is being handled
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(1)
+        os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=watch, daemon=True).start()
-    if replica is None:
-        replica = Replica(settings.folder)
-        replica.close()
-    run(replica, settings, sockets, worker)
+    try:
+        if replica is None:
+            replica = Replica(settings.folder, settings.read_only)
+            replica.close()
+        run(replica, settings, sockets, worker, threading.Event())
+    except ShortlistError as problem:
+        log("a worker cannot start", "error", worker=worker, problem=str(problem))
+        sys.exit(2)
 
 
 def supervise(replica: Replica, settings: Settings, sockets: list[socket.socket]) -> None:
@@ -134,27 +183,29 @@ def supervise(replica: Replica, settings: Settings, sockets: list[socket.socket]
     from prometheus_client.multiprocess import mark_process_dead
 
     context: Any = multiprocessing.get_context("fork")
-    stopping = False
+    stopping, own = False, os.getpid()
 
     def stop(*_: Any) -> None:
         nonlocal stopping
         stopping = True
 
     def start(n: int, loaded: Replica | None) -> Any:
-        process = context.Process(target=run_forked, args=(loaded, settings, sockets, n), name=f"worker-{n}")
+        process = context.Process(target=run_forked, args=(loaded, settings, sockets, n, own), name=f"worker-{n}")
         process.start()
         return process
 
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, stop)
     workers = [start(n, replica) for n in range(settings.workers)]
+    started = [time.monotonic()] * settings.workers
     while not stopping:
         time.sleep(0.2)
         for n, worker in enumerate(workers):
-            if not worker.is_alive() and not stopping:
+            # One that cannot start, its journal being gone, is not tried again and again without a pause.
+            if not worker.is_alive() and not stopping and time.monotonic() - started[n] > PAUSE:
                 log("a worker died", "error", worker=n, code=worker.exitcode)
                 mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
-                workers[n] = start(n, None)  # what was loaded here is old by now
+                workers[n], started[n] = start(n, None), time.monotonic()  # what was loaded here is old by now
     for worker in workers:
         worker.terminate()
     for worker in workers:

@@ -22,7 +22,10 @@ class Limits:
     batch: int = 1_000  # texts or examples in one request
     labels: int = 100  # labels of one example
     in_flight: int = 128  # requests at a time, in each process
-    seconds: int = 30  # for one request
+    seconds: int = 30  # for one request, or for the next piece of a long answer
+    header: int = 32_768  # bytes of a request before its body
+    idle: int = 30  # seconds for a connection to send the next header, or to take what was answered
+    connections: int = 512  # at a time, in each process
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Limits:
@@ -56,6 +59,7 @@ class Settings:
     port: int = 8000
     token: str | None = None
     read_only: bool = False
+    salvage: bool = False  # go on with the sound part of a damaged journal
     workers: int = 1
     origins: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
@@ -65,12 +69,20 @@ class Settings:
 
     def check(self) -> None:
         """Refuse what would be unsafe or cannot be."""
+        if self.salvage and self.read_only:
+            raise InputError("--salvage writes a new journal, and --read-only writes nothing; choose one")
         if self.token is not None and len(self.token) < LEAST_TOKEN:
             raise InputError(f"the token has {len(self.token)} characters; give it at least {LEAST_TOKEN}")
         if self.token is None and not is_loopback(self.host):
             raise InputError(
                 f"listening on {self.host} lets others in: give a token with --token-file or SHORTLIST_TOKEN first"
             )
+        for origin in {"*", "null"} & set(self.origins):  # any site's page can have the origin null
+            if self.token is None:
+                raise InputError(
+                    f"--allow-origin {origin!r} lets every site in: name the sites, or give a token with --token-file "
+                    "or SHORTLIST_TOKEN first"
+                )
 
 
 def is_loopback(host: str) -> bool:

@@ -1,8 +1,9 @@
 """Snapshots: model files beside the journal, from which a start-up need not learn everything anew.
 
 The state directory holds ``base.shortlist``, the model that serving began with, the journal, and the newest snapshots,
-each named after the moment of the journal that it holds. A snapshot is written by a process of its own, which does
-what a start-up does and saves the result: the server that ranks and learns is never held up by it.
+each named after the moment of the journal that it holds and the journal's checksum there: a journal that says
+something else by then is not the one that the snapshot was learned from. A snapshot is written by a process of its own,
+which does what a start-up does and saves the result: the server that ranks and learns is never held up by it.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from shortlist.errors import InputError, ModelFileError, ShortlistError
-from shortlist.server.journal import Journal, JournalError, Version
+from shortlist.server.journal import Journal
+from shortlist.server.ledger import JournalError, Version
 from shortlist.server.logs import log
 
 BASE = "base.shortlist"
 LOCK = "lock"
-NAME = re.compile(r"snapshot-(\d+)-(\d+)\.shortlist")
+NAME = re.compile(r"snapshot-(\d+)-(\d+)(?:-([0-9a-f]{16}))?\.shortlist")  # earlier ones have no checksum
 KEPT = 3  # beside the base
 
 
@@ -60,6 +62,7 @@ def take_base(folder: Path, model: Path) -> None:
             )
         return
     opened(model)  # what cannot be served must not stay as the base
+    Journal.begin(folder)  # first: where there is a base, there was a journal
     draft = folder / f".{BASE}"
     try:
         shutil.copyfile(model, draft)
@@ -80,8 +83,8 @@ def opened(path: Path) -> Any:
     return model
 
 
-def path_of(folder: Path, version: Version) -> Path:
-    return folder / f"snapshot-{version.examples:012}-{version.undos:09}.shortlist"
+def path_of(folder: Path, version: Version, seal: str) -> Path:
+    return folder / f"snapshot-{version.examples:012}-{version.undos:09}-{seal}.shortlist"
 
 
 def listed(folder: Path) -> list[tuple[Version, Path]]:
@@ -90,8 +93,20 @@ def listed(folder: Path) -> list[tuple[Version, Path]]:
     for path in folder.iterdir():
         named = NAME.fullmatch(path.name)
         if named:
-            found.append((Version(*map(int, named.groups())), path))
+            found.append((Version(*map(int, named.groups()[:2])), path))
     return sorted(found, reverse=True)
+
+
+def strangers(folder: Path, journal: Journal) -> list[Path]:
+    """Snapshots of what this journal does not hold: it has lost its end, or is another one."""
+    now = journal.version()
+    found = []
+    for version, path in listed(folder)[:-1]:
+        seal = NAME.fullmatch(path.name)[3]  # type: ignore[index]
+        beyond = version.examples > now.examples or version.undos > now.undos
+        if beyond or seal not in (None, journal.seal(version) or seal):
+            found.append(path)
+    return found
 
 
 def newest_good(folder: Path, journal: Journal) -> tuple[Version, Any, list[str]]:
@@ -102,12 +117,12 @@ def newest_good(folder: Path, journal: Journal) -> tuple[Version, Any, list[str]
     """
     problems: list[str] = []
     now = journal.version()
+    for path in strangers(folder, journal):
+        raise JournalError(
+            f"the journal {journal.path}, which ends at example {now.examples}, undo {now.undos}, does not hold what "
+            f"the snapshot {path.name} was learned from: its end is lost, or it is another one. {journal.way_out()}"
+        )
     for version, path in listed(folder):
-        if version.examples > now.examples or version.undos > now.undos:
-            raise JournalError(
-                f"the journal {journal.path} ends at example {now.examples}, undo {now.undos}, before the snapshot "
-                f"{path.name}: its end is lost; bring back a copy of it"
-            )
         if journal.undone_since(version) is None:
             try:
                 return Version(version.examples, now.undos), opened(path), problems
@@ -132,7 +147,9 @@ def write(folder: Path) -> Path | None:
 
     replica = Replica(folder)
     try:
-        path = path_of(folder, replica.version)
+        seal = replica.journal.seal(replica.version)
+        assert seal is not None, "the model has learned what the journal holds"
+        path = path_of(folder, replica.version, seal)
         if replica.version.examples == 0 or path.exists():
             return None
         replica.model.save(path)

@@ -19,7 +19,7 @@ class Writer:
     """A thread that writes to the journal, so that nobody else waits for the disk."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._journal = Journal(folder)
         self._queue: SimpleQueue[Any] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
@@ -46,15 +46,14 @@ class Writer:
         return await asyncio.shield(asyncio.wrap_future(answer))
 
     def _run(self) -> None:
-        journal = Journal(self._folder)
         going_on = True
         while going_on:
             jobs = [self._queue.get()]
             while len(jobs) < MOST and not self._queue.empty():
                 jobs.append(self._queue.get())
             going_on = None not in jobs
-            _answer(journal, [job for job in jobs if job is not None])
-        journal.close()
+            _answer(self._journal, [job for job in jobs if job is not None])
+        self._journal.close()
 
 
 def _answer(journal: Journal, jobs: list[tuple[Any, Future[Any]]]) -> None:

@@ -1,7 +1,9 @@
 """What the server answers."""
 
+import asyncio
 import contextlib
 import json
+import socket
 import threading
 import time
 
@@ -9,7 +11,11 @@ import httpx
 import pytest
 
 import shortlist as sl
-from shortlist.server import snapshots
+from shortlist.server import browse, snapshots
+from shortlist.server.journal import Example, Journal
+from shortlist.server.metrics import Metrics
+from shortlist.server.middleware import Middleware
+from shortlist.server.replica import Replica
 from shortlist.server.settings import Limits, Settings, is_loopback, read_token
 from tests.server.servers import in_thread, state_bytes
 
@@ -118,6 +124,7 @@ def test_the_model_and_the_metrics(server):
     assert "shortlist_texts_ranked_total 2.0" in page
     assert "shortlist_examples_learned_total 1.0" in page
     assert 'shortlist_model{what="labels"} 3.0' in page
+    assert "shortlist_requests_in_flight 1.0" in page, "the one that asks for this page"
     assert server.get("/healthz").json() == {"status": "ok"}
 
 
@@ -155,6 +162,11 @@ def test_bad_questions(server):
     refused(server.post("/v1/explain", json={"text": "zzz"}), 404, "knows none of its words")
     refused(server.get("/v1/nothing"), 404, "Not Found")
     refused(server.get("/v1/rank"), 405, "Method")
+    for path in ("/v1/model", "/", "/v1/journal", "/healthz"):
+        answer = server.post(path, content=b"a=b", headers={"content-type": "application/x-www-form-urlencoded"})
+        refused(answer, 405, "Method")
+        assert answer.headers["allow"] == "GET"
+    refused(server.post("/v1/nothing", content=b"a=b"), 404, "Not Found")
     refused(server.get("/page/../app.py"), 404, "Not Found")
     refused(server.get("/page/app.py"), 404, "no such page")
 
@@ -222,6 +234,92 @@ def test_too_slow(folder):
             answer = server.post("/v1/rank", content=never(), headers={"content-type": "application/json"})
             refused(answer, 503, "longer than the 1 s")
         assert server.best("wheat")
+
+
+def test_learning_waits_for_a_look_that_took_too_long(folder, monkeypatch):
+    """The request is answered in time; its thread still reads, and until it is done nothing may change."""
+    reading, done = threading.Event(), threading.Event()
+
+    def slowly(model, label, n):
+        reading.set()
+        assert done.wait(60)
+        return []
+
+    monkeypatch.setattr(browse, "strongest", slowly)
+    with in_thread(folder, limits=Limits(seconds=1)) as server:
+        refused(server.get("/v1/label?name=grain"), 503, "longer than the 1 s")
+        assert reading.is_set()
+        refused(server.post("/v1/learn", json={"examples": [{"text": "zebra", "labels": ["animals"]}]}), 503, "longer")
+        assert server.replica.version.examples == 0, "it is on disk, and the model waits"
+        assert server.best("wheat"), "ranking goes on"
+        done.set()
+        server.learn("lion", ["animals"])
+        assert server.best("zebra") == ["animals"]
+
+
+def test_undo_that_took_too_long_goes_on(folder, monkeypatch):
+    """One rebuilding serves all who wait for it, and ends though they have given up."""
+    begun, done = [], threading.Event()
+    load = Replica._load
+
+    def slowly(self):
+        begun.append(self)
+        assert done.wait(60)
+        load(self)
+
+    with in_thread(folder, limits=Limits(seconds=1)) as server:
+        for text in ("zebra", "lion"):
+            server.learn(text, ["animals"])
+        monkeypatch.setattr(Replica, "_load", slowly)
+        for number in (1, 2, 1):
+            refused(server.post("/v1/undo", json={"number": number}), 503, "longer than the 1 s")
+        assert len(begun) == 1
+        done.set()
+        until = time.monotonic() + 60
+        while server.best("zebra lion"):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+
+def test_a_long_answer_may_take_longer_than_a_request(tmp_path, capsys):
+    """The time starts anew with each piece that is taken."""
+    sent = []
+
+    async def export(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for n in range(5):
+            await asyncio.sleep(0.6)
+            await send({"type": "http.response.body", "body": b"%d" % n, "more_body": n < 4})
+
+    async def send(message):
+        sent.append(message.get("body"))
+
+    middleware = Middleware(export, Settings(tmp_path, limits=Limits(seconds=1)), Metrics(), {"/v1/journal"}, set())
+    scope = {"type": "http", "method": "GET", "path": "/v1/journal", "headers": [(b"host", b"localhost")]}
+    asyncio.run(middleware(scope, None, send))
+    assert sent == [None, b"0", b"1", b"2", b"3", b"4"]
+    (logged,) = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    assert (logged["event"], logged["status"]) == ("request", 200)
+
+
+def test_an_export_that_nobody_takes_is_cut_and_says_so(folder, capsys):
+    journal = Journal(folder)
+    journal.append([[Example(f"{n} " + "word " * 400, ["x"]) for n in range(6000)]])
+    journal.close()
+    end, got = b"\r\n0\r\n\r\n", b""
+    with in_thread(folder, limits=Limits(seconds=1, idle=1)) as server:
+        with socket.create_connection((server.base_url.host, server.base_url.port), 60) as slow:
+            slow.sendall(b"GET /v1/journal HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            time.sleep(4)
+            with contextlib.suppress(ConnectionResetError):
+                while not got.endswith(end) and (part := slow.recv(2**16)):
+                    got += part
+        assert got.startswith(b"HTTP/1.1 200")
+        assert not got.endswith(end)
+        assert 'shortlist_requests_total{path="/v1/journal",status="cut"} 1.0' in server.get("/metrics").text
+    logged = capsys.readouterr().err
+    assert '"event":"request cut short"' in logged
+    assert '"event":"request",' not in logged
 
 
 def test_read_only(folder):
@@ -332,6 +430,14 @@ def test_elsewhere_only_with_a_token(tmp_path):
     Settings(tmp_path, host="0.0.0.0", token=TOKEN).check()
     with pytest.raises(sl.InputError, match="at least 16"):
         Settings(tmp_path, token="short").check()
+
+
+@pytest.mark.parametrize("origin", ["*", "null"])
+def test_every_site_only_with_a_token(tmp_path, origin):
+    with pytest.raises(sl.InputError, match="lets every site in"):
+        Settings(tmp_path, origins=("https://friend.example", origin)).check()
+    Settings(tmp_path, origins=(origin,), token=TOKEN).check()
+    Settings(tmp_path, origins=("https://friend.example",)).check()
 
 
 def test_where_the_token_comes_from(tmp_path):

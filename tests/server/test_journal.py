@@ -7,11 +7,13 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import snapshots
-from shortlist.server.journal import FILE, Example, Journal, JournalError, KeyUsed, Receipt, Version
+from shortlist.server.journal import Example, Journal, KeyUsed, Receipt
+from shortlist.server.ledger import FILE, JournalError
 
 
 @pytest.fixture
 def journal(tmp_path):
+    Journal.begin(tmp_path)
     opened = Journal(tmp_path)
     yield opened
     opened.close()
@@ -42,14 +44,23 @@ def test_a_key_for_something_else_fails_its_request_alone_and_whole(journal):
     assert (good, other) == ([Receipt(2, True)], [Receipt(3, True)])
 
 
+@pytest.mark.parametrize("other", [Example("b", ["x"], "k"), Example("a", ["y"], "k"), Example("a", ["x", "y"], "k")])
+def test_a_key_stands_for_a_text_and_its_labels(journal, other):
+    journal.append([[Example("a", ["x"], "k")]])
+    (answer,) = journal.append([[other]])
+    assert isinstance(answer, KeyUsed)
+    assert journal.version().examples == 1
+
+
 def test_undo_is_remembered_once(journal):
     journal.append([[Example(text, ["x"]) for text in "abc"]])
     assert journal.undo(2) is True
     assert journal.undo(2) is False
     assert [number for number, _, _ in journal.after(0, 3)] == [1, 3]
     assert [entry.undone for entry in journal.entries()] == [False, True, False]
-    with pytest.raises(sl.InputError, match="no example 9"):
-        journal.undo(9)
+    for number in (0, 9):
+        with pytest.raises(sl.InputError, match=f"no example {number}"):
+            journal.undo(number)
 
 
 def test_the_export_is_a_training_file(journal, tmp_path):
@@ -69,57 +80,8 @@ def test_another_process_sees_a_commit_at_once(journal, tmp_path):
     other.close()
 
 
-def commit_and_crash(folder, n):
-    """Write n commits and leave the write-ahead log as a crash would."""
-    pid = os.fork()
-    if pid == 0:
-        journal = Journal(folder)
-        for i in range(n):
-            journal.append([[Example(f"text {i}", ["x"])]])
-        os._exit(0)
-    os.waitpid(pid, 0)
-
-
-def test_a_torn_tail_loses_only_what_was_torn(tmp_path):
-    commit_and_crash(tmp_path, 20)
-    log = tmp_path / f"{FILE}-wal"
-    with open(log, "r+b") as file:
-        file.truncate(log.stat().st_size - 100)  # the last commit did not get to the disk whole
-    journal = Journal(tmp_path)
-    journal.check()
-    assert journal.version().examples == 19
-    assert journal.append([[Example("next", ["x"])]]) == [[Receipt(20, True)]]
-    journal.close()
-
-
-def test_a_journal_that_ends_before_a_snapshot_is_refused(folder, model_file):
-    commit_and_crash(folder, 20)
-    snapshots.path_of(folder, Version(30, 0)).write_bytes(model_file.read_bytes())
-    journal = Journal(folder)
-    with pytest.raises(JournalError, match="its end is lost"):
-        snapshots.newest_good(folder, journal)
-    journal.close()
-
-
-def test_a_damaged_journal_is_refused(tmp_path):
-    journal = Journal(tmp_path)
-    journal.append([[Example("text " * 50, ["x"])] * 500])
-    journal.close()
-    path = tmp_path / FILE
-    content = bytearray(path.read_bytes())
-    content[8192:12288] = bytes(4096)
-    path.write_bytes(content)
-    damaged = Journal(tmp_path)
-    with pytest.raises(JournalError, match="damaged"):
-        damaged.check()
-    damaged.close()
-    path.write_bytes(b"no database at all, not even nearly" * 100)
-    with pytest.raises(JournalError, match="damaged"):
-        Journal(tmp_path)
-
-
 def test_a_journal_of_a_later_version_is_refused(tmp_path):
-    Journal(tmp_path).close()
+    Journal.begin(tmp_path)
     db = sqlite3.connect(tmp_path / FILE)
     db.execute("PRAGMA user_version=7")
     db.close()
@@ -136,7 +98,7 @@ def test_a_read_only_folder_is_refused(tmp_path):
         os.seteuid(65534)
     try:
         with pytest.raises(JournalError, match="may this user write"):
-            Journal(tmp_path)
+            Journal.begin(tmp_path)
         with pytest.raises(sl.InputError, match="cannot write to"):
             snapshots.lock(tmp_path)
     finally:
