@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
@@ -26,12 +26,10 @@ from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.sparse import one_row
 from shortlist.arrays.validation import as_rows, as_seed, as_whole
-from shortlist.categories import saving
+from shortlist.categories.saving import SavedLearner
 from shortlist.concurrency.interrupts import runs, stop_here, whole
-from shortlist.concurrency.locks import Shared, reading, writing
+from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
-from shortlist.files import store
-from shortlist.files.store import State
 from shortlist.labels import LabelIndex, LabelSets, as_array, class_list, numbered
 from shortlist.ranking import Explanation, Ranking
 
@@ -40,7 +38,7 @@ SCORES = 1 << 20  # scores that are held at a time
 BIAS = -1  # the column of a vote that no feature casts
 
 
-class CategoryLearner(Shared, ClassifierMixin, BaseEstimator):
+class CategoryLearner(ClassifierMixin, SavedLearner):
     """Base class of the learners of categories.
 
     X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each row, or an indicator
@@ -83,14 +81,6 @@ class CategoryLearner(Shared, ClassifierMixin, BaseEstimator):
     def _prepare(self, rows: Rows) -> Rows:
         """Turn feature values into what the learner works on."""
         return rows
-
-    @abstractmethod
-    def _to_arrays(self) -> dict[str, Any]:
-        """The learned arrays, for the model file; some may be made later."""
-
-    @abstractmethod
-    def _from_arrays(self, state: State) -> None:
-        """Take up the arrays of a model file, having checked all that the kernels will trust."""
 
     # Learning.
 
@@ -316,22 +306,6 @@ class CategoryLearner(Shared, ClassifierMixin, BaseEstimator):
         """The labels of Y as numbers in ``classes_``, for measuring; labels never learned get the numbers behind."""
         self._check_fitted()
         return self._labels.look_up(Y, len(Y))
-
-    # Model files.
-
-    @reading
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learner to one file; ``shortlist.load`` opens it."""
-        store.save(self, path)
-
-    @reading
-    def to_state(self) -> State:
-        self._check_fitted()
-        return saving.state_of(self)
-
-    @classmethod
-    def from_state(cls, state: State) -> Any:
-        return saving.learner_of(cls, state)
 
     # Checks.
 

@@ -2,48 +2,85 @@
 
 from __future__ import annotations
 
+import os
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from shortlist.arrays.kernels import Longs
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
+from shortlist.concurrency.locks import Shared, reading
 from shortlist.errors import InputError
 from shortlist.files.store import Later, State, text_to_array
+from shortlist.files.store import save as save_file
 from shortlist.labels import LabelIndex
 
 if TYPE_CHECKING:
-    from shortlist.categories.learner import CategoryLearner
+    from typing_extensions import Self
 
 
-def state_of(learner: CategoryLearner) -> State:
-    """All that a fitted learner is."""
-    settings = {
-        "parameters": learner.get_params(deep=False),
-        "n_examples": learner.n_examples_,
-        "n_features": learner.n_features_in_,
-    }
-    arrays = {name: _finite(learner, array) for name, array in learner._to_arrays().items()}
-    arrays |= {"labels": text_to_array(learner._labels.names), "label_counts": learner.label_counts_}
-    return State(type(learner).__name__, settings, arrays)
+class SavedLearner(Shared, BaseEstimator, ABC):
+    """Base class: can be saved. A learner says what its arrays are."""
+
+    n_examples_: int
+    n_features_in_: int
+    _labels: LabelIndex
+    _label_counts: Longs
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Check the parameters and forget everything learned."""
+
+    @abstractmethod
+    def _check_fitted(self) -> None:
+        """Refuse a learner that has learned nothing."""
+
+    @abstractmethod
+    def _to_arrays(self) -> dict[str, Any]:
+        """The learned arrays, for the model file; some may be made later."""
+
+    @abstractmethod
+    def _from_arrays(self, state: State) -> None:
+        """Take up the arrays of a model file, having checked all that the kernels will trust."""
+
+    @reading
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the learner to one file; ``shortlist.load`` opens it."""
+        save_file(self, path)
+
+    @reading
+    def to_state(self) -> State:
+        """All that a fitted learner is."""
+        self._check_fitted()
+        settings = {
+            "parameters": self.get_params(deep=False),
+            "n_examples": self.n_examples_,
+            "n_features": self.n_features_in_,
+        }
+        arrays = {name: _finite(self, array) for name, array in self._to_arrays().items()}
+        arrays |= {"labels": text_to_array(self._labels.names), "label_counts": self.label_counts_}
+        return State(type(self).__name__, settings, arrays)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The learner that a state describes, or ModelFileError."""
+        learner = cls(**state.settings["parameters"])
+        learner._start()
+        learner._labels = LabelIndex(state.names("labels"))
+        learner._label_counts = state.array("label_counts", np.int64)
+        counts = learner._label_counts
+        state.require(counts.size == len(learner._labels), "each label has one count")
+        state.require(bool(((counts >= 0) & (counts <= MOST_AMOUNT)).all()), "labels have counts of at least 0")
+        learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
+        learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
+        learner._from_arrays(state)
+        return learner
 
 
-def learner_of(kind: type[CategoryLearner], state: State) -> Any:
-    """The learner that a state describes, or ModelFileError."""
-    learner = kind(**state.settings["parameters"])
-    learner._start()
-    learner._labels = LabelIndex(state.names("labels"))
-    learner._label_counts = state.array("label_counts", np.int64)
-    counts = learner._label_counts
-    state.require(counts.size == len(learner._labels), "each label has one count")
-    state.require(bool(((counts >= 0) & (counts <= MOST_AMOUNT)).all()), "labels have counts of at least 0")
-    learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
-    learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
-    learner._from_arrays(state)
-    return learner
-
-
-def _finite(learner: CategoryLearner, array: Any) -> Any:
+def _finite(learner: SavedLearner, array: Any) -> Any:
     """An array for the model file, refused where a number in it is not finite: such a file could not be opened."""
     if array.dtype.kind != "f":
         return array

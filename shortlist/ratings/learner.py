@@ -7,7 +7,6 @@ hypothesis, its average and its voters are laid out is told in voting.py.
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
@@ -26,12 +25,9 @@ from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_seed,
 from shortlist.concurrency.interrupts import runs, stop_here, whole
 from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.errors import InputError
-from shortlist.files import store
-from shortlist.files.store import State
 from shortlist.ranking import Explanation
-from shortlist.ratings import saving
 from shortlist.ratings.calibration import Calibration
-from shortlist.ratings.dual_stream import stream, widened
+from shortlist.ratings.dual_stream import widened
 from shortlist.ratings.scale import as_ratings, as_steps, open_for, step_numbers
 
 Self = TypeVar("Self", bound="RatingLearner")
@@ -65,13 +61,6 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
     """
 
     adds_biases = True  # whether a bias is a part of the score, and not a threshold for it
-    classes_: NDArray[Any]
-    n_features_in_: int
-    _supports: dual.Supports | None
-    _weights: Floats
-    _biases: Floats
-    _lives: Longs
-    _clock: Longs
     _calibration: Calibration | None
 
     def __init__(
@@ -102,14 +91,6 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
     # What each learner's own file says.
 
     @abstractmethod
-    def _shape(self, n_steps: int) -> tuple[int, int]:
-        """The number of weight vectors and of biases for a scale of n_steps."""
-
-    @abstractmethod
-    def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        """Run the figure's loop over the examples of ``order``; ``rated`` receives the predictions."""
-
-    @abstractmethod
     def _open_step(self, at: int) -> None:
         """Make room for a new step, which gets number ``at``, in weights and biases."""
 
@@ -120,9 +101,6 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _evidence(self, X: Any) -> Floats:
         """The real numbers, n × f, from which probabilities are calibrated."""
-
-    def _check_state(self, state: State) -> None:
-        """Refuse a loaded state that this learner could not have reached."""
 
     # Learning.
 
@@ -222,7 +200,7 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
             if generator is not None and number > 0:
                 order = in_runs(rows.n_rows, generator)
             if self._supports is not None:
-                stream(self, self._supports, rows, order, y, rated)
+                self._stream_dual(self._supports, rows, order, y, rated)
                 continue
             for run in runs(order.size):
                 self._learn(rows, rows, order[run], y, rated[run])
@@ -328,26 +306,10 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
         except ValueError as problem:
             raise InputError(str(problem)) from None
 
-    def _kernel_function(self) -> dual.Function:
-        return dual.kernel_function(self.kernel, self.degree, self.gamma, self.coef0)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    @reading
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file, which ``shortlist.load`` opens."""
-        store.save(self, path)
-
-    @reading
-    def to_state(self) -> State:
-        return saving.state_of(self)
-
-    @classmethod
-    def from_state(cls: type[Self], state: State) -> Self:
-        return saving.learner_of(cls, state)
 
 
 def in_runs(n: int, generator: np.random.Generator) -> Longs:
