@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings report text \
+	$(addprefix models/test_,categorizer.py rater.py document_ranker.py learners.py) \
+	$(patsubst %,test_%.py,labels rooms texts vocabulary))
 HOSTILE := kills journals connections models inputs arrays interrupts threads
 
 .PHONY: demo test quick check bench hostile mutants clean
@@ -16,7 +19,7 @@ test: $(VENV)/.ready-test check
 
 # What to run while editing: the parts that are quick once their loops are compiled.
 quick: $(VENV)/.ready-test check
-	$(BIN)/python -m pytest -n 2 -m "not data and not slow" $(QUICK)
+	$(BIN)/python -m pytest -n 2 -m "not data" $(QUICK)
 
 # Times beside those of other tools. They are shown and compared; only what cannot run is an error.
 bench: $(VENV)/.ready-test

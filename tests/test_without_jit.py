@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 SMALL = [
     "tests/categories/test_feature_focus.py::test_a_full_index_keeps_its_strongest_edges",
     "tests/inputs/test_in_place.py",
-    "tests/test_categorizer.py",
+    "tests/models/test_categorizer.py",
 ]
 
 

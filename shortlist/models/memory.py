@@ -6,7 +6,7 @@ include the room that arrays have to spare, the copies while they grow or make r
 
 A quarter of the memory is for the rows being learned and for batches on their way. Labels are never forgotten; words
 and edges share what they leave, half and half. When the words fill their half, a quarter of them make room: the rarest,
-of equally rare ones those known longest. When the edges fill theirs, the weakest do (categories/room.py).
+of equally rare ones those known longest. When the edges fill theirs, the weakest do (categories/index/pruning.py).
 """
 
 from __future__ import annotations

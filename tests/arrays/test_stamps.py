@@ -16,7 +16,7 @@ PACKAGE = Path(shortlist.__file__).parent
 KERNEL = """
 from kept import faraway
 from kept.near import FACTOR, TABLE, Pair, helper
-from shortlist.kernels import kernel
+from shortlist.arrays.kernels import kernel
 
 @kernel
 def answer(pair: Pair, x):
@@ -33,7 +33,7 @@ def alone(x):
 NEAR = """
 from typing import NamedTuple
 import numpy as np
-from shortlist.kernels import kernel
+from shortlist.arrays.kernels import kernel
 
 FACTOR = 10
 TABLE = np.array([3, 4])
@@ -47,7 +47,7 @@ def helper(x, more=0):
     return x + more
 """
 FARAWAY = """
-from shortlist.kernels import kernel
+from shortlist.arrays.kernels import kernel
 
 constant = 0
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from shortlist.categories.best import keep_best
 
 
-@given(st.lists(st.integers(0, 4), max_size=12), st.integers(0, 14), st.randoms(use_true_random=False))
+@given(st.lists(st.integers(0, 4), max_size=12), st.integers(1, 14), st.randoms(use_true_random=False))
 def test_the_best_come_first_and_of_equals_the_lower_number(scores, k, random):
     own = np.array(scores, dtype=np.float64)
     candidates = [c for c in range(own.size) if random.random() < 0.8]

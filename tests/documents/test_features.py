@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import shortlist.files.store
 from shortlist import AccuracySVM, InputError, MapSVM, ModelFileError, QueryScaler, RetrievalIndex, ScoreBins
+from shortlist.arrays.validation import as_rows
 from shortlist.documents.retrieval import METHODS
 from shortlist.files.store import State
 from tests.reference.documents import retrieval_score
@@ -62,7 +63,7 @@ def test_bins_are_the_indicators_of_the_paper(spacing, scores, count):
     binned = bins.transform(X)
     assert binned.shape == (len(scores), 2 * count)
     assert (binned.toarray() == np.array(expected)).all()
-    assert shortlist.door.as_rows(binned).indptr.tolist() == binned.indptr.tolist()  # no repeats, ascending
+    assert as_rows(binned).indptr.tolist() == binned.indptr.tolist()  # no repeats, ascending
     weights = np.arange(2.0 * count)
     steps = bins.steps(weights)
     passed = [[sum(score > t for t in row) for score, row in zip(x, bins.thresholds_, strict=True)] for x in X]
