@@ -170,7 +170,7 @@ class LabelIndex:
             return self.number[label]
         except (KeyError, TypeError):  # a list, say, cannot be looked up
             known = f"{len(self)} others have"
-            raise InputError(f"the label {repr(label)[:60]} has not been learned; {known}") from None
+            raise InputError(f"the label {shown(label)} has not been learned; {known}") from None
 
     def look_up(self, Y: Any, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples without learning any: unseen ones get numbers from len(self) on."""
@@ -222,7 +222,7 @@ def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
     for row, labels in enumerate(lists):
         for label in labels:
             if not _is_label(label):
-                raise InputError(f"the label {repr(label)[:60]} of example {row} is neither text nor a number")
+                raise InputError(f"the label {shown(label)} of example {row} is neither text nor a number")
     return lists
 
 
@@ -233,7 +233,7 @@ def class_list(classes: Any) -> list[list[Any]]:
             raise TypeError
         listed = _one(classes) if isinstance(classes, (set, frozenset)) else list(classes)
     except TypeError:
-        raise InputError(f"classes must be a list of labels, not {repr(classes)[:60]}") from None
+        raise InputError(f"classes must be a list of labels, not {shown(classes)}") from None
     return label_lists(listed, len(listed))
 
 
@@ -247,6 +247,12 @@ def as_array(names: list[Any]) -> NDArray[Any]:
     array = np.empty(len(names), dtype=object)
     array[:] = names
     return array
+
+
+def shown(value: Any) -> str:
+    """A value as a sentence shows it: on one line, and not at full length."""
+    said = " ".join(repr(value).split())
+    return said if len(said) <= 60 else f"{said[:59]}…"
 
 
 def label_counts(lists: Sequence[list[Any]]) -> NDArray[np.int64]:

@@ -91,7 +91,7 @@ def as_texts(texts: Any, name: str = "texts") -> Sequence[str]:
     if isinstance(texts, Texts):
         return texts
     try:
-        if isinstance(texts, str | bytes):
+        if isinstance(texts, str | bytes) or hasattr(texts, "tocsr"):  # a sparse matrix is not asked for its rows
             raise TypeError
         listed: list[str] = texts if type(texts) is list else list(texts)
     except TypeError:

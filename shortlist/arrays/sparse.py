@@ -72,6 +72,11 @@ def _rows_of(X: Any) -> Compressed:
         entries = np.fromiter(chain.from_iterable(X.data), dtype=X.dtype)
         columns = np.fromiter(chain.from_iterable(X.rows), dtype=np.int64)
         coords = np.repeat(np.arange(len(X.rows)), [len(own) for own in X.rows]), columns
+    elif X.format == "dia":
+        matrix = scipy.sparse.dia_array((X.data, X.offsets), shape=X.shape)  # refuses data that do not fit the offsets
+        inside = (matrix.offsets > -n_rows) & (matrix.offsets < n_columns)
+        listed = scipy.sparse.dia_array((matrix.data[inside], matrix.offsets[inside]), shape=X.shape).tocoo()
+        entries, coords = listed.data, (listed.row, listed.col)
     else:
         listed = X.tocoo()  # of the other kinds made by NumPy, which checks
         entries, coords = listed.data, (listed.row, listed.col)

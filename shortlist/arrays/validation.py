@@ -45,7 +45,7 @@ def _as_matrix(X: Any) -> Any:
     try:
         return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
     except (ValueError, TypeError, OverflowError) as problem:
-        raise InputError(str(problem)) from None
+        raise InputError(" ".join(str(problem).split())[:300]) from None
 
 
 def _from_dense(array: NDArray[np.float64]) -> Compressed:

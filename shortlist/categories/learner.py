@@ -24,10 +24,10 @@ from sklearn.utils.metaestimators import available_if
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows, RowStore
-from shortlist.arrays.sparse import one_row
 from shortlist.arrays.validation import as_rows, as_seed, as_whole
+from shortlist.categories.portions import as_one_row, portions
 from shortlist.categories.saving import SavedLearner
-from shortlist.concurrency.interrupts import runs, stop_here, whole
+from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex, LabelSets, as_array, class_list, numbered
@@ -154,9 +154,7 @@ class CategoryLearner(ClassifierMixin, SavedLearner):
         Y = numbered(Y, rows.n_rows)
         if not self.__sklearn_is_fitted__():
             self._start()
-        rows = self._prepare(rows)
-        for run in runs(rows.n_rows):
-            some, own = (rows, Y) if rows.n_rows == run.stop - run.start else (_run_of(rows, run), Y[run])
+        for some, own in portions(self._prepare(rows), Y):
             labels = self._take_up(some, own)
             self._learn(some, labels, np.arange(some.n_rows, dtype=np.int64), True)
             stop_here()
@@ -248,6 +246,8 @@ class CategoryLearner(ClassifierMixin, SavedLearner):
     def predict_rows(self, rows: Rows) -> NDArray[Any]:
         """``predict`` on rows that have been checked."""
         best = self.rank_rows(rows, k=1).ids[:, 0]
+        if not len(self._labels):
+            raise InputError(f"this {type(self).__name__} has learned no label yet, and can predict none")
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
 
     @reading
@@ -266,7 +266,7 @@ class CategoryLearner(ClassifierMixin, SavedLearner):
     def explain(self, x: Any, label: Any) -> Explanation:
         """The votes of each column of one row for a label. They sum to the label's score."""
         self._check_fitted()
-        row = self._check(x if scipy.sparse.issparse(x) and x.ndim == 2 else _as_one_row(x))
+        row = self._check(x if scipy.sparse.issparse(x) and x.ndim == 2 else as_one_row(x))
         if row.n_rows != 1:
             raise InputError(f"explain takes one row, not {row.n_rows}")
         return self.explain_row(row, label)
@@ -332,20 +332,3 @@ def is_true(best: Ints, truth: LabelSets) -> NDArray[np.bool_]:
     hit = np.zeros(best.size, dtype=bool)
     hit[row[best[row] == truth.ids]] = True
     return hit
-
-
-def _run_of(rows: Rows, run: slice) -> Rows:
-    """A run of the rows, as rows of their own that share memory."""
-    indptr = rows.indptr[run.start : run.stop + 1]
-    inside = slice(indptr[0], indptr[-1])
-    return Rows(indptr - indptr[0], rows.indices[inside], rows.data[inside], rows.n_features)
-
-
-def _as_one_row(x: Any) -> Any:
-    if scipy.sparse.issparse(x):
-        return one_row(x)
-    try:
-        array = np.asarray(x)
-    except ValueError as problem:
-        raise InputError(str(problem)) from None
-    return array.reshape(1, -1) if array.ndim == 1 else array

@@ -99,6 +99,8 @@ class OneVersusRest(PrototypeLearner):
             sign = np.full(rows.n_rows, -1.0)
             sign[holders.indices[holders.indptr[c] : holders.indptr[c + 1]]] = 1.0
             weights.append(scipy.sparse.csr_array(self._classifier(rows, sign, c)[None, :]))
+        if not weights:
+            return  # there is no label to tell from the rest
         by_class = scipy.sparse.vstack(weights).tocsc()  # feature after feature
         feature = np.repeat(np.arange(rows.n_features), np.diff(by_class.indptr))
         zeros = np.zeros(by_class.nnz), np.zeros(rows.n_features), np.zeros(rows.n_features)

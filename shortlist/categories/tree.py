@@ -51,6 +51,8 @@ class Tree:
 
     def families(self) -> list[tuple[int, Longs]]:
         """(parent, its children), parents before their children; −1 is above the top nodes."""
+        if not self.parents.size:
+            return []
         by_parent = np.argsort(self.parents, kind="stable")
         parents, first = np.unique(self.parents[by_parent], return_index=True)
         return list(zip(parents.tolist(), np.split(by_parent, first[1:]), strict=True))

@@ -34,9 +34,9 @@ class ModelLock:
     def others(self, thread: int) -> list[Any]:
         return [lock for lock, reader in list(self.readers.items()) if reader != thread]
 
-    def lets_in(self, thread: int) -> bool:
-        """Whether a reader that has entered itself may go on: nobody writes, or it was reading before."""
-        return not self.gate.locked() or list(self.readers.values()).count(thread) > 1
+    def reads_twice(self, thread: int) -> bool:
+        """Whether a reader that has just entered itself was reading before: whoever writes waits for it in any case."""
+        return list(self.readers.values()).count(thread) > 1
 
     def __deepcopy__(self, memo: Any) -> ModelLock:
         return ModelLock()
@@ -65,7 +65,7 @@ def reading(verb: Verb) -> Verb:
         with mine:
             lock.readers[mine] = thread
             try:
-                if lock.lets_in(thread):
+                if not lock.gate.locked() or lock.reads_twice(thread):
                     return verb(self, *args, **kwargs)
             finally:
                 del lock.readers[mine]
@@ -94,9 +94,10 @@ def writing(verb: Verb) -> Verb:
         with lock.gate:
             try:
                 lock.writer = thread
-                for reader in lock.others(thread):
-                    with reader:
-                        pass
+                if lock.readers:
+                    for reader in lock.others(thread):
+                        with reader:
+                            pass
                 return verb(self, *args, **kwargs)
             finally:
                 lock.writer = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,11 +36,16 @@ def as_queries(query: Any, n_rows: int) -> Queries:
     """Check one query id for each row; the rows of a query must stand together."""
     if query is None:
         raise InputError("query is missing: give the query id of each row, as in fit(X, relevance, query=ids)")
-    ids = np.asarray(query)
+    try:
+        ids = np.asarray(query)
+    except ValueError:
+        raise InputError("query must hold one id for each row, a text or a number, and no lists") from None
     if ids.ndim != 1:
         raise InputError(f"query must have one dimension, not {ids.ndim}")
     if ids.size != n_rows:
         raise InputError(f"query has {ids.size} ids where {n_rows} are needed, one for each row of X")
+    if ids.dtype == object and not all(one is None or isinstance(one, Hashable) for one in ids):
+        raise InputError("query must hold one id for each row, a text or a number, and no lists")
     missing = np.array([one is None for one in ids]) if ids.dtype == object else ids != ids
     if missing.any():
         raise InputError(f"query[{int(np.argmax(missing))}] is missing; each row needs the id of its query")

@@ -24,7 +24,8 @@ from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
 from shortlist.models.category_model import CategoryModel, RankedLabels
 from shortlist.models.memory import Bound
 from shortlist.ranking import Explanation, Ranking
-from shortlist.text.vectorizer import Taken, TextVectorizer
+from shortlist.text.taken import Taken
+from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import as_texts, blocks
 
 Batch = Examples | tuple[Sequence[str], Any]  # texts and their labels
@@ -121,6 +122,9 @@ class Categorizer(ClassifierMixin, CategoryModel):
 
     @writing
     @whole
+    def _learn_next(self, text: TextVectorizer, learner: CategoryLearner, batch: TakenUp) -> None:
+        self._learn(text, learner, batch)
+
     def _learn(self, text: TextVectorizer, learner: CategoryLearner, batch: TakenUp) -> None:
         """Learn texts that were taken up, or as many of them as there is time for."""
         before = getattr(learner, "n_examples_", 0)
@@ -128,7 +132,7 @@ class Categorizer(ClassifierMixin, CategoryModel):
             learner.learn_rows(batch.rows, batch.labels)
         finally:
             batch.n_learned = getattr(learner, "n_examples_", 0) - before
-            if learner.__sklearn_is_fitted__():
+            if not self.__sklearn_is_fitted__() and learner.__sklearn_is_fitted__():
                 self._have_parts(text, learner)
 
     def _parts(self) -> tuple[TextVectorizer, CategoryLearner]:
@@ -214,7 +218,7 @@ class Categorizer(ClassifierMixin, CategoryModel):
 
         try:
             for batch in prefetch(take_up()):
-                self._learn(text, learner, batch)
+                self._learn_next(text, learner, batch)
                 waiting.popleft()
         finally:
             stopped.set()

@@ -27,7 +27,7 @@ def as_ratings(ratings: Any, n_rows: int) -> NDArray[Any]:
     try:
         array = column_or_1d(ratings, warn=True)
     except (ValueError, TypeError) as problem:
-        raise InputError(str(problem)) from None
+        raise InputError(" ".join(str(problem).split())[:300]) from None
     if array.size != n_rows:
         raise InputError(f"X has {n_rows} rows but there are {array.size} ratings; each row needs one")
     return _numbers_or_texts(array, "rating")
@@ -80,7 +80,10 @@ def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
         if kinds <= {str}:
             return array.astype(str)
         if kinds <= {int, float, bool}:
-            array = array.astype(np.float64 if float in kinds else np.int64)
+            try:
+                array = array.astype(np.float64 if float in kinds else np.int64)
+            except OverflowError:
+                raise InputError(f"the {what} must hold numbers below 2**63, and one of these is larger") from None
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         where = int(np.argmin(np.isfinite(array.reshape(-1))))
         value = "NaN" if np.isnan(array.reshape(-1)[where]) else "infinity"

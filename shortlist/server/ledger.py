@@ -193,7 +193,10 @@ class Ledger:
         except sqlite3.OperationalError:
             # Where nothing may be written, SQLite cannot follow others and must be told that there are none.
             if self._log.exists():
-                raise
+                raise JournalError(
+                    f"the journal {self.path} was not closed, and its log {self._log.name} can be read only where "
+                    "files may be written; copy the folder to such a place"
+                ) from None
             self._untouched = True
             return _connect(where + "?mode=ro&immutable=1")
 

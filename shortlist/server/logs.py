@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
+import os
 import sys
 import time
 import traceback
@@ -14,10 +16,13 @@ import msgspec
 
 def log(event: str, level: str = "info", **fields: Any) -> None:
     """Write one event. A log that cannot be written, on a full disk or to a reader that has gone, stops nothing."""
-    line = msgspec.json.encode({"time": round(time.time(), 3), "level": level, "event": event, **fields})
+    line = msgspec.json.encode({"time": round(time.time(), 3), "level": level, "event": event, **fields}) + b"\n"
     with contextlib.suppress(OSError, ValueError):  # ValueError: closed
-        sys.stderr.write(line.decode() + "\n")
-        sys.stderr.flush()
+        try:
+            # Not through Python's buffer: what cannot be written stays there, and fails whoever flushes it next.
+            os.write(sys.stderr.fileno(), line)
+        except io.UnsupportedOperation:  # no file, but something that takes its place
+            sys.stderr.write(line.decode())
 
 
 class AsEvents(logging.Handler):

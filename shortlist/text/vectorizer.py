@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import MOST_AMOUNT
 from shortlist.concurrency.interrupts import stop_here, whole
-from shortlist.concurrency.locks import Shared, reading, writing
+from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
-from shortlist.files.store import State
 from shortlist.text.counted import CountedRows
 from shortlist.text.counting import count
 from shortlist.text.features import Features, features_of, spell
+from shortlist.text.saving import SavedVectorizer
 from shortlist.text.settings import Settings
+from shortlist.text.stops import stop_table
+from shortlist.text.taken import Taken
 from shortlist.text.tokens import Words, letter_table, split
 from shortlist.text.weighting import Weighting, needs_counts
 from shortlist.texts import as_texts, blocks
 from shortlist.vocabulary import Vocabulary
 
 
-class Taken(NamedTuple):
-    """Texts that were taken up: their rows of counts, and what is needed to give them back."""
-
-    rows: Rows
-    settings: Settings  # before
-    n_features: int
-    after: tuple[int, int]  # documents and features
-
-
-class TextVectorizer(Shared, TransformerMixin, BaseEstimator):
+class TextVectorizer(TransformerMixin, SavedVectorizer):
     """Texts to rows of weighted features, with a vocabulary that grows as texts arrive.
 
     With the defaults, the counts are those of scikit-learn's ``CountVectorizer``; columns are in order of first
@@ -222,14 +214,7 @@ class TextVectorizer(Shared, TransformerMixin, BaseEstimator):
     @whole
     def give_back(self, taken: Taken, n_kept: int = 0) -> None:
         """Undo ``take`` for all its texts but the first few, unless others have been taken up since."""
-        if taken.after != (self._weighting.m, self.n_features_):
-            return
-        kept, left = np.split(taken.rows.indices, taken.rows.indptr[[n_kept]])
-        self._weighting.unlearn(taken.rows.n_rows - n_kept, left)
-        if self._settings.hashed is None:  # features are numbered by first appearance
-            self.vocabulary_ = self.vocabulary_.first(max(taken.n_features, int(kept.max(initial=-1)) + 1))
-        if n_kept == 0:
-            self._settings = taken.settings
+        taken.give_back(self, n_kept)
 
     def weighted(self, rows: Rows) -> Rows:
         """Weighted rows from rows of counts, by what has been taken up by now. The counts may be overwritten."""
@@ -304,33 +289,6 @@ class TextVectorizer(Shared, TransformerMixin, BaseEstimator):
         hashed = self._settings.hashed is not None
         return np.array(self.names(range(self.n_features_)) if hashed else self.vocabulary_.names(), dtype=object)
 
-    @reading
-    def to_state(self) -> State:
-        """What a model file keeps."""
-        check_is_fitted(self, "vocabulary_")
-        arrays: dict[str, NDArray[Any]] = self.vocabulary_.arrays()
-        if self._weighting.needs_counts:
-            self._weighting.make_room(self.n_features_)
-            arrays["document_counts"] = self._weighting.u[: self.n_features_].copy()  # others may go on counting
-        return State("TextVectorizer", {**self._settings._asdict(), "documents": self._weighting.m}, arrays)
-
-    @classmethod
-    def from_state(cls, state: State) -> TextVectorizer:
-        """The inverse of ``to_state``."""
-        settings = dict(state.settings)
-        m = settings.pop("documents")
-        vectorizer = cls(**settings)
-        vectorizer._begin()
-        vectorizer.vocabulary_ = Vocabulary.from_state(state)
-        u = np.empty(0, dtype=np.int64)
-        if vectorizer._weighting.needs_counts:
-            u = np.array(state.array("document_counts", np.int64))
-            state.require(u.size == vectorizer.n_features_, "every column has a count of documents")
-        state.require(isinstance(m, int) and 0 <= m <= MOST_AMOUNT, "documents is a count")
-        state.require(u.size == 0 or (u.min() >= 0 and u.max() <= m), "no feature is in more documents than there are")
-        vectorizer._weighting.restore(m, u)
-        return vectorizer
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -345,28 +303,13 @@ class TextVectorizer(Shared, TransformerMixin, BaseEstimator):
         self._settings = chosen = Settings.of(self)
         self._weighting = Weighting(chosen.tf, chosen.idf, chosen.norm, chosen.slope, chosen.min_df)
         self._table = letter_table(chosen.lowercase, chosen.fold_digits)
-        self._stops = self._stop_table()
+        self._stops = stop_table(chosen, self._table)
         self.vocabulary_ = Vocabulary()
 
     def _settle(self, texts: Sequence[str]) -> None:
         """Choose what was left to the first texts."""
         if self._settings.ngrams == "auto":
             self._settings = self._settings.suiting(texts)
-
-    def _stop_table(self) -> Vocabulary | None:
-        listed = self._settings.stop_words
-        if listed is None:
-            return None
-        if listed == "english":
-            from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-            listed = sorted(ENGLISH_STOP_WORDS)
-        stops = Vocabulary()
-        for text in listed:
-            words = split([text], self._table, 1, lowercase=self._settings.lowercase)
-            if words.ends.size == 1 and words.ends[0] - words.starts[0] == words.codes.size:
-                stops.learn(words.hashes)
-        return stops
 
     def _features(self, texts: Sequence[str]) -> tuple[Words, Features]:
         words = split(texts, self._table, self._settings.min_length, lowercase=self._settings.lowercase)

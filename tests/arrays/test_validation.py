@@ -81,13 +81,15 @@ def damaged(kind):
         matrix.rows[3] = [FAR]
     elif kind == "lil short":
         matrix.data[3] = []
+    elif kind == "dia":
+        matrix.offsets = np.array([3, FAR])  # of which there is no second diagonal
     elif kind == "dok":
         matrix._dict[(FAR, 0)] = 1.0
     return matrix
 
 
 DAMAGED = ["csr", "csr negative", "csr offsets", "csr empty", "csr short", "csc", "csc offsets", "bsr", "coo"]
-DAMAGED += ["coo negative", "lil", "lil short", "dok"]
+DAMAGED += ["coo negative", "lil", "lil short", "dia", "dok"]
 
 
 @pytest.mark.parametrize("kind", DAMAGED)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.categories.index.lists import EDGES
+from shortlist.categories.index.retrieval import LEAST
 from tests.reference.feature_focus import SlowFeatureFocus
 
 
@@ -180,3 +181,8 @@ def test_slots_of_moved_lists_are_reused():
 def test_bad_parameters_are_named(options, complaint):
     with pytest.raises(ValueError, match=complaint):
         FeatureFocus(**options).fit(np.ones((1, 1)), ["a"])
+
+
+def test_the_mark_of_a_retrieved_class_is_no_subnormal_number():
+    """A library may tell the processor to round those to 0; the class would then be listed twice, past the end."""
+    assert LEAST >= np.finfo(np.float64).smallest_normal

@@ -1,5 +1,7 @@
 """MMP, the per-topic Perceptron and Rocchio against their slow twins, their bounds, and scikit-learn."""
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -7,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Perceptron
 
-from shortlist import MMP, Rocchio, RocchioSelection, TopicPerceptron
+from shortlist import MMP, IndependentIndex, Rocchio, RocchioSelection, TopicPerceptron, load
+from shortlist.files import store
 from tests.reference.prototypes import SlowMMP, SlowTopicPerceptron, slow_rocchio
 
 
@@ -380,3 +383,24 @@ def test_a_share_of_the_terms_is_rounded_up():
     X = np.diag(np.arange(1.0, 102.0))
     selection = RocchioSelection(least=1, share=0.025).fit(X, ["a"] * 101)
     assert selection.get_support(indices=True).tolist() == [98, 99, 100]
+
+
+@pytest.mark.parametrize("kind", [MMP, TopicPerceptron])
+def test_voters_stay_as_they_were(kind, tmp_path):
+    """They share no memory with the prototypes that go on learning: saved and opened, the vote is the same."""
+    X, Y = stream_of(3, n=120)
+    learner = kind(hypothesis="voted", voters=4).partial_fit(X[:60], Y[:60])
+    learner.save(tmp_path / "voted.shortlist")
+    assert not any(np.shares_memory(one.background, learner._prototypes.background) for one in learner._voters)
+    learner.partial_fit(X[60:], Y[60:])
+    opened = load(tmp_path / "voted.shortlist").partial_fit(X[60:], Y[60:])
+    assert store.checksum(opened.to_state()) == store.checksum(learner.to_state())
+
+
+@pytest.mark.parametrize("learner", [Rocchio(n_jobs=4), IndependentIndex(threshold=0.01, n_jobs=4)])
+def test_threads_that_rank_make_the_prototypes_once(learner, monkeypatch):
+    X = np.abs(np.random.default_rng(0).normal(size=(2000, 9)))
+    made, make = [], type(learner)._made_of_sums
+    monkeypatch.setattr(type(learner), "_made_of_sums", lambda self: made.append(time.sleep(0.05)) or make(self))
+    learner.partial_fit(X, ["a", "b"] * 1000).partial_fit(X, ["b", "c"] * 1000).rank(X)
+    assert len(made) == 1

@@ -26,7 +26,7 @@ from shortlist import ShortlistError
 
 ROOT = Path(__file__).parents[2]
 CHUNK = 50_000  # trials of one process
-SECONDS = 30  # after which a trial is endless; those that cannot be interrupted, after twice as many
+SECONDS = 120  # after which a trial is endless; those that cannot be interrupted, after twice as many
 LONGEST = 1000  # letters of a sentence about what is wrong
 FIELDS = ("number", "refused", "raw", "endless", "read")
 
@@ -54,9 +54,8 @@ def attempt(trial, seed, number):
     except Endless:
         return "endless", "".join(traceback.format_stack(limit=4))
     except BaseException as problem:
-        own = [
-            frame for frame in traceback.extract_tb(problem.__traceback__) if "shortlist" in Path(frame.filename).parts
-        ]
+        frames = traceback.extract_tb(problem.__traceback__)
+        own = [frame for frame in frames if "shortlist" in Path(frame.filename).parts]
         where = f" in {Path(own[-1].filename).name}, line {own[-1].lineno}" if own else ""
         return "raw", f"{type(problem).__name__}{where}: {str(problem)[:200]}"
     finally:
@@ -77,8 +76,11 @@ def work(trial, seed, first, last, ledger):
         del counts
 
 
-def run(module, count, seed=0, first=0):
-    """All trials of a module in processes of their own: Counter of what happened, and the findings."""
+def run(module, count, seed=0, first=0, tell=lambda total, findings: None):
+    """All trials of a module in processes of their own: Counter of what happened, and the findings.
+
+    ``tell`` is told both after every process, so that a run that is broken off has not been in vain.
+    """
     total, findings, last = Counter(), [], first + count
     while first < last:
         with tempfile.TemporaryDirectory() as folder:
@@ -101,6 +103,7 @@ def run(module, count, seed=0, first=0):
             findings.append(f"{first}: {what}, exit code {code}: {' | '.join(said[-3:])[:300]}")
             first += 1
         total.update(counts)
+        tell(total, findings)
     return total, findings
 
 
@@ -110,7 +113,7 @@ def _watched(process, ledger):
     while True:
         try:
             return process.wait(timeout=2)
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired:  # noqa: PERF203 - to look at the ledger now and then
             now = ledger.read_bytes()
             if now != before:
                 before, since = now, time.monotonic()
@@ -141,7 +144,10 @@ def main(module, trial, what, long):
     if given.work:
         work(trial, given.seed, given.first, given.first + given.count, given.work)
         return
-    total, findings = run(module, long if given.long else given.count, given.seed, given.first)
+    total, findings = run(
+        module, long if given.long else given.count, given.seed, given.first,
+        lambda total, findings: print(summary(what, total), *findings[-1:], sep="; ", file=sys.stderr, flush=True),
+    )  # fmt: skip
     kinds = Counter(re.sub(r"\d+: ", "", finding, count=1)[:110] for finding in findings)
     for kind, times in kinds.most_common(40):
         example = next(one for one in findings if kind in one)

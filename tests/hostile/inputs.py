@@ -9,6 +9,7 @@ import gzip
 import io
 import lzma
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -34,15 +35,17 @@ PIECES = [
     *(b"nan inf 1e999 1e-400 -0 0x10 1_000 null true 0:1 -1:1 1: :1 qid: 2147483647:1 2147483648:1".split()),
     *(b"</REUTERS> <REUTERS <DOC> </DOC> <DOCNO> <top> </top> <num> <D> </D> <TEXT> &#2; &#99999999999; PAR1".split()),
     *(b"__label__ __label__a @data @relation @attribute .I .W .T __label__ [[[[[[ {\"text\": \"labels\":[".split()),
-    *(b"\0 \xff \xc3 \xed\xa0\x80 \xf4\x90\x80\x80 \xef\xbb\xbf \xff\xfe \xe2\x80\xa8 \xc2\x85 \xe0\xa5\xa7".split(b" ")),
+    *(b"\0 \xff \xc3 \xed\xa0\x80 \xf4\x90\x80\x80 \xef\xbb\xbf \xff\xfe \xe2\x80\xa8 \xc2\x85".split(b" ")),
     *(b"\x1f\x8b\x08 \xfd7zXZ BZh9 \x28\xb5\x2f\xfd \x0b \x0c \x1a \xe3\x80\x80 \xc2\xa0 \xd9\xa1".split(b" ")),
     b" ", b"@relation -C 9999999\n", b"@relation -C -1\n", b"@attribute x {", b"@attribute 'a\\' numeric\n",
-    b"9" * 30, b"9" * 400, b"9" * 5000, b"&#" + b"9" * 5000 + b";", b".I " + b"1" * 5000 + b"\n", b"[" * 3000, b"a" * 5000,
+    b"9" * 30, b"9" * 400, b"9" * 5000, b"&#" + b"9" * 5000 + b";", b".I " + b"1" * 5000 + b"\n", b"[" * 3000,
+    b"a" * 5000, b"\xe0\xa5\xa7",
 ]  # fmt: skip
 OPTIONS = {
     "json-lines": [{"id": "n"}, {"rating": "n"}, {"label_separator": ";"}, {"text": "labels", "labels": "text"}],
     "csv": [
-        {"label_separator": ";"}, {"text": 0}, {"text": 0, "labels": 1}, {"id": "n"}, {"rating": "n"}, {"separator": ";"},
+        {"label_separator": ";"}, {"text": 0}, {"text": 0, "labels": 1}, {"id": "n"}, {"rating": "n"},
+        {"separator": ";"},
         {"separator": ""}, {"quote": None}, {"quote": "'"}, {"quote": ","}, {"text": 10**9}, {"text": -1}, {"quote": 5},
     ],
     "tsv": [{"text": 0}, {"quote": '"'}, {"label_separator": " "}, {"text": 1, "labels": 0}],
@@ -155,7 +158,7 @@ def check(batch):
         assert np.isfinite(data).all()
         assert data.all()
         assert not indices.size or 0 <= indices.min() <= indices.max() < n_features
-        for first, last in zip(indptr, indptr[1:], strict=False):
+        for first, last in pairwise(indptr):
             assert np.all(np.diff(indices[first:last]) > 0)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import os
 import random
 import resource
@@ -53,10 +54,11 @@ def main():
             return 0
         shares = [range(first, count, chosen.jobs) for first in range(chosen.jobs)]
         counts = collections.Counter()
-        for number, outcome, detail in outcomes(trial, shares):
-            counts[outcome] += 1
-            if outcome not in (REFUSED, USABLE):
-                print(f"{number} {trial.name(number)}: {outcome}: {detail}", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):  # what has been tried by then is told
+            for number, outcome, detail in outcomes(trial, shares):
+                counts[outcome] += 1
+                if outcome not in (REFUSED, USABLE):
+                    print(f"{number} {trial.name(number)}: {outcome}: {detail}", flush=True)
     told = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in (REFUSED, USABLE, CRASHED, RAW, ENDLESS))
     print(f"{sum(counts.values()):,} model mutants: {told}")
     return int(counts[REFUSED] + counts[USABLE] < count)

@@ -59,10 +59,12 @@ REFUSED = {
     "a threshold below all shares": (sl.IndependentIndex(threshold=0.1), fill("threshold", -5.0)),
     "two thousand million classifiers": (sl.UnweightedIndex(classifiers=1), parameter("classifiers", 2**31 - 1)),
     "a scale of huge numbers": (sl.PRank(), name("classes", [10**30, 1])),
+    "sums that begin before the first": (sl.Rocchio(), lambda state: np.negative(*[state.arrays["sums_indptr"]] * 2)),
     "a huge intercept": (sl.AccuracySVM(), setting("learned", "intercept_", to=10**400)),
     "examples without end": (sl.Rater(), setting("n_examples", to=float("inf"))),
     "queries without end": (sl.DocumentRanker(), setting("n_queries", to=float("inf"))),
     "more documents than can be counted": (sl.TextVectorizer(idf="smooth"), setting("documents", to=10**30)),
+    "hashed columns with names": (sl.TextVectorizer(), setting("hashed", to=2**31 - 1)),
     "very long runs of words": (sl.TextVectorizer(), setting("ngrams", to=2**31 - 1)),
 }
 

@@ -50,7 +50,7 @@ def in_thread(folder, token=None, **settings):
     from shortlist.server.serving import listen, make_server
 
     chosen = Settings(folder, port=0, token=token, **settings)
-    replica = Replica(folder)
+    replica = Replica(folder, chosen.read_only)
     listening = listen(chosen)
     server = make_server(replica, chosen)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -131,8 +131,10 @@ class Index(NamedTuple):
         state.require(bool(np.isfinite(weights).all() and np.isfinite(total).all()), "weights are finite")
         state.require(bool((weights > 0).all() and (total >= 0).all()), "weights are positive")
         state.require(bool(((seen >= 0) & (seen <= MOST_AMOUNT)).all()), "counts are at least 0")
-        heaviest = 2 * np.repeat(total, length)  # twice, since a total is a sum of many weights, and rounded as often
-        state.require(bool((weights <= heaviest).all()), "no edge is heavier than all edges of its feature")
+        filled = length > 0
+        heaviest = np.maximum.reduceat(weights, (np.cumsum(length, dtype=np.int64) - length)[filled])
+        room = 2 * total[filled]  # twice, since a total is a sum of many weights, and rounded as often
+        state.require(bool((heaviest <= room).all()), "no edge is heavier than all edges of its feature")
         return make_index(length, make_edges(classes, weights), total, seen)
 
 

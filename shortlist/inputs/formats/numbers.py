@@ -16,7 +16,7 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.formats.delimited import Csv, Layout
 from shortlist.inputs.parsing.fields import place_of
-from shortlist.inputs.parsing.table import named
+from shortlist.inputs.parsing.table import named, shown
 from shortlist.inputs.source import Source
 
 
@@ -54,16 +54,17 @@ class Numbers(Csv):
                 bad.setdefault(n, name)
         for n, name in sorted(bad.items()):
             column = place_of(layout.places[name], [cells[n] for cells in columns])
-            source.bad(numbers[n], column, f"expected a finite number in {name!r}, found {features[name][n][:40]!r}")
+            found = shown(features[name][n])
+            source.bad(numbers[n], column, f"expected a finite number in {shown(name)}, found {found}")
         kept = [n for n in range(len(numbers)) if n not in bad]
         table = np.empty((len(kept), len(features)))
         for column, cells in enumerate(features.values()):
             table[:, column] = [cells[n] for n in kept] if bad else cells
-        found = Examples(rows=as_rows(table))
+        examples = Examples(rows=as_rows(table))
         if self.target in layout.places:
-            named = columns[layout.places[self.target]]
-            found = replace(found, labels=[[cell] if (cell := named[n].strip()) else [] for n in kept])
-        return found
+            targets = columns[layout.places[self.target]]
+            examples = replace(examples, labels=[[cell] if (cell := targets[n].strip()) else [] for n in kept])
+        return examples
 
 
 def _bad_cells(cells: list[str]) -> list[int]:

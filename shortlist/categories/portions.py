@@ -1,0 +1,37 @@
+"""Rows and their labels a run at a time, so that learning can stop between two runs (interrupts.py); or one row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.sparse import one_row
+from shortlist.concurrency.interrupts import runs
+from shortlist.errors import InputError
+from shortlist.labels import NumberedLabels
+
+
+def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, NumberedLabels]]:
+    """The rows and their labels in runs, which share memory with them."""
+    for run in runs(rows.n_rows):
+        if run.stop - run.start == rows.n_rows:
+            yield rows, labels
+            return
+        indptr = rows.indptr[run.start : run.stop + 1]
+        inside = slice(indptr[0], indptr[-1])
+        yield Rows(indptr - indptr[0], rows.indices[inside], rows.data[inside], rows.n_features), labels[run]
+
+
+def as_one_row(x: Any) -> Any:
+    """A vector as a matrix of one row."""
+    if scipy.sparse.issparse(x):
+        return one_row(x)
+    try:
+        array = np.asarray(x)
+    except ValueError as problem:
+        raise InputError(" ".join(str(problem).split())) from None
+    return array.reshape(1, -1) if array.ndim == 1 else array

@@ -1,0 +1,65 @@
+"""A TextVectorizer <-> the state that a model file holds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist.arrays.validation import MOST_AMOUNT
+from shortlist.concurrency.locks import Shared, reading
+from shortlist.files.store import State
+from shortlist.text.settings import Settings
+from shortlist.text.weighting import Weighting
+from shortlist.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class SavedVectorizer(Shared, BaseEstimator, ABC):
+    """Base class: can be saved."""
+
+    hashed: int | None
+    n_features_: int
+    vocabulary_: Vocabulary
+    _settings: Settings
+    _weighting: Weighting
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Check the parameters, and forget everything."""
+
+    @reading
+    def to_state(self) -> State:
+        """What a model file keeps."""
+        check_is_fitted(self, "vocabulary_")
+        arrays: dict[str, NDArray[Any]] = self.vocabulary_.arrays()
+        weighting, n_features = self._weighting, self.n_features_
+        if weighting.needs_counts:
+            weighting.make_room(n_features)
+            arrays["document_counts"] = weighting.u[:n_features].copy()  # others may go on counting
+        return State("TextVectorizer", {**self._settings._asdict(), "documents": weighting.m}, arrays)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The vectorizer that a state describes, or ModelFileError."""
+        settings = dict(state.settings)
+        m = settings.pop("documents")
+        vectorizer = cls(**settings)
+        vectorizer._begin()
+        vectorizer.vocabulary_ = Vocabulary.from_state(state)
+        known = len(vectorizer.vocabulary_)
+        state.require(vectorizer.hashed is None or known == 0, "hashed columns have no vocabulary")
+        u = np.empty(0, dtype=np.int64)
+        if vectorizer._weighting.needs_counts:
+            u = np.array(state.array("document_counts", np.int64))
+            state.require(u.size == vectorizer.n_features_, "every column has a count of documents")
+        state.require(isinstance(m, int) and 0 <= m <= MOST_AMOUNT, "documents is a count")
+        state.require(u.size == 0 or (u.min() >= 0 and u.max() <= m), "no feature is in more documents than there are")
+        vectorizer._weighting.restore(m, u)
+        return vectorizer

@@ -1,0 +1,262 @@
+"""kill -9 at any moment: of a worker, of the parent, of the process that writes a snapshot, of all at once.
+
+    python tests/hostile/kills.py --count 50
+    python tests/hostile/kills.py --long          # 1,000 kills, with 1, 2 and 3 workers in turn
+
+Clients learn and undo without a pause, and send again with the same key what was not acknowledged. After each life of
+a server, whatever was acknowledged must be in the journal, once, and the model must be the base and then the journal's
+examples, byte for byte. The servers are forked from this process, which has loaded everything already; each is a real
+one, with processes of its own.
+"""
+
+import argparse
+import collections
+import contextlib
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a program
+
+import httpx
+
+import shortlist as sl
+from shortlist.errors import InputError
+from shortlist.server import snapshots
+from shortlist.server.app import make_app  # noqa: F401  imported here once, not in every server forked
+from shortlist.server.ledger import FILE
+from shortlist.server.replica import Replica
+from shortlist.server.serving import serve
+from shortlist.server.settings import Settings
+from tests.server.servers import EXAMPLES, Client, state_bytes
+
+CLIENTS = 4
+LIVES = 5  # of one state directory, before the next begins with a journal of its own
+WORDS = ["wheat", "corn", "bank", "rates", "river", "gold", "ship", "harvest", "central", "price"]
+PATIENCE = 60.0  # seconds for what takes one
+
+
+class Forked:
+    """A server forked from this process."""
+
+    def __init__(self, folder, **settings):
+        here, there = multiprocessing.Pipe()
+        self.process = multiprocessing.get_context("fork").Process(target=self._run, args=(folder, settings, there))
+        self.process.start()
+        there.close()
+        assert here.poll(PATIENCE), f"the server does not start: {(folder / 'log').read_text()[-2000:]}"
+        self.url = here.recv()
+        here.close()
+
+    @staticmethod
+    def _run(folder, settings, there):
+        os.setsid()
+        with open(folder / "log", "a") as log:
+            sys.stderr = log
+            until = time.monotonic() + PATIENCE / 2
+            while True:
+                try:
+                    serve(Settings(folder, port=0, **settings), None, there.send)
+                    return
+                except InputError as problem:  # noqa: PERF203  workers of the last server may still be finishing
+                    if "another server works on" not in str(problem) or time.monotonic() > until:
+                        raise
+                    time.sleep(0.1)
+
+    def victims(self):
+        """The processes that may be killed, by what they are."""
+        found = collections.defaultdict(list)
+        found["parent"].append(self.process.pid)
+        for child in children(self.process.pid):
+            found["snapshot writer" if is_writer(child) else "worker"].append(child)
+            for below in children(child):
+                found["snapshot writer" if is_writer(below) else "other"].append(below)
+        found.pop("other", None)
+        return found
+
+    def kill(self, everything=True):
+        """The server, or with it every process that it has started."""
+        (os.killpg if everything else os.kill)(self.process.pid, signal.SIGKILL)
+        self.process.join()
+
+
+def children(pid):
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def is_writer(pid):
+    try:
+        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+@dataclass
+class Asked:
+    """What the clients of one state directory have asked for, and what was acknowledged."""
+
+    acknowledged: dict = field(default_factory=dict)  # key: number, text, labels
+    undone: set = field(default_factory=set)
+    todo: list = field(default_factory=lambda: [[] for _ in range(CLIENTS)])
+
+
+def work(url, seed, todo, asked, stop):
+    """Learn until told to stop; what was not acknowledged stays to do, with the same key."""
+    chance = random.Random(seed)
+    while not stop.is_set():
+        with contextlib.suppress(httpx.HTTPError), Client(base_url=url, timeout=20) as client:
+            while not stop.is_set():
+                if not todo:
+                    for key in [f"{seed}-{chance.random()}" for _ in range(chance.choice([1, 1, 1, 5]))]:
+                        text = f"{key} " + " ".join(chance.choices(WORDS, k=5))
+                        todo.append((key, text, [f"label{chance.randrange(9)}"]))
+                examples = [{"text": text, "labels": labels, "key": key} for key, text, labels in todo]
+                answer = client.ask("learn", examples=examples)
+                for (key, text, labels), got in zip(todo, answer["learned"], strict=True):
+                    asked.acknowledged[key] = (got["number"], text, labels)
+                todo.clear()
+                if chance.random() < 0.03:
+                    number = chance.choice(list(asked.acknowledged.values()))[0]
+                    client.ask("undo", number=number)
+                    asked.undone.add(number)
+        time.sleep(0.01)
+
+
+def rows_of(folder):
+    """The journal's examples and what was taken back, read with nothing but SQL."""
+    db = sqlite3.connect(folder / FILE)
+    rows = db.execute("SELECT number, key, text, labels FROM examples ORDER BY number").fetchall()
+    gone = {number for (number,) in db.execute("SELECT example FROM undos")}
+    db.close()
+    return rows, gone
+
+
+def expected_model(folder, model_file):
+    """The base and then every example of the journal."""
+    rows, gone = rows_of(folder)
+    model = sl.load(model_file)
+    for number, _, text, labels in rows:
+        if number not in gone:
+            model.learn(text, json.loads(labels))
+    return model, rows
+
+
+def faults(folder, model_file, asked):
+    """How many acknowledged examples and undos are lost or doubled, and how many models are wrong."""
+    expected, rows = expected_model(folder, model_file)
+    by_key = {key: (number, text, json.loads(labels)) for number, key, text, labels in rows}
+    lost = sum(by_key.get(key) != entry for key, entry in asked.acknowledged.items())
+    lost += len(asked.undone - rows_of(folder)[1])
+    replica = Replica(folder)
+    wrong = state_bytes(replica.model) != state_bytes(expected)
+    replica.close()
+    return collections.Counter(lost=lost, doubled=len(rows) - len({text for _, _, text, _ in rows}), wrong=int(wrong))
+
+
+def one_life(folder, workers, most, asked, chance):
+    """Start a server, kill parts of it while clients learn, at the end the parent or all. Gives it and the kills."""
+    server = Forked(folder, workers=workers, snapshot_examples=40, snapshot_seconds=0.5)
+    stop = threading.Event()
+    seeds = [chance.randrange(2**60) for _ in range(CLIENTS)]
+    jobs = [(server.url, seed, todo, asked, stop) for seed, todo in zip(seeds, asked.todo, strict=True)]
+    threads = [threading.Thread(target=work, args=job) for job in jobs]
+    for thread in threads:
+        thread.start()
+    kills = collections.Counter()
+    for _ in range(chance.randrange(most)):
+        time.sleep(chance.uniform(0.0, 0.6))
+        parts = server.victims()
+        parts.pop("parent")
+        if parts:
+            kind = chance.choice(sorted(parts))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(chance.choice(parts[kind]), signal.SIGKILL)
+                kills[kind] += 1
+    if chance.random() < 0.9:  # or else perhaps before it answers at all
+        wait_for_more(asked.acknowledged)
+    time.sleep(chance.uniform(0.0, 0.6))
+    everything = chance.random() < 0.5
+    server.kill(everything)
+    kills["all at once" if everything else "parent"] += 1
+    stop.set()
+    for thread in threads:
+        thread.join()
+    return server, kills
+
+
+def wait_for_more(things):
+    before, until = len(things), time.monotonic() + PATIENCE
+    while len(things) == before:
+        assert time.monotonic() < until, "nothing is acknowledged any more"
+        time.sleep(0.005)
+
+
+def trial(count, workers, root, model_file, seed=7):
+    """So many kills or a few more, with each number of workers in turn. Gives kills by kind, faults, and examples."""
+    chance = random.Random(seed)
+    kills, found = collections.Counter(), collections.Counter()
+    turn = 0
+    while kills.total() < count:
+        folder = root / f"state-{turn}"
+        folder.mkdir()
+        snapshots.take_base(folder, model_file)
+        asked, servers = Asked(), []
+        for _ in range(LIVES):
+            if kills.total() < count:
+                most = min(8, count - kills.total())
+                server, killed = one_life(folder, workers[turn % len(workers)], most, asked, chance)
+                kills += killed
+                servers.append(server)
+                found += faults(folder, model_file, asked)
+        found["examples"] += len(asked.acknowledged)
+        for server in servers:
+            with contextlib.suppress(ProcessLookupError):  # a writer of snapshots may have outlived its parent
+                os.killpg(server.process.pid, signal.SIGKILL)
+        shutil.rmtree(folder)
+        turn += 1
+    return kills, found
+
+
+def make_model(folder):
+    path = folder / "news.shortlist"
+    texts, labels = zip(*EXAMPLES, strict=True)
+    model = sl.Categorizer(sl.FeatureFocus(margin=0.3), sl.TextVectorizer(tf="log", idf="smooth"))
+    model.fit(list(texts), list(labels)).save(path)
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=30, help="kills")
+    parser.add_argument("--long", action="store_true", help="1,000 kills")
+    parser.add_argument("--seed", type=int, default=7)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", DeprecationWarning)  # of forking
+    with tempfile.TemporaryDirectory() as name:
+        model_file = make_model(Path(name))
+        count = 1000 if arguments.long else arguments.count
+        kills, found = trial(count, [1, 2, 3], Path(name), model_file, arguments.seed)
+    kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(kills.items()))
+    print(
+        f"{kills.total():,} kills ({kinds}), {found['examples']:,} examples acknowledged: "
+        f"{found['lost']} lost, {found['doubled']} doubled, {found['wrong']} models wrong"
+    )
+    sys.exit(1 if found["lost"] or found["doubled"] or found["wrong"] else 0)
+
+
+if __name__ == "__main__":
+    main()

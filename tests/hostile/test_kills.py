@@ -1,0 +1,14 @@
+"""A short trial of killing servers; ``python tests/hostile/kills.py --long`` is the long one."""
+
+import pytest
+
+from tests.hostile.kills import make_model, trial
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_whatever_was_acknowledged_is_there_once(tmp_path, workers):
+    kills, found = trial(6, [workers], tmp_path, make_model(tmp_path), seed=workers)
+    assert kills.total() >= 6
+    assert found["examples"] > 10
+    assert (found["lost"], found["doubled"], found["wrong"]) == (0, 0, 0)

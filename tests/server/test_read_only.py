@@ -1,0 +1,68 @@
+"""A server that only reads needs no more than to read."""
+
+import os
+
+import pytest
+
+from shortlist.server.ledger import FILE, JournalError
+from shortlist.server.replica import Replica
+from shortlist.server.serving import check_journal
+from tests.server.servers import in_thread
+from tests.server.test_damage import commit_and_crash, settle
+
+
+@pytest.fixture
+def nothing_may_be_written(folder):
+    """A function that makes the folder read-only, for this user too."""
+    was = os.geteuid()
+
+    def lock():
+        for path in folder.iterdir():
+            path.chmod(0o444)
+        folder.chmod(0o555)
+        if was == 0:
+            for parent in folder.parents[:4]:
+                parent.chmod(parent.stat().st_mode | 0o055)
+            os.seteuid(65534)
+
+    yield lock
+    os.seteuid(was)
+    folder.chmod(0o755)
+
+
+def test_after_a_clean_stop(folder, nothing_may_be_written):
+    commit_and_crash(folder, 20)
+    settle(folder)
+    before = sorted(folder.iterdir())
+    nothing_may_be_written()
+    check_journal(folder)
+    with in_thread(folder, read_only=True) as server:
+        assert server.ask("model")["journal"] == 20
+        assert server.best("text 7") == ["x"]
+        assert len(server.get("/v1/journal").text.splitlines()) == 20
+    assert sorted(folder.iterdir()) == before
+
+
+def test_after_a_crash(folder, nothing_may_be_written):
+    commit_and_crash(folder, 20)
+    nothing_may_be_written()
+    check_journal(folder)
+    with in_thread(folder, read_only=True) as server:
+        assert server.ask("model")["journal"] == 20
+
+
+def test_a_log_that_cannot_be_read_here(folder, nothing_may_be_written):
+    commit_and_crash(folder, 20)
+    (folder / f"{FILE}-shm").unlink()
+    nothing_may_be_written()
+    with pytest.raises(JournalError, match="copy the folder to such a place"):
+        Replica(folder, read_only=True)
+
+
+def test_beside_a_server_that_learns(folder):
+    with in_thread(folder) as learning, in_thread(folder, read_only=True) as reading:
+        learning.learn("zebra", ["animals"])
+        for _ in range(1000):
+            if reading.best("zebra"):
+                break
+        assert reading.best("zebra") == ["animals"]
