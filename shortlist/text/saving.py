@@ -25,10 +25,14 @@ class SavedVectorizer(Shared, BaseEstimator, ABC):
     """Base class: can be saved."""
 
     hashed: int | None
-    n_features_: int
     vocabulary_: Vocabulary
     _settings: Settings
     _weighting: Weighting
+
+    @property
+    @abstractmethod
+    def n_features_(self) -> int:
+        """How many columns there are."""
 
     @abstractmethod
     def _begin(self) -> None:
