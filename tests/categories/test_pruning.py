@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import FeatureFocus
+from shortlist import FeatureFocus, InputError
 from shortlist.categories.checks import as_bytes, example_data
-from shortlist.categories.index.lists import EDGES, END
+from shortlist.categories.index import lists, pruning
+from shortlist.categories.index.lists import EDGES, END, empty_index
 from shortlist.categories.index.pruning import drop_weakest, pack
 from tests.categories.test_feature_focus import edges_of
 
@@ -80,3 +81,14 @@ def test_a_small_index_that_is_full_makes_room_too():
     learner = FeatureFocus(max_total_edges=3, random_state=None).fit(np.eye(6), [f"label {i}" for i in range(6)])
     assert learner.n_edges_ == 3
     assert [label for label, _ in learner.rank(np.eye(6)[5:])[0]] == ["label 5"]
+
+
+def test_a_pool_has_as_many_slots_as_can_be_numbered(monkeypatch):
+    """A free block holds the place of the next one in 32 bits."""
+    with pytest.raises(InputError, match="no more than 4,294,967,294 edges; set max_total_edges"):
+        empty_index().for_slots(2**32 - 1)
+    monkeypatch.setattr(pruning, "MOST_SLOTS", 100)
+    monkeypatch.setattr(lists, "MOST_SLOTS", 100)
+    first = pruning.with_slots(empty_index(), 60, 10**6)
+    assert first.edges.size == 60
+    assert pruning.with_slots(first, 90, 10**6).edges.size == 100  # twice as many would be too many

@@ -19,8 +19,9 @@ from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
-from shortlist.categories.index.pruning import DONE, room_for
+from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve, room_for_touched
+from shortlist.categories.pauses import DONE
 from shortlist.labels import LabelSets
 
 

@@ -21,10 +21,7 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whol
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, added, empty_index, make_index
 from shortlist.categories.index.pruning import (
-    DONE,
     UNLIMITED,
-    WANTS_EDGES,
-    WANTS_SLOTS,
     drop_light,
     drop_weakest,
     forget_features,
@@ -33,6 +30,7 @@ from shortlist.categories.index.pruning import (
     total_up,
     with_slots,
 )
+from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.categories.shards import MergingLearner, ShardedLearner
 from shortlist.concurrency.interrupts import runs, whole
 from shortlist.concurrency.locks import reading, writing

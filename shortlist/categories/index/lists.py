@@ -21,6 +21,7 @@ from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT
+from shortlist.errors import InputError
 from shortlist.files.store import Later, State
 
 FEATURE = np.dtype(
@@ -36,6 +37,7 @@ FEATURE = np.dtype(
 # w′_fc, c, tuning.py's u_fc. A label has no sign, so that Numba need not ask whether it counts from the end.
 EDGE = np.dtype([("weight", np.float64), ("label", np.uint32), ("tuned", np.float32)])
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
+MOST_SLOTS = np.iinfo(np.uint32).max - 1  # a free block holds the place of the next one where edges have a label
 SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (feature_focus.slots_of)
 RUN = 1 << 16  # features whose lists are copied at a time
 
@@ -56,9 +58,12 @@ class Index(NamedTuple):
         """The index with room for that many features."""
         return self._replace(features=grown(self.features, n_features))
 
-    def for_slots(self, n_slots: int) -> Index:
+    def for_slots(self, n_slots: int, *, doubled: bool = True) -> Index:
         """The index with room for that many more slots in its pool."""
-        return self._replace(edges=grown(self.edges, self.used[END] + n_slots))
+        needed = int(self.used[END]) + n_slots
+        if needed > MOST_SLOTS:
+            raise InputError("an index can have no more than 4,294,967,294 edges; set max_total_edges to fewer")
+        return self._replace(edges=grown(self.edges, needed, doubled=doubled and 2 * self.edges.size <= MOST_SLOTS))
 
     def copy(self) -> Index:
         """Another index of the same, which shares no memory with this one."""
@@ -262,7 +267,7 @@ def move_to_more_room(f: int, wanted: int, index: Index) -> None:
         size += 1
     new = index.free[size]
     if new >= 0:
-        index.free[size] = np.int64(edges[new]["weight"])  # a free block holds the place of the next one
+        index.free[size] = np.int64(edges[new]["label"]) - 1  # a free block holds 1 + the place of the next one
     else:
         new = index.used[END]
         index.used[END] += slots_of(size)
@@ -271,5 +276,5 @@ def move_to_more_room(f: int, wanted: int, index: Index) -> None:
     feature["start"] = new
     feature["capacity"] = slots_of(size)
     if n > 0:
-        edges[old]["weight"] = index.free[old_size]
+        edges[old]["label"] = index.free[old_size] + 1
         index.free[old_size] = old

@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.rows import Rows
-from shortlist.categories.index.lists import EDGES, END, Index
+from shortlist.categories.index.lists import EDGES, END, MOST_SLOTS, Index
+from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
+from shortlist.errors import InputError
 from shortlist.labels import LabelSets
 
 UNLIMITED = np.iinfo(np.int64).max
-DONE, WANTS_SLOTS, WANTS_EDGES = 0, 1, 2  # why a learning kernel stopped
 ROOM = 8  # a full index drops an eighth of its edges, so that many updates share the cost of dropping
 
 
@@ -61,14 +61,14 @@ def with_slots(index: Index, n_slots: int, most_edges: int) -> Index:
     if needed <= size:
         return index
     enough = 2 * size if size <= most_edges // 2 else 2 * most_edges
-    return index._replace(edges=grown(index.edges, max(needed, enough), doubled=False))
+    return index.for_slots(min(max(needed, enough), max(needed, MOST_SLOTS)) - int(index.used[END]), doubled=False)
 
 
 def reserved(index: Index, n_edges: int, most_edges: int) -> Index:
     """An empty index with slots for that many edges: its pool need never be copied, and unused slots take no memory."""
     try:
         return with_slots(index, min(n_edges, 2 * most_edges), most_edges)
-    except MemoryError:  # where the system promises no more than it has, the pool grows as it must
+    except InputError:  # where the system promises no more memory than it has, the pool grows as it must
         return index
 
 

@@ -37,8 +37,9 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
-from shortlist.categories.index.pruning import DONE, room_for
+from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve, room_for_touched
+from shortlist.categories.pauses import DONE
 from shortlist.labels import LabelSets
 
 FURTHER = 0.5  # of the step, where further passes begin

@@ -28,6 +28,7 @@ from shortlist.categories.index.lists import END, Index, empty_index
 from shortlist.categories.index.pruning import UNLIMITED
 from shortlist.categories.index.retrieval import retrieve, room_for_touched
 from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.pauses import DONE, WANTS_SLOTS, WANTS_WEIGHTS
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.weights import Prototypes, Scratch, make_scratch, no_prototypes, score, votes_for
 from shortlist.concurrency.interrupts import runs
@@ -35,7 +36,6 @@ from shortlist.concurrency.locks import reading
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
-DONE, WANTS_EDGES, WANTS_WEIGHTS = 0, 1, 2  # why the kernel stopped
 ALL_EDGES = np.iinfo(np.int32).max
 N_STARTS = 1 << 16
 MOST_CLASSIFIERS = 1000  # of a class; all of them are numbered in 32 bits
@@ -91,13 +91,13 @@ class UnweightedIndex(CategoryLearner):
         scores, found = np.zeros(n_classes), room_for_touched(n_classes)
         scratch = make_scratch(n_classes * self.classifiers)
         for run in runs(order.size):
-            done, why = run.start, WANTS_EDGES
+            done, why = run.start, WANTS_SLOTS
             while why != DONE:
                 done, why, slots = learn(
                     rows, labels, order[: run.stop], done, self._index, scores, found, self.tolerance,
                     float(self.min_weight), self._perceptrons, scratch, self.classifiers, self._starts,
                 )  # fmt: skip
-                if why == WANTS_EDGES:
+                if why == WANTS_SLOTS:
                     self._index = self._index.for_slots(slots)
                 elif why == WANTS_WEIGHTS:
                     self._perceptrons = self._perceptrons.with_room(slots)
@@ -176,7 +176,7 @@ def learn(
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             slots += 8 * (index.features[rows.indices[j]]["length"] + last - first)
         if index.used[END] + slots > index.edges.size:
-            return t, WANTS_EDGES, slots
+            return t, WANTS_SLOTS, slots
         n = retrieve(rows, i, index, ALL_EDGES, 0, scores, found)
         hits = 0
         for b in range(first, last):

@@ -28,9 +28,10 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, kernel
 from shortlist.arrays.validation import as_choice, as_real
+from shortlist.categories.pauses import DONE, IS_FULL, RETIRES, WANTS_SLOTS
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.online import OnlinePrototypes
-from shortlist.categories.prototypes.steps import DONE, IS_FULL, KNOWN, LIVED, RETIRES, SEEN, WANTS_SLOTS, Stream, below
+from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, below
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, Scratch, score
 from shortlist.errors import InputError
 

@@ -24,9 +24,10 @@ from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_whole
 from shortlist.categories.learner import BIAS
+from shortlist.categories.pauses import DONE, RETIRES, WANTS_SLOTS
 from shortlist.categories.prototypes.learner import PrototypeLearner
 from shortlist.categories.prototypes.mixing import mixed
-from shortlist.categories.prototypes.steps import DONE, KNOWN, LIVED, RETIRES, SEEN, WANTS_SLOTS, Stream, squares
+from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, squares
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, Scratch, all_scores, make_scratch, no_prototypes
 from shortlist.categories.shards import ShardedLearner
 from shortlist.concurrency.interrupts import runs

@@ -17,7 +17,6 @@ from shortlist.categories.best import keep_best
 from shortlist.categories.prototypes.weights import END, LISTED, Prototypes, Scratch
 from shortlist.labels import LabelSets
 
-DONE, WANTS_SLOTS, IS_FULL, RETIRES = 0, 1, 2, 3  # why a learner's kernel stopped
 KNOWN, SEEN, LIVED = 0, 1, 2  # entries of the counts: labels known, examples seen, examples since the last change
 
 

@@ -12,9 +12,10 @@ it is a negative example of every topic.
 from __future__ import annotations
 
 from shortlist.arrays.kernels import kernel
+from shortlist.categories.pauses import DONE, IS_FULL, RETIRES, WANTS_SLOTS
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.online import OnlinePrototypes
-from shortlist.categories.prototypes.steps import DONE, IS_FULL, LIVED, RETIRES, SEEN, WANTS_SLOTS, Stream
+from shortlist.categories.prototypes.steps import LIVED, SEEN, Stream
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, Scratch, score
 
 
