@@ -1,0 +1,312 @@
+"""How sure is it? Probabilities, decisions and lists of labels with default settings, beside other ways to them.
+
+    python benchmarks/confidence.py DATA [--without-rivals] [SET ...]
+
+DATA is a folder with the sets in their publishers' layout. Nothing is chosen on a test part, except where a column says
+so. Prints a Markdown table for each question. LogisticRegression, calibrated by CalibratedClassifierCV, gets the same
+features, where there are few enough labels for it; MAPIE makes its sets from it, where MAPIE is installed and each text
+has one label.
+"""
+
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from rivals import sets
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import MultiLabelBinarizer
+
+import shortlist as sl
+from shortlist.arrays.validation import as_rows
+from shortlist.models.categorizer import default_text
+from shortlist.models.confidence import F1, Confidence, Precision, groups_of
+from shortlist.models.confidence.honest import known_only, mark_known, stretches
+from shortlist.models.confidence.reliability import calibration_error
+
+DEPTH = 100  # labels of each ranking
+WITHOUT = "--without-rivals"
+PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
+STEP = 25  # test texts answered before they are observed
+MOST_LABELS, MOST_ROWS = 200, 20_000  # for LogisticRegression
+
+
+def jsonl(path):
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    return [line["text"] for line in lines], [line["labels"] for line in lines]
+
+
+def short(name):
+    return lambda data: [jsonl(data / "short_texts" / f"{name}.{part}.jsonl") for part in ("train", "test")]
+
+
+SETS = {
+    "reuters": sets.reuters,
+    "newsgroups": lambda data: [
+        sets.texts_of(
+            data / "20newsgroups" / f"20news-bydate-{part}", format="folders", encoding="latin-1", headers=False
+        )
+        for part in ("train", "test")
+    ],
+    "rcv1": sets.rcv1,
+    "bibtex": sets.mulan("bibtex"),
+    "finna-100k": sets.finna(100_000),
+    "eurlex57k": lambda data: [jsonl(data / "eurlex57k" / f"{part}.jsonl") for part in ("train", "dev")],
+    **{name: short(name) for name in ("dbpedia", "hwu64", "snips", "stackoverflow")},
+}
+
+
+# Learning, as ``Categorizer.fit`` does, with honest rankings on the way.
+
+
+def fit(rows, Y):
+    """The fitted learner, what it knows of itself, and the share of processor time that the latter took."""
+    learner, confidence = sl.TunedIndex(), Confidence()
+    began, extra = time.process_time(), 0.0
+    learner._start()
+    labels, rows = learner._take_up(rows, Y), learner._prepare(rows)
+    generator = np.random.default_rng(learner.random_state)
+    order = generator.permutation(rows.n_rows)
+    start = time.process_time()
+    known, found = np.zeros(rows.n_features, dtype=np.uint8), []
+    plan = list(stretches(rows.n_rows))
+    which = order[np.concatenate([some for _, _, some in plan])]
+    ranked, done = rows.take(which), 0
+    extra += time.process_time() - start
+    for first, last, some in plan:
+        start = time.process_time()
+        if some.size:
+            found.append(learner.rank_rows(known_only(ranked.block(done, done + some.size), known), DEPTH))
+            done += some.size
+        mark_known(rows.indptr, rows.indices, order[first:last], known)
+        extra += time.process_time() - start
+        learner._learn(rows, labels, order[first:last], True)
+    for _ in range(1, learner.passes):
+        learner._learn(rows, labels, generator.permutation(rows.n_rows), False)
+    start = time.process_time()
+    ids, scores = (np.vstack([getattr(part, name) for part in found]) for name in ("ids", "scores"))
+    confidence.fit(ids, scores, labels.chosen(which), groups_of(learner.label_counts_))
+    extra += time.process_time() - start
+    return learner, confidence, extra / (time.process_time() - began - extra)
+
+
+class Test:
+    """Rankings of the test part, and what is true of them."""
+
+    def __init__(self, ids, scores, truth):
+        self.ids, self.scores, self.truth = ids, scores, truth
+        self.n_true = np.diff(truth.indptr)
+        wide = max(int(ids.max()), int(truth.ids.max())) + 2
+        row = np.repeat(np.arange(len(ids)), self.n_true)
+        own = np.arange(len(ids))[:, None] * wide + ids
+        self.hits = np.isin(own, row * wide + truth.ids) & (ids >= 0)
+        self.deep = np.cumsum(self.hits, axis=1)
+
+    def covered(self, lengths, some=slice(None)):
+        """Whether the first so many labels of each, or of some, hold all true ones."""
+        deep = self.deep[some]
+        return np.where(lengths > 0, deep[np.arange(len(lengths)), lengths - 1], 0) == self.n_true[some]
+
+    def f1(self, assigned, average):
+        correct = assigned & self.hits
+        if average == "micro":
+            return 2 * correct.sum() / (assigned.sum() + self.n_true.sum())
+        if average == "example":
+            return np.mean(2 * correct.sum(axis=1) / (assigned.sum(axis=1) + self.n_true))
+        wide = max(int(self.ids.max()), int(self.truth.ids.max())) + 1
+        counts = [np.bincount(own, minlength=wide)
+                  for own in (self.ids[correct], self.ids[assigned], self.truth.ids)]  # fmt: skip
+        both = counts[1] + counts[2]
+        return np.mean(2 * counts[0][both > 0] / both[both > 0])
+
+
+def as_a_stream(confidence, found):
+    """The same model, whose confidence observes each test text once it has been answered, in a random order."""
+    order = np.random.default_rng(0).permutation(len(found.ids))
+    chosen, covered = np.zeros(order.size, dtype=bool), np.zeros((len(COVERAGES), order.size), dtype=bool)
+    for first in range(0, order.size, STEP):
+        some = order[first : first + STEP]
+        scores = np.ascontiguousarray(found.scores[some])
+        chosen[some] = confidence.assigned(scores, Precision(0.95, alone=True))[:, 0]
+        for a, coverage in enumerate(COVERAGES):
+            covered[a, some] = found.covered(confidence.lengths(scores, coverage), some)
+        confidence.observe(found.ids[some], scores, found.truth.chosen(some))
+    return chosen, covered.mean(axis=1)
+
+
+# Questions, one table each.
+
+
+def alone(best, hits, thresholds):
+    cells = []
+    for threshold in thresholds:
+        chosen = best >= threshold
+        right = f"{100 * hits[chosen].mean():.1f}" if chosen.any() else "–"
+        cells.append(f"{right} of {100 * chosen.mean():.0f}")
+    return cells
+
+
+def share_at(best, hits, precision):
+    """The largest share of texts of which this share is right, by a threshold chosen on the test part."""
+    order = np.argsort(-best, kind="stable")
+    right = np.cumsum(hits[order]) / np.arange(1, hits.size + 1)
+    return 100 * np.max(np.flatnonzero(right >= precision) + 1, initial=0) / hits.size
+
+
+def expected_thresholds(best):
+    """Those above which probabilities have the wanted mean: they are taken at their word."""
+    falling = np.sort(best)[::-1]
+    means = np.cumsum(falling) / np.arange(1, best.size + 1)
+    return [falling[max(0, np.count_nonzero(means >= p) - 1)] for p in PRECISIONS]
+
+
+def logistic(rows, Y, test_rows, Y_test):
+    """Best probability and whether it is right, of calibrated LogisticRegression; and sets of MAPIE, if it is here."""
+    X, X_test = (own.of_unit_length().to_matrix() for own in (rows, test_rows))
+    plain = LogisticRegression(C=10, solver="liblinear", dual=True, max_iter=1000)
+    several = any(len(own) > 1 for own in Y)
+    binarizer = MultiLabelBinarizer().fit(Y)
+    counted = binarizer.transform(Y).sum(axis=0)
+    frequent = set(binarizer.classes_[counted >= 3])  # cross-validation needs them
+    binarizer = MultiLabelBinarizer(classes=sorted(frequent))
+    target = binarizer.fit_transform([[label for label in own if label in frequent] for own in Y])
+    model = OneVsRestClassifier(CalibratedClassifierCV(plain, method="sigmoid", cv=3)).fit(X, target)
+    chance = model.predict_proba(X_test)
+    if not several:
+        chance /= np.maximum(1e-12, chance.sum(axis=1, keepdims=True))
+    best = np.argmax(chance, axis=1)
+    hits = np.array([binarizer.classes_[i] in own for i, own in zip(best, Y_test, strict=True)])
+    return chance.max(axis=1), hits, None if several else mapie(X, Y, X_test, Y_test, plain)
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """Probabilities that are there already, as MAPIE takes no sparse rows."""
+
+    def __init__(self, classes_):
+        self.classes_ = classes_
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return X / X.sum(axis=1, keepdims=True)
+
+    def predict(self, X):
+        return self.classes_[np.argmax(X, axis=1)]
+
+
+def mapie(X, Y, X_test, Y_test, plain):
+    try:
+        from mapie.classification import SplitConformalClassifier
+    except ImportError:
+        return None
+    names, y = np.unique([own[0] for own in Y], return_inverse=True)
+    apart = np.arange(len(Y)) % 5 == 4
+    model = OneVsRestClassifier(plain).fit(X[~apart], y[~apart])
+    held, new = model.predict_proba(X[apart]), model.predict_proba(X_test)
+    given = Given(np.arange(names.size))
+    sets_of = SplitConformalClassifier(given, confidence_level=list(COVERAGES), conformity_score="lac", prefit=True)
+    listed = sets_of.conformalize(held, y[apart]).predict_set(new)[1]
+    true = np.array([np.flatnonzero(names == own[0])[0] for own in Y_test])
+    return [(listed[np.arange(len(true)), true, a].mean(), listed[:, :, a].sum(axis=1).mean()) for a in range(2)]
+
+
+def measure(name, data, with_rivals):
+    train, test = (sets.keep(*part, range(len(part[1]))) for part in SETS[name](data))
+    if isinstance(train[0], list):
+        text = default_text()
+        began = time.process_time()
+        rows = text.fit_rows([train[0]])
+        reading = time.process_time() - began
+        test_rows = text.rows(test[0])
+    else:
+        rows, test_rows, reading = as_rows(train[0]), as_rows(test[0]), 0.0
+    fit(rows.take(np.arange(200)), train[1][:200])  # compiled before it is timed
+    began = time.process_time()
+    learner, confidence, extra = fit(rows, train[1])
+    learning = (time.process_time() - began) / (1 + extra)
+    ranking = learner.rank_rows(test_rows, 5)
+    confidence.probabilities(ranking.scores)
+    began = time.process_time()
+    learner.rank_rows(text.rows(test[0]) if isinstance(test[0], list) else test_rows, 5)
+    ranked = time.process_time() - began
+    began = time.process_time()
+    confidence.probabilities(ranking.scores)
+    answered = time.process_time() - began
+    ranking = learner.rank_rows(test_rows, DEPTH)
+    found = Test(ranking.ids, ranking.scores, learner.label_numbers(test[1]))
+    chance = np.nan_to_num(confidence.probabilities(ranking.scores))
+    best, hits = chance[:, 0], found.hits[:, 0]
+
+    print(f"\n## {name}: {rows.n_rows} texts, {len(learner.classes_)} labels, {len(test[1])} test texts; "
+          f"honest examples {confidence.window.length}; P@1 {100 * hits.mean():.1f}")  # fmt: skip
+    share = 100 * extra * learning / (learning + reading)
+    print(f"time: training + {share:.1f} % ({learning + reading:.2f} s), ranking + {100 * answered / ranked:.1f} %")
+
+    thresholds = [confidence.threshold(Precision(p, alone=True)) for p in PRECISIONS]
+    print("\n| chosen alone, % right of % of texts | 90 | 95 | 99 | share at 90/95/99 chosen on the test part |")
+    print("|---|---|---|---|---|")
+    ours = [share_at(best, hits, p) for p in PRECISIONS]
+    print(f"| shortlist | {' | '.join(alone(best, hits, thresholds))} | {' '.join(f'{v:.1f}' for v in ours)} |")
+    errors = {"shortlist": calibration_error(best, hits)}
+    rivals = None
+    if with_rivals and len(learner.classes_) <= MOST_LABELS and rows.n_rows <= MOST_ROWS:
+        other, other_hits, rivals = logistic(rows, train[1], test_rows, test[1])
+        cells = alone(other, other_hits, expected_thresholds(other))
+        theirs = [share_at(other, other_hits, p) for p in PRECISIONS]
+        print(f"| LogisticRegression | {' | '.join(cells)} | {' '.join(f'{v:.1f}' for v in theirs)} |")
+        errors["LogisticRegression"] = calibration_error(other, other_hits)
+
+    past = confidence.window.ring.take(confidence.window.rows())
+    curve = IsotonicRegression(out_of_bounds="clip").fit(past.scores[:, 0], past.hits[:, 0])
+    first = np.nan_to_num(ranking.scores[:, 0])
+    errors["isotonic"] = calibration_error(curve.predict(first), hits)
+    platt = LogisticRegression(C=1e6).fit(past.scores[:, :1], past.hits[:, 0])
+    errors["Platt"] = calibration_error(platt.predict_proba(first[:, None])[:, 1], hits)
+    draws = np.random.default_rng(0)
+    least = np.mean([calibration_error(best, draws.random(best.size) < best) for _ in range(20)])
+    ten = [calibration_error(chance[:, j], found.hits[:, j]) for j in range(min(10, chance.shape[1]))]
+    sure = [np.mean([calibration_error(p, draws.random(p.size) < p) for _ in range(5)]) for p in chance[:, :10].T]
+    pooled = calibration_error(chance[:, :10].ravel(), found.hits[:, :10].ravel())
+    print(f"\nECE of the best label: {', '.join(f'{key} {value:.3f}' for key, value in errors.items())}"
+          f" (a perfect one, by chance: {least:.3f})\nECE, mean over the ten best positions: {np.mean(ten):.4f}"
+          f" (a perfect one: {np.mean(sure):.4f}); over all their labels together: {pooled:.4f}")  # fmt: skip
+
+    print("\n| all true labels listed | covers % | mean size | fixed k as good on the test part | MAPIE (LAC) |")
+    print("|---|---|---|---|---|")
+    for a, coverage in enumerate(COVERAGES):
+        lengths = confidence.lengths(ranking.scores, coverage)
+        covered = found.covered(lengths).mean()
+        fixed = [k for k in range(1, chance.shape[1] + 1) if (found.deep[:, k - 1] == found.n_true).mean() >= covered]
+        reached = "" if np.isfinite(confidence.limit(coverage)) else f" (not reached within {DEPTH})"
+        other = "–" if rivals is None else f"{100 * rivals[a][0]:.1f} by {rivals[a][1]:.2f}"
+        print(f"| {100 * coverage:.0f} | {100 * covered:.1f}{reached} | {lengths.mean():.2f} | "
+              f"{fixed[0] if fixed else '–'} | {other} |")  # fmt: skip
+
+    print("\n| F1 of assignments | by honest examples | by the threshold best on the test part |\n|---|---|---|")
+    tries = np.unique(np.quantile(chance[:, :20], np.linspace(0.3, 1, 400)))
+    for average in ("micro", "macro", "example"):
+        reached = found.f1(confidence.assigned(ranking.scores, F1(average)), average)
+        most = max(found.f1((chance >= t) & (chance > 0), average) for t in tries)
+        print(f"| {average} | {100 * reached:.1f} | {100 * most:.1f} |")
+    assigned = confidence.assigned(ranking.scores, Precision(0.95))
+    right = 100 * found.hits[assigned].mean() if assigned.any() else np.nan
+    recall = 100 * assigned[found.hits].sum() / found.n_true.sum()
+    print(f"\nassigned at precision 95: {right:.1f} % right, recall {recall:.1f} %")
+    chosen, covered = as_a_stream(confidence, found)
+    right = f"{100 * hits[chosen].mean():.1f}" if chosen.any() else "–"
+    print(f"as a stream: chosen alone at 95: {right} of {100 * chosen.mean():.0f}; "
+          f"lists at 90 and 95 cover {100 * covered[0]:.1f} and {100 * covered[1]:.1f} %", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore")
+    folder, *chosen = (argument for argument in sys.argv[1:] if argument != WITHOUT)
+    for one in chosen or SETS:
+        measure(one, Path(folder), WITHOUT not in sys.argv)

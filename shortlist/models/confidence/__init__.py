@@ -1,0 +1,8 @@
+"""From ranking to deciding: how sure a ranking is, how many labels to list, which to assign, when to say nothing."""
+
+from shortlist.models.confidence.abstention import Reason
+from shortlist.models.confidence.aims import F1, Aim, Costs, Precision
+from shortlist.models.confidence.confidence import Confidence
+from shortlist.models.confidence.window import groups_of
+
+__all__ = ["F1", "Aim", "Confidence", "Costs", "Precision", "Reason", "groups_of"]

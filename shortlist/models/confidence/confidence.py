@@ -1,0 +1,244 @@
+"""How sure a ranking is, learned from honest examples: those that were ranked before they were learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.validation import MOST_AMOUNT, as_real, as_whole
+from shortlist.files.store import State
+from shortlist.labels import LabelSets
+from shortlist.models.confidence import calibration, conformal, thresholds
+from shortlist.models.confidence.abstention import lowest_usual, reasons
+from shortlist.models.confidence.aims import Aim
+from shortlist.models.confidence.calibration import ENOUGH, Curves, fit_curves
+from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels
+from shortlist.models.confidence.drift import LOOK, stretch_to_keep
+from shortlist.models.confidence.thresholds import Automation
+from shortlist.models.confidence.window import SIZE, WIDTH, Bytes, Seen, Window, look
+
+REFITS = 8  # while a full window is replaced once
+MANY, PARTS = 1024, 5  # fewer examples than MANY are judged in so many parts
+NO_GROUPS = np.zeros(0, dtype=np.uint8)
+
+
+class Confidence:
+    """Takes rankings and what was true of them; gives probabilities, lengths of lists, thresholds, reasons.
+
+    >>> confidence.observe(ranking.ids, ranking.scores, truth)   # a ranking made before its example was learned
+    >>> confidence.probabilities(ranking.scores)                 # n × k
+    >>> confidence.lengths(ranking.scores, coverage=0.95)        # how many labels of each hold all true ones
+    >>> confidence.assigned(ranking.scores, F1("micro"))         # which labels of each to assign
+
+    It knows nothing of who ranked. Scores are n × k, best first, NaN where there is no label; k is at least 2 where two
+    labels are known, as the first label's probability depends on the second score. The result is the same in whatever
+    batches examples are observed. Until LOOK examples have been observed nothing is known: probabilities are NaN, lists
+    hold everything, and nothing is assigned.
+    """
+
+    def __init__(self) -> None:
+        self.window = Window()
+        self.observed = 0  # examples, ever
+        self._since = 0  # the last drift
+        self._fitted_on = 0  # examples
+        self._fitted_at = 0  # of ``observed``
+        self._curves = Curves.flat()
+        self._ascending = np.zeros(0)  # strangeness
+        self._levels = LEVELS.copy()
+        self._known: dict[Any, Any] = {}  # what was worked out since the last example
+
+    # Learning.
+
+    def fit(self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None) -> None:
+        """Forget everything and take up honest rankings in no particular order: as ``observe``, but all at once."""
+        self.__init__()  # type: ignore[misc]
+        last = np.arange(max(0, truth.n_rows - SIZE), truth.n_rows)
+        self.window.add(look(ids, scores, truth, NO_GROUPS if groups is None else groups).take(last))
+        self.observed = self._since = truth.n_rows
+        if truth.n_rows >= LOOK:
+            self._refit()
+
+    def observe(self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None) -> None:
+        """Take up rankings that were made before their examples were learned, oldest first, and their true labels.
+
+        Depths behind the last of the k labels are not known: rank deeper here than lists shall be long. ``groups``
+        holds the group of each label number (window.groups_of); without it all labels are of one.
+        """
+        seen = look(ids, scores, truth, NO_GROUPS if groups is None else groups)
+        first, n = 0, truth.n_rows
+        while first < n:
+            last = min(n, first + LOOK - self.observed % LOOK)
+            self._take_up(seen.take(np.arange(first, last)))
+            first = last
+        self._known = {}
+
+    def _take_up(self, seen: Seen) -> None:
+        """Add examples up to the next look, and look."""
+        n = seen.true.size
+        if self.ready:
+            seen.expected[:] = np.nan_to_num(self._probabilities_of(seen, self._curves)[:, 0])
+            move_levels(seen, self._curves, self._ascending, self._since, LEVELS, self._levels)
+        self.window.add(seen)
+        self.observed += n
+        self._since += n
+        if self.observed % LOOK:
+            return
+        keep = stretch_to_keep(self.window.ring, self.window.rows()) if self.ready else 0
+        if keep:
+            self.window.cut(keep)
+            self._since = keep
+        wait = min(max(LOOK, self._fitted_on // 2), SIZE // REFITS)
+        if keep or self.observed - self._fitted_at >= wait:
+            self._refit()
+
+    def _refit(self) -> None:
+        rows = self.window.rows()
+        fit_curves(self.window.ring, rows[-ENOUGH:], self._curves)
+        judged = self._judges(rows)
+        self._ascending = np.sort(np.concatenate([all_strangeness(self.window.ring, own, by) for by, own in judged]))
+        self._fitted_on, self._fitted_at = rows.size, self.observed
+
+    def _judges(self, rows: Longs) -> Iterator[tuple[Curves, Longs]]:
+        """Curves by which to judge the examples at ``rows``: all by those in use, if there are many.
+
+        Few examples are judged by curves drawn from the others, or they would seem less strange than new ones.
+        """
+        if rows.size >= MANY:
+            yield self._curves, rows
+        else:
+            part = np.arange(rows.size) % PARTS
+            for own in range(min(PARTS, rows.size)):
+                others = Curves.flat()
+                fit_curves(self.window.ring, rows[part != own], others)
+                yield others, rows[part == own]
+
+    def merge(self, other: Confidence, numbers: Ints) -> None:
+        """Take up what another one, of a learner that learned apart, has seen; its label i is numbers[i] here."""
+        mine, theirs = self._since, other._since
+        self.window = self.window.merge(other.window, numbers)
+        self.observed += other.observed
+        self._since = mine + theirs
+        if self.ready or other.ready:
+            share = theirs / max(1, self._since)
+            self._levels = (1.0 - share) * self._levels + share * other._levels
+            self._refit()
+        self._known = {}
+
+    @property
+    def ready(self) -> bool:
+        """Whether enough has been observed to say anything."""
+        return self._fitted_on > 0
+
+    # Answering.
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """The probability that each label of each ranking (n × k) is right; NaN where there is no label."""
+        return _probabilities(scores, self._curves) if self.ready else np.full(scores.shape, np.nan)
+
+    def lengths(self, scores: Floats, coverage: float) -> Longs:
+        """How many labels of each ranking hold all true ones, in a share of ``coverage`` of all texts."""
+        return conformal.lengths(self.probabilities(scores), _retrieved(scores), self.limit(coverage))
+
+    def limit(self, coverage: float) -> float:
+        """How strange a label of a list may be: 1 − its least probability; infinite if no list is long enough."""
+        alpha = 1.0 - as_real(coverage, "coverage", least=0, most=1)
+        return float(limit(self._ascending, level_for(alpha, self._levels))) if self.ready else np.inf
+
+    def listed_by_group(self, scores: Floats, groups: Bytes, coverage: float) -> NDArray[np.bool_]:
+        """Which labels of each ranking to list so that ``coverage`` of the true labels of each group are.
+
+        ``groups`` (n × k) are those of the labels. No more than the first WIDTH labels can be told apart.
+        """
+        alpha = 1.0 - as_real(coverage, "coverage", least=0, most=1)
+        limits = conformal.group_limits(self.window.ring, self.window.rows(), self._past(), alpha)
+        found: NDArray[np.bool_] = ~np.isnan(scores)
+        return found & conformal.listed_by_group(self.probabilities(scores), groups, limits) if self.ready else found
+
+    def threshold(self, aim: Aim) -> float:
+        """From which probability on labels are assigned for an aim; infinite where it cannot be met."""
+        if not self.ready:
+            return thresholds.NOTHING
+        if aim not in self._known:
+            self._known[aim] = thresholds.find_threshold(aim, self._examples(), self._past())
+        return float(self._known[aim])
+
+    def assigned(self, scores: Floats, aim: Aim) -> NDArray[np.bool_]:
+        """Which labels of each ranking to assign for an aim."""
+        with np.errstate(invalid="ignore"):
+            found: NDArray[np.bool_] = self.probabilities(scores) >= self.threshold(aim)
+        if getattr(aim, "alone", False):
+            found[:, 1:] = False
+        return found
+
+    def reasons(self, scores: Floats, assigned: NDArray[np.bool_]) -> Bytes:
+        """Why no label of a ranking was assigned: a Reason for each ranking."""
+        if "lowest" not in self._known:
+            seen = self._examples()
+            self._known["lowest"] = lowest_usual(seen.scores[seen.ids[:, 0] >= 0, 0].astype(np.float64))
+        return reasons(scores, _retrieved(scores), assigned.sum(axis=1), self._known["lowest"])
+
+    def automation(self, precisions: list[float]) -> list[Automation]:
+        """What deciding alone above a threshold would have brought on the honest examples, for each precision."""
+        return thresholds.automation(self._examples(), self._past(), precisions)
+
+    def _examples(self) -> Seen:
+        if "examples" not in self._known:
+            self._known["examples"] = self.window.ring.take(self.window.rows())
+        seen: Seen = self._known["examples"]
+        return seen
+
+    def _past(self) -> Floats:
+        """The probabilities of the honest examples, as they would be now."""
+        if "past" not in self._known:
+            rows = self.window.rows()
+            found = np.full((self.window.ring.true.size, WIDTH), np.nan)
+            for by, own in self._judges(rows) if self.ready else ():
+                found[own] = self._probabilities_of(self.window.ring.take(own), by)
+            self._known["past"] = found[rows]
+        past: Floats = self._known["past"]
+        return past
+
+    def _probabilities_of(self, seen: Seen, curves: Curves) -> Floats:
+        return _probabilities(np.where(seen.ids >= 0, seen.scores.astype(np.float64), np.nan), curves)
+
+    # Model files.
+
+    def to_state(self) -> State:
+        settings = {
+            "observed": self.observed, "since": self._since, "fitted_on": self._fitted_on, "fitted_at": self._fitted_at
+        }  # fmt: skip
+        parts = {"window": self.window.to_state(), "curves": self._curves.to_state()}
+        return State("Confidence", settings, {"ascending": self._ascending, "levels": self._levels}, parts)
+
+    @classmethod
+    def from_state(cls, state: State) -> Confidence:
+        confidence = cls()
+        names = ("observed", "since", "fitted_on", "fitted_at")
+        counts = [as_whole(state.settings[name], name, most=MOST_AMOUNT) for name in names]
+        confidence.observed, confidence._since, confidence._fitted_on, confidence._fitted_at = counts
+        state.require(confidence._fitted_at <= confidence.observed, "it was fitted to what it had observed")
+        confidence.window = Window.from_state(state.parts["window"])
+        confidence._curves = Curves.from_state(state.parts["curves"])
+        ascending, levels = (np.array(state.array(name, np.float64)) for name in ("ascending", "levels"))
+        ordered = not np.isnan(ascending).any() and bool((ascending[1:] >= ascending[:-1]).all())
+        state.require(ascending.size == confidence._fitted_on <= SIZE, "each example it was fitted to counts")
+        state.require(ordered, "how strange examples are is in order")
+        within = levels.size == LEVELS.size and bool(((levels >= 0.0) & (levels <= 1.0)).all())
+        state.require(within, "its levels lie between 0 and 1")
+        confidence._ascending, confidence._levels = ascending, levels
+        return confidence
+
+
+def _probabilities(scores: Floats, curves: Curves) -> Floats:
+    found = np.full(scores.shape, np.nan)
+    calibration.probabilities(scores, _retrieved(scores), curves, found)
+    return found
+
+
+def _retrieved(scores: Floats) -> Longs:
+    """How many labels each ranking has."""
+    return np.count_nonzero(~np.isnan(scores), axis=1).astype(np.int64)

@@ -1,0 +1,111 @@
+"""How long a list must be to hold what is true: conformal prediction over the stream.
+
+How strange an honest example is: 1 − p of its deepest true label, or infinite if that was not retrieved. A list down to
+the last label that is no stranger than the ⌈(n + 1)(1 − α)⌉-th of n honest examples holds all true labels of a new one
+with probability at least 1 − α, if it is like them (Vovk et al. 2005; with p as the score, lists are the shortest:
+Sadinle et al. 2019).
+
+Where it is not like them, α is moved (Gibbs and Candès 2021): each honest example, before it is added, says whether
+it would have been covered, and for each of LEVELS
+
+    a ← a + γ·(α − [not covered]),    γ = STEP·m^−5/8,
+
+m examples after the last drift (drift.py). Steps that fall let a settle where nothing changes, and keep the promise in
+the long run where it does (Angelopoulos, Barber and Bates 2024).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.models.confidence.calibration import FEATURES, Curves, chance, deep_chance, describe
+from shortlist.models.confidence.window import GROUPS, NEVER, WIDTH, Seen
+
+LEVELS = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5])  # α
+STEP = 0.3
+
+
+@kernel
+def strangeness(seen: Seen, i: int, curves: Curves, x: Floats) -> float:
+    """How strange example i is, between 0 and 1; infinite if a true label was not retrieved."""
+    depth = seen.depth[i]
+    if depth == NEVER:
+        return np.inf
+    least = 1.0
+    for j in range(min(depth, WIDTH)):
+        n = j + 1 if j + 1 == WIDTH or seen.ids[i, j + 1] < 0 else j + 2
+        describe(seen.scores[i], n, j, x)
+        least = min(least, chance(x, j, curves))
+    if depth > WIDTH:
+        best, score = float(seen.scores[i, 0]), float(seen.deepest[i])
+        least = min(least, deep_chance(score, best, depth - 1, curves, x))
+    return 1.0 - least
+
+
+@kernel
+def all_strangeness(seen: Seen, rows: Longs, curves: Curves) -> Floats:
+    """The strangeness of the examples at ``rows``."""
+    x, found = np.empty(FEATURES), np.empty(rows.size)
+    for a in range(rows.size):
+        found[a] = strangeness(seen, rows[a], curves, x)
+    return found
+
+
+@kernel
+def limit(ascending: Floats, alpha: float) -> float:
+    """The ⌈(n + 1)(1 − α)⌉-th of n numbers; infinite if there are too few."""
+    n = ascending.size
+    at = int(np.ceil((n + 1) * (1.0 - alpha) - 1e-9)) - 1
+    return np.inf if at >= n else ascending[max(0, at)]
+
+
+@kernel
+def move_levels(seen: Seen, curves: Curves, ascending: Floats, since: int, levels: Floats, moved: Floats) -> None:
+    """Let new examples move the levels (float64, in place of α); ``since`` so many came after the last drift."""
+    x = np.empty(FEATURES)
+    for i in range(seen.true.size):
+        root = np.sqrt(float(since + i + 1))
+        step = STEP / (root * np.sqrt(np.sqrt(root)))
+        strange = strangeness(seen, i, curves, x)
+        for a in range(levels.size):
+            missed = 1.0 if strange > limit(ascending, moved[a]) else 0.0
+            moved[a] = min(1.0, max(0.0, moved[a] + step * (levels[a] - missed)))
+
+
+def level_for(alpha: float, moved: Floats) -> float:
+    """The moved level for any α: the moves of the levels beside it, in proportion."""
+    b = min(max(1, int(np.searchsorted(LEVELS, alpha))), LEVELS.size - 1)
+    share = min(1.0, max(0.0, (alpha - LEVELS[b - 1]) / (LEVELS[b] - LEVELS[b - 1])))
+    shift = (1.0 - share) * (moved[b - 1] - LEVELS[b - 1]) + share * (moved[b] - LEVELS[b])
+    return float(min(1.0, max(0.0, alpha + shift)))
+
+
+def lengths(probabilities: Floats, retrieved: Longs, most: float) -> Longs:
+    """How long each list is: down to the last label no stranger than ``most``, and at least one, if any is there."""
+    k = probabilities.shape[1]
+    with np.errstate(invalid="ignore"):
+        within = 1.0 - probabilities[:, ::-1] <= most
+    last = np.where(within.any(axis=1), k - np.argmax(within, axis=1), 1) if k else retrieved
+    return np.minimum(retrieved if most == np.inf else last, retrieved)
+
+
+# Coverage by group: a label is listed if it is no stranger than most of the true labels of its own group.
+
+
+def group_limits(seen: Seen, rows: Longs, probabilities: Floats, alpha: float) -> Floats:
+    """How strange a label of each group may be, so that 1 − α of the group's true labels are listed."""
+    limits = np.empty(GROUPS)
+    for group in range(GROUPS):
+        own = (seen.hits[rows] > 0) & (seen.groups[rows] == group)
+        found = np.sort(1.0 - probabilities[own])
+        missing = int(seen.beyond[rows, group].sum())
+        limits[group] = limit(np.append(found, np.full(missing, np.inf)), alpha)
+    return limits
+
+
+def listed_by_group(probabilities: Floats, groups: NDArray[np.uint8], limits: Floats) -> NDArray[np.bool_]:
+    """Which labels of each ranking are listed; ``groups`` are those of the labels."""
+    with np.errstate(invalid="ignore"):
+        return 1.0 - probabilities <= limits[groups]

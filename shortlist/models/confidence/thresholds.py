@@ -1,0 +1,114 @@
+"""From which probability on a label is assigned, for a stated aim: found on the honest examples.
+
+All labels of all honest rankings are laid out by falling probability, and assigned one after the other; the threshold
+is where the aim is met best. For costs nothing need be tried: a probability is worth what it says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.models.confidence.aims import F1, Aim, Costs, Precision
+from shortlist.models.confidence.window import Bytes, Seen
+
+NOTHING = np.inf  # a threshold that no label reaches
+
+
+@dataclass(frozen=True)
+class Automation:
+    """What deciding alone above a threshold brings: the share of texts decided, and how many of them rightly."""
+
+    precision: float  # that was asked for
+    threshold: float
+    share: float
+    right: float  # NaN where nothing is decided
+
+
+def find_threshold(aim: Aim, seen: Seen, probabilities: Floats) -> float:
+    """The threshold for an aim, from honest examples and the probabilities (n × WIDTH, NaN where none) of theirs."""
+    if isinstance(aim, Costs):
+        both = aim.wrong + aim.missing
+        return aim.wrong / both if both > 0 else 1.0
+    width = 1 if isinstance(aim, Precision) and aim.alone else probabilities.shape[1]
+    flat, hits = probabilities[:, :width].ravel(), seen.hits[:, :width].ravel()
+    order = np.argsort(-flat, kind="stable")  # NaN last
+    order = order[: np.count_nonzero(~np.isnan(flat))]
+    falling, hits = flat[order], hits[order]
+    if isinstance(aim, Precision):
+        at = last_precise(falling, hits, aim.share)
+    else:
+        keys, true = _keys(aim, seen, order)
+        at = best_f1(falling, hits, keys, true)
+    return float(falling[at]) if at >= 0 else NOTHING
+
+
+def _keys(aim: F1, seen: Seen, order: Longs) -> tuple[Ints, Longs]:
+    """Of what F1 is averaged, by number, for each place in ``order``; and how many true labels each of them has.
+
+    True labels behind the first WIDTH places count, but to no label's own: their names are not kept.
+    """
+    width = seen.ids.shape[1]
+    if aim.average == "micro":
+        return np.zeros(order.size, dtype=np.int32), np.array([seen.true.sum()], dtype=np.int64)
+    if aim.average == "example":
+        return (order // width).astype(np.int32), seen.true.astype(np.int64)
+    _, numbers = np.unique(seen.ids.ravel(), return_inverse=True)
+    numbers = numbers.ravel()
+    true = np.bincount(numbers[seen.hits.ravel() > 0], minlength=int(numbers.max(initial=-1)) + 1)
+    return numbers[order].astype(np.int32), true.astype(np.int64)
+
+
+@kernel
+def last_precise(falling: Floats, hits: Bytes, share: float) -> int:
+    """The last place down to which the share of hits is kept, counting one wrong label more than there were; or −1.
+
+    Labels with the same probability are assigned together.
+    """
+    found, wrong, n = -1, 0, falling.size
+    for a in range(n):
+        wrong += hits[a] == 0
+        last = a + 1 == n or falling[a + 1] < falling[a]
+        if last and wrong + 1 <= (1.0 - share) * (a + 2) + 1e-9:
+            found = a
+    return found
+
+
+@kernel
+def best_f1(falling: Floats, hits: Bytes, keys: Ints, true: Longs) -> int:
+    """The place down to which the mean of 2·correct / (assigned + true) over keys is largest; −1 for nothing at all.
+
+    Keys for which nothing is true or assigned do not count.
+    """
+    assigned, correct = np.zeros(true.size, dtype=np.int64), np.zeros(true.size, dtype=np.int64)
+    total, counted, best, found = 0.0, 0, 0.0, -1
+    for key in range(true.size):
+        counted += true[key] > 0
+    for a in range(falling.size):
+        key = keys[a]
+        both = assigned[key] + true[key]
+        if both > 0:
+            total -= 2.0 * correct[key] / both
+        else:
+            counted += 1
+        assigned[key] += 1
+        correct[key] += hits[a] > 0
+        total += 2.0 * correct[key] / (both + 1)
+        if (a + 1 == falling.size or falling[a + 1] < falling[a]) and total > best * counted:
+            best, found = total / counted, a
+    return found
+
+
+def automation(seen: Seen, probabilities: Floats, shares: list[float]) -> list[Automation]:
+    """What deciding alone brings on the honest examples, for each precision asked for."""
+    table = []
+    for share in shares:
+        threshold = find_threshold(Precision(share, alone=True), seen, probabilities)
+        with np.errstate(invalid="ignore"):
+            decided = probabilities[:, 0] >= threshold
+        n = int(np.count_nonzero(decided))
+        right = float(seen.hits[decided, 0].sum() / n) if n else np.nan
+        table.append(Automation(share, threshold, n / max(1, decided.size), right))
+    return table

@@ -1,0 +1,177 @@
+"""The honest examples: the last rankings that were made before their example was learned, and what was true of them.
+
+All that is known about how sure a ranking is comes from here, so memory has a bound, and what is forgotten here is
+forgotten everywhere. Of each ranking the first WIDTH labels are kept; of the true labels behind them, how many there
+are and how deep the deepest stands.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.growing import grown
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.errors import InputError
+from shortlist.files.store import State
+from shortlist.labels import LabelSets
+
+SIZE = 8192  # examples: an error rate of 5 % is known to a quarter of a point
+WIDTH = 16  # labels of each
+FEW, SOME = 10, 100  # labels with fewer examples than FEW are rare, those with fewer than SOME are not yet frequent
+GROUPS = 3
+NEVER = np.iinfo(np.int32).max  # the depth of a true label that was not retrieved
+
+Bytes = NDArray[np.uint8]
+
+
+class Seen(NamedTuple):
+    """Examples, one row each; a place without a label has the id −1 and the score 0."""
+
+    ids: Ints  # × WIDTH
+    scores: NDArray[np.float32]  # × WIDTH
+    hits: Bytes  # × WIDTH: whether the label is true
+    groups: Bytes  # × WIDTH: how frequent the label was
+    beyond: Ints  # × GROUPS: true labels behind the first WIDTH
+    true: Ints  # how many true labels there are
+    depth: Ints  # at which place the deepest true label stands, from 1; 0 where there is none, NEVER where it does not
+    deepest: NDArray[np.float32]  # its score
+    expected: Floats  # the probability that the best label had when it was ranked; −1 where there was none yet
+
+    @classmethod
+    def room(cls, n: int) -> Seen:
+        table, row = (n, WIDTH), (n,)
+        return cls(
+            np.full(table, -1, dtype=np.int32), np.zeros(table, dtype=np.float32), np.zeros(table, dtype=np.uint8),
+            np.zeros(table, dtype=np.uint8), np.zeros((n, GROUPS), dtype=np.int32), np.zeros(row, dtype=np.int32),
+            np.zeros(row, dtype=np.int32), np.zeros(row, dtype=np.float32), np.full(row, -1.0),
+        )  # fmt: skip
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        return list(self)
+
+    def take(self, rows: Longs) -> Seen:
+        return Seen(*(array[rows] for array in self.arrays))
+
+
+class Window:
+    """The last SIZE honest examples, in a ring: the next one goes to ``next``, and ``length`` of them count."""
+
+    def __init__(self) -> None:
+        self.ring = Seen.room(0)
+        self.next = 0
+        self.length = 0
+
+    def add(self, seen: Seen) -> None:
+        """Add examples, the newest last, in place of the oldest ones."""
+        n = seen.true.size
+        room = self.ring.true.size
+        if room < SIZE and self.next + n > room:
+            self.ring = Seen(*(grown(array, min(SIZE, self.next + n))[:SIZE] for array in self.ring.arrays))
+            room = self.ring.true.size
+        places = (self.next + np.arange(n)) % room
+        for array, new in zip(self.ring.arrays, seen.arrays, strict=True):
+            array[places] = new
+        self.next = (self.next + n) % SIZE
+        self.length = min(SIZE, self.length + n)
+
+    def rows(self, last: int | None = None) -> Longs:
+        """Where the examples that count stand in the ring, oldest first; only the ``last`` so many, if given."""
+        n = self.length if last is None else min(last, self.length)
+        return (self.next - n + np.arange(n)) % max(1, self.ring.true.size)
+
+    def cut(self, n: int) -> None:
+        """Forget all but the last n examples."""
+        self.length = min(self.length, n)
+
+    def merge(self, other: Window, numbers: Ints) -> Window:
+        """The examples of both, whose newest ones end together; label i of the other has the number numbers[i] here."""
+        theirs = other.ring.take(other.rows())
+        known = theirs.ids >= 0
+        theirs.ids[known] = numbers[theirs.ids[known]]
+        both = [self.ring.take(self.rows()), theirs]
+        age = np.concatenate([np.arange(n)[::-1] / max(1, n) for n in (self.length, other.length)])
+        order = np.argsort(-age, kind="stable")[-SIZE:]
+        merged = Window()
+        merged.add(Seen(*(np.concatenate(pair) for pair in zip(*both, strict=True))).take(order))
+        return merged
+
+    def to_state(self) -> State:
+        arrays = {name: array[: self._used()] for name, array in self.ring._asdict().items()}
+        return State("Window", {"next": self.next, "length": self.length}, arrays)
+
+    def _used(self) -> int:
+        return self.ring.true.size if self.length > self.next else self.next
+
+    @classmethod
+    def from_state(cls, state: State) -> Window:
+        window = cls()
+        ring = Seen(**{
+            name: np.array(state.array(name, array.dtype, array.ndim)) for name, array in window.ring._asdict().items()
+        })  # fmt: skip
+        used = ring.true.size
+        pairs = zip(ring.arrays, window.ring.arrays, strict=True)
+        alike = all(array.shape == (used, *like.shape[1:]) for array, like in pairs)
+        state.require(alike and used <= SIZE, "the honest examples have rows of one kind, and not too many")
+        window.next, window.length = (state.settings[name] for name in ("next", "length"))
+        whole = type(window.next) is int and type(window.length) is int
+        state.require(whole and 0 <= window.next < SIZE and 0 <= window.length <= used, "its honest examples count")
+        state.require(window.next == used or used == SIZE, "the honest examples are where they are said to be")
+        none = ring.ids < 0
+        state.require(bool((ring.ids >= -1).all() and np.isfinite(ring.scores).all()), "its rankings are such")
+        state.require(bool(np.isfinite(ring.deepest).all()), "scores are finite")
+        state.require(not bool(none[:, :-1][~none[:, 1:]].any()), "no ranking has a gap")
+        state.require(bool((ring.hits <= 1).all() and not ring.hits[none].any()), "only labels can be true")
+        counted = (ring.groups < GROUPS).all() and (ring.beyond >= 0).all() and (ring.depth >= 0).all()
+        right = ring.true == ring.hits.sum(axis=1) + ring.beyond.sum(axis=1, dtype=np.int64)
+        state.require(bool(counted and right.all()), "true labels are counted")
+        chance = (ring.expected == -1.0) | ((ring.expected >= 0.0) & (ring.expected <= 1.0))
+        state.require(bool(chance.all()), "what was expected are probabilities")
+        window.ring = ring
+        return window
+
+
+def groups_of(label_counts: Longs) -> Bytes:
+    """How frequent labels are, seen so often each: 0 rare, 1 in between, 2 frequent."""
+    return np.digitize(label_counts, [FEW, SOME]).astype(np.uint8)
+
+
+def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes) -> Seen:
+    """What is to be kept of rankings (n × k) that were made before their examples were learned, and of their truth."""
+    if not (ids.ndim == 2 and ids.shape == scores.shape and truth.n_rows == ids.shape[0]):
+        raise InputError("each honest ranking needs its scores and its true labels: ids and scores n × k, n label sets")
+    found = ids >= 0
+    if found[:, 1:][~found[:, :-1]].any() or not np.isfinite(scores[found]).all():
+        raise InputError("the labels of an honest ranking come first, and each has a finite score")
+    seen = Seen.room(ids.shape[0])
+    largest = np.finfo(np.float32).max
+    ids, known = np.ascontiguousarray(ids, dtype=np.int32), np.clip(np.where(found, scores, 0.0), -largest, largest)
+    place_truth(ids, known, truth.indptr, truth.ids, groups, seen)
+    return seen
+
+
+@kernel
+def place_truth(ids: Ints, scores: Floats, indptr: Longs, true_ids: Ints, groups: Bytes, seen: Seen) -> None:
+    """Fill ``seen`` from rankings (ids int32[n, k], scores float64[n, k]) and label sets; unknown labels are rare."""
+    n, k = ids.shape
+    for i in range(n):
+        for j in range(min(k, WIDTH)):
+            seen.ids[i, j], seen.scores[i, j] = ids[i, j], scores[i, j]
+            if 0 <= ids[i, j] < groups.size:
+                seen.groups[i, j] = groups[ids[i, j]]
+        seen.true[i] = indptr[i + 1] - indptr[i]
+        for b in range(indptr[i], indptr[i + 1]):
+            c, place = true_ids[b], 0
+            while place < k and ids[i, place] != c:
+                place += 1
+            if place < min(k, WIDTH):
+                seen.hits[i, place] = 1
+            else:
+                seen.beyond[i, groups[c] if c < groups.size else 0] += 1
+            if place >= k:
+                seen.depth[i], seen.deepest[i] = NEVER, 0.0
+            elif place >= seen.depth[i]:
+                seen.depth[i], seen.deepest[i] = place + 1, scores[i, place]

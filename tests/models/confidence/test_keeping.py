@@ -1,0 +1,185 @@
+"""Batches, merging, model files, and how much is kept."""
+
+import copy
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from shortlist.arrays.rows import Rows
+from shortlist.arrays.validation import as_rows
+from shortlist.errors import InputError, ModelFileError
+from shortlist.files import store
+from shortlist.labels import LabelSets
+from shortlist.models.confidence import Confidence, groups_of
+from shortlist.models.confidence.honest import known_only, mark_known, stretches
+from shortlist.models.confidence.window import SIZE
+from tests.models.confidence.made_up import several, single
+
+GROUPS = groups_of(np.arange(30) * 10)
+
+
+def observed(ids, scores, truth, edges):
+    confidence = Confidence()
+    for first, last in pairwise(edges):
+        part = truth.chosen(np.arange(first, last))
+        confidence.observe(ids[first:last], scores[first:last], part, GROUPS)
+    return confidence
+
+
+def test_batches_make_no_difference():
+    ids, scores, truth, _ = several(1500, 0)
+    whole = observed(ids, scores, truth, [0, 1500])
+    parts = observed(ids, scores, truth, [0, 1, 2, 40, 41, 700, 1499, 1500])
+    assert store.checksum(whole.to_state()) == store.checksum(parts.to_state())
+
+
+def test_it_is_saved_and_goes_on_as_if_it_had_not_been(tmp_path):
+    ids, scores, truth, _ = single(SIZE + 700, 0)
+    first = observed(ids, scores, truth, [0, SIZE + 300])
+    store.save(first, tmp_path / "confidence")
+    second = store.load(tmp_path / "confidence", also=[Confidence])
+    rest = truth.chosen(np.arange(SIZE + 300, SIZE + 700))
+    for confidence in (first, second):
+        confidence.observe(ids[SIZE + 300 :], scores[SIZE + 300 :], rest, GROUPS)
+    assert store.checksum(first.to_state()) == store.checksum(second.to_state())
+    assert np.array_equal(first.probabilities(scores), second.probabilities(scores))
+    assert np.array_equal(first.lengths(scores, 0.9), second.lengths(scores, 0.9))
+
+
+def test_no_more_is_kept_than_there_is_room_for():
+    ids, scores, truth, _ = single(3 * SIZE, 0)
+    confidence = observed(ids, scores, truth, [0, 3 * SIZE])
+    assert confidence.window.length <= SIZE
+    assert sum(array.nbytes for array in confidence.to_state().all_arrays().values()) < 2_500_000
+
+
+def test_merged_it_knows_what_both_knew():
+    ids, scores, truth, _ = single(2000, 0)
+    one = observed(ids, scores, truth, [0, 1200])
+    other = Confidence()
+    numbers = np.arange(30, dtype=np.int32)[::-1].copy()
+    other.observe(numbers[ids[1200:]], scores[1200:], truth.chosen(np.arange(1200, 2000))._replace(
+        ids=numbers[truth.ids[1200:]]), GROUPS)  # fmt: skip
+    one.merge(other, numbers)
+    assert one.observed == one.window.length == 2000
+    rows = one.window.rows()
+    kept = {(tuple(row), hits) for row, hits in zip(one.window.ring.ids[rows].tolist(),
+            one.window.ring.hits[rows].argmax(axis=1).tolist(), strict=True)}  # fmt: skip
+    place = (ids == truth.ids[:, None]).argmax(axis=1)
+    assert kept == {(tuple(row), int(p) if p < 16 else 0) for row, p in zip(ids[:, :16].tolist(), place, strict=True)}
+    new = single(3000, 3)
+    covered = [np.flatnonzero(new[0][i] == new[2].ids[i])[0] < n for i, n in enumerate(one.lengths(new[1], 0.9))]
+    assert np.mean(covered) == pytest.approx(0.9, abs=0.03)
+    empty = Confidence()
+    empty.merge(Confidence(), numbers)
+    assert not empty.ready
+
+
+BAD = {
+    "ids": lambda a: a - 1,
+    "scores": lambda a: a * np.float32(np.nan),
+    "hits": lambda a: a + 2,
+    "groups": lambda a: a + 9,
+    "beyond": lambda a: a - 1,
+    "true": lambda a: a + 1,
+    "depth": lambda a: -1 - a,
+    "deepest": lambda a: a + np.float32(np.inf),
+    "expected": lambda a: a - 0.5,
+}
+
+
+@pytest.fixture
+def state():
+    ids, scores, truth, _ = several(200, 0)
+    return observed(ids, scores, truth, [0, 200]).to_state()
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_damaged_window_is_refused(state, name):
+    Confidence.from_state(copy.deepcopy(state))
+    arrays = state.parts["window"].arrays
+    arrays[name] = BAD[name](arrays[name])
+    with pytest.raises(ModelFileError):
+        Confidence.from_state(state)
+
+
+@pytest.mark.parametrize("name", ["ids", "true", "expected"])
+def test_rows_that_do_not_agree_are_refused(state, name):
+    state.parts["window"].arrays[name] = state.parts["window"].arrays[name][1:]
+    with pytest.raises(ModelFileError):
+        Confidence.from_state(state)
+
+
+def nothing_in_the_gap(arrays):
+    arrays["ids"] = arrays["ids"].copy()
+    arrays["hits"][0, 3], arrays["true"][0], arrays["beyond"][0] = 0, arrays["hits"][0].sum(), 0
+    arrays["ids"][0, 3] = -1
+
+
+def a_hit_of_no_label(arrays):
+    arrays["ids"][0, 15], arrays["hits"][0, 15] = -1, 1
+    arrays["true"][0] = arrays["hits"][0].sum() + arrays["beyond"][0].sum()
+
+
+@pytest.mark.parametrize("change", [
+    lambda s: s.settings.update(fitted_on=-1),
+    lambda s: s.settings.update(observed=1),
+    lambda s: s.settings.update(fitted_on=199),
+    lambda s: s.settings.update(observed="many"),
+    lambda s: s.parts["window"].settings.update(next=-1),
+    lambda s: s.parts["window"].settings.update(next=SIZE),
+    lambda s: s.parts["window"].settings.update(next=7),
+    lambda s: s.parts["window"].settings.update(next=200.0),
+    lambda s: s.parts["window"].settings.update(length=201),
+    lambda s: s.parts["window"].settings.update(length=True),
+    lambda s: nothing_in_the_gap(s.parts["window"].arrays),
+    lambda s: a_hit_of_no_label(s.parts["window"].arrays),
+    lambda s: s.parts["curves"].arrays["weights"].__setitem__((0, 0), np.nan),
+    lambda s: s.parts["curves"].arrays["scale"].__setitem__((3, 1), 0.0),
+    lambda s: s.parts["curves"].arrays.update(centre=np.zeros((2, 5))),
+    lambda s: s.arrays.update(levels=np.zeros(3)),
+    lambda s: s.arrays.update(levels=s.arrays["levels"] + 2),
+    lambda s: s.arrays.update(ascending=s.arrays["ascending"][::-1] - np.arange(s.arrays["ascending"].size)),
+    lambda s: s.arrays.update(ascending=s.arrays["ascending"] * np.nan),
+    lambda s: s.arrays.pop("ascending"),
+    lambda s: s.parts.pop("window"),
+])  # fmt: skip
+def test_other_damage_is_refused(state, change, tmp_path):
+    """As a file, whose reader gives every damage its name."""
+    change(state)
+    store.write(state, tmp_path / "damaged")
+    with pytest.raises((ModelFileError, InputError)):
+        store.load(tmp_path / "damaged", also=[Confidence])
+
+
+@pytest.mark.parametrize(("ids", "scores"), [
+    ([[1, 2]], [[0.5]]),
+    ([[-1, 2]], [[0.5, 0.4]]),
+    ([[1, 2]], [[0.5, np.inf]]),
+    ([[1, 2], [2, 1]], [[0.5, 0.4], [0.5, 0.4]]),
+])  # fmt: skip
+def test_rankings_that_are_none_are_refused(ids, scores):
+    with pytest.raises(InputError):
+        Confidence().observe(np.array(ids, dtype=np.int32), np.array(scores), LabelSets.of([[1]]))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 100, 2000, 100_000])
+def test_every_row_is_learned_once_and_ranked_before(n):
+    done, ranked = 0, 0
+    for first, last, some in stretches(n):
+        assert first == done
+        assert ((some >= first) & (some < last)).all()
+        done, ranked = last, ranked + some.size
+    assert done == n
+    assert ranked == min(SIZE, n - n // 2, max(n // 5, 1000))
+
+
+def test_unknown_features_are_left_out():
+    all_rows = as_rows(np.array([[1.0, 0, 2, 3], [0, 4, 0, 0], [0, 0, 0, 5], [6, 0, 0, 7]]))
+    known = np.zeros(4, dtype=np.uint8)
+    mark_known(all_rows.indptr, all_rows.indices, np.array([3]), known)
+    assert known.tolist() == [1, 0, 0, 1]
+    rows = known_only(all_rows.block(1, 4), known)
+    assert isinstance(rows, Rows)
+    assert rows.to_matrix().toarray().tolist() == [[0, 0, 0, 0], [0, 0, 0, 5], [6, 0, 0, 7]]

@@ -1,0 +1,126 @@
+"""Each step against its slow twin, written from the formulas."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist.labels import LabelSets
+from shortlist.models.confidence import F1, Confidence, Precision, groups_of
+from shortlist.models.confidence.calibration import FURTHEST, PENALTY, exponential
+from shortlist.models.confidence.conformal import limit
+from shortlist.models.confidence.drift import ALARM, stretch_to_keep
+from shortlist.models.confidence.thresholds import find_threshold
+from shortlist.models.confidence.window import GROUPS, NEVER, WIDTH, Seen, look
+from tests.models.confidence.made_up import several, single
+from tests.reference import confidence as twin
+
+ROUND = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
+
+
+@given(st.floats(-40, 40))
+def test_the_exponential_is_one(x):
+    assert exponential(x) == pytest.approx(math.exp(x), rel=1e-8)
+
+
+@given(st.lists(ROUND, max_size=40), st.integers(0, 100))
+def test_the_limit_counts_one_example_more(numbers, percent):
+    alpha = Fraction(percent, 100)
+    assert limit(np.sort(np.array(numbers, dtype=np.float64)), float(alpha)) == twin.limit(numbers, alpha)
+
+
+@given(st.lists(st.integers(0, 40), unique=True, max_size=30), st.lists(st.integers(0, 45), unique=True, max_size=6))
+def test_what_is_kept_of_a_ranking(ids, true):
+    groups = groups_of(np.arange(41) * 5)
+    scores = np.arange(len(ids), 0, -1.0)[None]
+    seen = look(np.array([ids], dtype=np.int32).reshape(1, -1), scores, LabelSets.of([true]), groups)
+    hits, beyond, depth = twin.truth(ids, true, WIDTH, groups.tolist(), GROUPS, NEVER)
+    assert seen.hits[0, : len(hits)].tolist() == hits
+    assert not seen.hits[0, len(hits) :].any()
+    assert seen.beyond[0].tolist() == beyond
+    assert (seen.depth[0], seen.true[0]) == (depth, len(true))
+    if 0 < depth < NEVER:
+        assert seen.deepest[0] == scores[0, depth - 1]
+
+
+def test_curves_are_the_most_likely_ones():
+    ids, scores, truth, _ = several(600, seed=1)
+    confidence = Confidence()
+    confidence.fit(ids, scores, truth)
+    curves, seen = confidence._curves, confidence.window.ring
+    for place in (0, 1, 5, WIDTH - 1):
+        X = [twin.features(seen.scores[i].astype(float).tolist(), place) for i in range(600)]
+        shift, scale = curves.centre[place], curves.scale[place]
+        X = [[1.0] + [min(FURTHEST, max(-FURTHEST, (x[a] - shift[a]) * scale[a])) for a in (1, 2, 3, 4)] for x in X]
+        slope = twin.slope(X, seen.hits[:600, place].tolist(), curves.weights[place].tolist(), PENALTY)
+        assert np.abs(slope).max() < 1e-3
+
+
+def test_probabilities_follow_the_curves_and_never_rise():
+    ids, scores, truth, _ = single(500, seed=2)
+    confidence = Confidence()
+    confidence.fit(ids, scores, truth)
+    found = confidence.probabilities(scores[:50, :WIDTH])
+    c = confidence._curves
+    for row, given_scores in zip(found, scores[:50, :WIDTH].tolist(), strict=True):
+        least = 1.0
+        for j, p in enumerate(row):
+            x = twin.features(given_scores, j)
+            least = min(least, twin.probability(x, c.weights[j], c.centre[j], c.scale[j], FURTHEST))
+            assert p == pytest.approx(least, rel=1e-6)
+    found = confidence.probabilities(scores)
+    assert (np.diff(found[:, :WIDTH], axis=1) <= 0).all()
+    assert (found[:, WIDTH:] <= found[:, WIDTH - 1 : WIDTH]).all()
+
+
+def a_few(rows):
+    """Honest examples of these rows of (probability, hit), and their probabilities."""
+    seen, p = Seen.room(len(rows)), np.full((len(rows), WIDTH), np.nan)
+    for i, row in enumerate(rows):
+        for j, (chance, hit) in enumerate(sorted(row, reverse=True)):
+            seen.ids[i, j], seen.hits[i, j], p[i, j] = j % 3, hit, chance
+        seen.true[i] = seen.hits[i].sum()
+    return seen, p
+
+
+ROWS = st.lists(st.lists(st.tuples(ROUND, st.integers(0, 1)), max_size=5), min_size=1, max_size=8)
+
+
+@given(ROWS, ROUND, st.booleans())
+def test_a_precise_threshold(rows, share, alone):
+    seen, p = a_few(rows)
+    width = 1 if alone else WIDTH
+    known = ~np.isnan(p[:, :width])
+    expected = twin.precise_threshold(p[:, :width][known].tolist(), seen.hits[:, :width][known].tolist(), share)
+    assert find_threshold(Precision(share, alone), seen, p) == expected
+
+
+@given(ROWS, st.sampled_from(["micro", "macro", "example"]))
+def test_a_threshold_for_the_largest_f1(rows, average):
+    seen, p = a_few(rows)
+    known = ~np.isnan(p)
+    chances, hits = p[known].tolist(), seen.hits[known].tolist()
+    row, _ = np.nonzero(known)
+    keys = {"micro": np.zeros(len(hits), dtype=int), "macro": seen.ids[known], "example": row}[average].tolist()
+    n = {"micro": 1, "macro": 3, "example": len(rows)}[average]
+    true = [sum(h for h, k in zip(hits, keys, strict=True) if k == key) for key in range(n)]
+    found = find_threshold(F1(average), seen, p)
+    if not any(hits):
+        assert found == math.inf
+    else:
+        reached = twin.mean_f1(chances, hits, keys, true, found)
+        assert reached == pytest.approx(max(twin.mean_f1(chances, hits, keys, true, t) for t in set(chances)))
+
+
+@given(st.integers(0, 300), st.integers(0, 2**32 - 1), st.floats(0.02, 0.98))
+def test_a_change_is_seen_where_what_came_is_far_from_what_was_expected(n, seed, p):
+    draws = np.random.default_rng(seed)
+    seen = Seen.room(n)
+    seen.expected[:] = draws.choice([p, 0.5], n)
+    seen.hits[:, 0] = draws.random(n) < np.where(np.arange(n) < n // 2, seen.expected, draws.random())
+    stretches = [32, 64, 128, 256, 512, 1024]
+    expected = twin.contradiction(seen.expected.tolist(), seen.hits[:, 0].tolist(), stretches, ALARM)
+    assert stretch_to_keep(seen, np.arange(n)) == expected

@@ -1,0 +1,78 @@
+"""How sure a ranking is, from the formulas: one ranking at a time, plain lists, every threshold tried."""
+
+import math
+from fractions import Fraction
+
+
+def features(scores, place):
+    """x_j of a ranking, ``place`` from 0."""
+    if place == 0:
+        second = scores[1] if len(scores) > 1 else min(0.0, scores[0])
+        return [1.0, scores[0], scores[0] ** 2, scores[0] - second, 0.0]
+    return [1.0, scores[place], scores[place] ** 2, scores[place - 1] - scores[place], scores[0] - scores[place]]
+
+
+def probability(x, weights, centre, scale, furthest):
+    total = weights[0]
+    for a in range(1, len(x)):
+        total += weights[a] * min(furthest, max(-furthest, (x[a] - centre[a]) * scale[a]))
+    return 1 / (1 + math.exp(-total))
+
+
+def slope(X, hits, weights, penalty):
+    """The slope of the penalised likelihood, 0 where it is largest."""
+    found = [-penalty * w for w in weights]
+    for x, hit in zip(X, hits, strict=True):
+        p = 1 / (1 + math.exp(-sum(w * v for w, v in zip(weights, x, strict=True))))
+        found = [s + (hit - p) * v for s, v in zip(found, x, strict=True)]
+    return found
+
+
+def limit(strangeness, alpha):
+    """The ⌈(n + 1)(1 − α)⌉-th smallest; ``alpha`` is a Fraction."""
+    at = math.ceil((len(strangeness) + 1) * (1 - Fraction(alpha)))
+    return sorted(strangeness)[max(1, at) - 1] if at <= len(strangeness) else math.inf
+
+
+def truth(ids, true, width, groups, n_groups, never):
+    """What is kept of one ranking: hits, how many true labels of each group stand behind, and the deepest place."""
+    hits = [int(label in true) for label in ids[:width]]
+    beyond = [0] * n_groups
+    for label in true:
+        if label not in ids[:width]:
+            beyond[groups[label] if label < len(groups) else 0] += 1
+    places = [ids.index(label) + 1 if label in ids else never for label in true]
+    return hits, beyond, max(places, default=0)
+
+
+def precise_threshold(probabilities, hits, share):
+    """The lowest threshold above which one wrong label more than there were would leave this share right."""
+    found = math.inf
+    for threshold in set(probabilities):
+        chosen = [hit for p, hit in zip(probabilities, hits, strict=True) if p >= threshold]
+        if chosen.count(0) + 1 <= (1 - share) * (len(chosen) + 1) + 1e-9:
+            found = min(found, threshold)
+    return found
+
+
+def mean_f1(probabilities, hits, keys, true, threshold):
+    """The mean of F1 over keys of which anything is true or assigned."""
+    total, counted = 0.0, 0
+    for key in range(len(true)):
+        chosen = [h for p, h, k in zip(probabilities, hits, keys, strict=True) if k == key and p >= threshold]
+        if chosen or true[key]:
+            total, counted = total + 2 * sum(chosen) / (len(chosen) + true[key]), counted + 1
+    return total / counted
+
+
+def contradiction(expected, hits, stretches, alarm):
+    """The stretch of the last examples with the largest z above ``alarm``; 0 where there is none."""
+    keep = 0
+    for s in stretches:
+        if s <= len(hits) - stretches[0]:
+            p, came = expected[-s:], hits[-s:]
+            spread = sum(q * (1 - q) for q in p)
+            z = abs(sum(came) - sum(p)) / math.sqrt(1 + (1 + s / (len(hits) - s)) * spread)
+            if z > alarm:
+                keep, alarm = s, z
+    return keep
