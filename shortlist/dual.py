@@ -12,11 +12,11 @@ to make room for the next block.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from shortlist.arrays.kernels import Floats, Longs
@@ -27,10 +27,11 @@ from shortlist.files.store import State
 
 KERNELS = ("polynomial", "rbf")
 BLOCK = 256
-Function = Callable[[Any, Any], Any]
+Matrix: TypeAlias = scipy.sparse.csr_array | Floats
+Function = Callable[[Matrix, Matrix], ArrayLike]  # of two matrices, the kernel's value for each pair of their rows
 
 
-def kernel_function(kernel: Any, degree: Any, gamma: Any, coef0: Any) -> Function:
+def kernel_function(kernel: str | Function | None, degree: int, gamma: float, coef0: float) -> Function:
     """The function that gives k(a, b) for all rows a of one matrix and b of another."""
     if callable(kernel):
         return kernel
@@ -55,7 +56,7 @@ def gram(function: Function, A: scipy.sparse.csr_array, B: scipy.sparse.csr_arra
     return np.ascontiguousarray(values)
 
 
-def _as_dense(A: scipy.sparse.csr_array, B: scipy.sparse.csr_array) -> tuple[Any, Any]:
+def _as_dense(A: scipy.sparse.csr_array, B: scipy.sparse.csr_array) -> tuple[Matrix, Matrix]:
     return (A.toarray(), B.toarray()) if 4 * A.nnz >= A.shape[0] * A.shape[1] else (A, B)
 
 
@@ -70,7 +71,7 @@ class Supports:
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, NDArray[np.generic]]:
         """For the model file."""
         rows = self.rows
         indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
@@ -100,7 +101,7 @@ class Supports:
         sorter = np.argsort(self.origin, kind="stable")
         return sorter[np.searchsorted(self.origin, block, sorter=sorter)]
 
-    def drop(self, used: Any, coefficients: Floats, most: int | None) -> Longs:
+    def drop(self, used: NDArray[np.bool_], coefficients: Floats, most: int | None) -> Longs:
         """Drop the rows that are not used, then those that move w least beyond ``most``; gives the places kept.
 
         used: bool[m]; coefficients: float64[m], ‖α_s‖ of each row.

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.sparse import compressed
 from shortlist.errors import InputError
+
+Label = str | int | float
+# What people may give as the labels of examples: label lists, one label for each, or an indicator matrix.
+LabelsLike: TypeAlias = Iterable[Label | Iterable[Label]] | ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix
 
 LONG = 1000  # letters of a label that an array of texts would give to every other label too
 FEW = 20  # so many labels are compared with one another faster than sorted
@@ -53,19 +57,19 @@ class LabelSets(NamedTuple):
         return cls(np.cumsum(counts), np.concatenate([np.zeros(0, dtype=np.int32), *(part.ids for part in parts)]))
 
 
-class NumberedLabels(Sequence[list[Any]]):
+class NumberedLabels(Sequence[list[Label]]):
     """The label lists of many examples: names, each once, and the numbers of each example's labels among them.
 
     A sequence of label lists, which can stand wherever these can. Not every name need occur: batches of one file
     share their names, to which later batches add. A label may stand twice with one example, as it was given.
     """
 
-    def __init__(self, names: list[Any], sets: LabelSets) -> None:
-        self.names = names
+    def __init__(self, names: list[Label] | list[str], sets: LabelSets) -> None:
+        self.names: list[Any] = names
         self.sets = sets
 
     @classmethod
-    def of(cls, lists: Sequence[list[Any]]) -> NumberedLabels:
+    def of(cls, lists: Sequence[Sequence[Label]]) -> NumberedLabels:
         """The same label lists; names in order of first appearance."""
         if isinstance(lists, NumberedLabels):
             return lists
@@ -75,7 +79,7 @@ class NumberedLabels(Sequence[list[Any]]):
         return cls(list(number), LabelSets(_offsets(lists), ids))
 
     @classmethod
-    def stack(cls, parts: Iterable[Sequence[list[Any]]]) -> NumberedLabels:
+    def stack(cls, parts: Iterable[Sequence[Sequence[Label]]]) -> NumberedLabels:
         """The label lists of all parts, one part after the other."""
         parts = list(parts)
         ready = [part for part in parts if isinstance(part, NumberedLabels)]
@@ -87,16 +91,16 @@ class NumberedLabels(Sequence[list[Any]]):
     def __len__(self) -> int:
         return self.sets.n_rows
 
-    def __iter__(self) -> Iterator[list[Any]]:
+    def __iter__(self) -> Iterator[list[Label]]:
         labels = map(self.names.__getitem__, self.sets.ids.tolist())
         for size in np.diff(self.sets.indptr).tolist():
             yield list(islice(labels, size))
 
     @overload
-    def __getitem__(self, which: int) -> list[Any]: ...
+    def __getitem__(self, which: int) -> list[Label]: ...
     @overload
     def __getitem__(self, which: slice) -> NumberedLabels: ...
-    def __getitem__(self, which: int | slice) -> list[Any] | NumberedLabels:
+    def __getitem__(self, which: int | slice) -> list[Label] | NumberedLabels:
         if isinstance(which, slice):
             return self.take(range(len(self))[which])
         indptr, ids = self.sets
@@ -130,18 +134,18 @@ class NumberedLabels(Sequence[list[Any]]):
 class LabelIndex:
     """The labels seen so far: ``names[i]`` is label number i, and ``number[name]`` its inverse."""
 
-    def __init__(self, names: Iterable[Any] = ()) -> None:
-        self.names: list[Any] = list(names)
-        self.number: dict[Any, int] = {name: i for i, name in enumerate(self.names)}
+    def __init__(self, names: Iterable[Label] = ()) -> None:
+        self.names: list[Label] = list(names)
+        self.number: dict[Label, int] = {name: i for i, name in enumerate(self.names)}
         if len(self.number) != len(self.names):
             raise InputError("a label is named twice")
         self.n_bytes = sum(map(len, map(str, self.names)))  # of all names together
-        self._met: tuple[list[Any], NDArray[np.int32]] = ([], np.empty(0, dtype=np.int32))
+        self._met: tuple[list[Label], NDArray[np.int32]] = ([], np.empty(0, dtype=np.int32))
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def learn(self, Y: Any, n_rows: int) -> LabelSets:
+    def learn(self, Y: LabelsLike, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples; unseen labels get the next numbers."""
         labels = numbered(Y, n_rows)
         numbers = self._numbers_of(labels.names)
@@ -154,7 +158,7 @@ class LabelIndex:
             numbers[i] = self.number[name]
         return labels.numbered_as(numbers)
 
-    def _numbers_of(self, names: list[Any]) -> NDArray[np.int32]:
+    def _numbers_of(self, names: list[Label]) -> NDArray[np.int32]:
         """The numbers of these names, −1 where one has not been met. Batches that share names are met with them."""
         before, numbers = self._met
         numbers = numbers if before is names else numbers[:0]
@@ -164,7 +168,7 @@ class LabelIndex:
         self._met = names, numbers
         return numbers
 
-    def find(self, label: Any) -> int:
+    def find(self, label: Label) -> int:
         """The number of a label, which must have been learned."""
         try:
             return self.number[label]
@@ -172,7 +176,7 @@ class LabelIndex:
             known = f"{len(self)} others have"
             raise InputError(f"the label {shown(label)} has not been learned; {known}") from None
 
-    def look_up(self, Y: Any, n_rows: int) -> LabelSets:
+    def look_up(self, Y: LabelsLike, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples without learning any: unseen ones get numbers from len(self) on."""
         labels = numbered(Y, n_rows)
         numbers = np.array([self.number.get(name, -1) for name in labels.names], dtype=np.int32)
@@ -182,7 +186,7 @@ class LabelIndex:
         return labels.numbered_as(numbers)
 
 
-def numbered(Y: Any, n_rows: int) -> NumberedLabels:
+def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
     """The labels of n_rows examples, checked; what is bad is refused."""
     if isinstance(Y, NumberedLabels):
         _check_count(len(Y), n_rows)
@@ -193,11 +197,16 @@ def numbered(Y: Any, n_rows: int) -> NumberedLabels:
     return labels
 
 
-def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
+def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
     """The labels of each example as a list, from a list of label lists, one label each, or an indicator matrix.
 
     A label is text or a number: what can be stored and compared.
     """
+    given: Any = Y
+    return _checked(given, n_rows)
+
+
+def _checked(Y: Any, n_rows: int) -> list[list[Label]]:
     if isinstance(Y, list) and len(Y) == n_rows and _are_plain(Y):
         return Y
     if scipy.sparse.issparse(Y):
@@ -226,36 +235,37 @@ def label_lists(Y: Any, n_rows: int) -> list[list[Any]]:
     return lists
 
 
-def class_list(classes: Any) -> list[list[Any]]:
+def class_list(classes: LabelsLike) -> list[list[Label]]:
     """The labels that ``classes`` names, each as the label list of one example."""
     try:
         if scipy.sparse.issparse(classes):
             raise TypeError
-        listed = _one(classes) if isinstance(classes, (set, frozenset)) else list(classes)
+        listed = _one(classes) if isinstance(classes, (set, frozenset)) else list(classes)  # type: ignore[arg-type]
     except TypeError:
         raise InputError(f"classes must be a list of labels, not {shown(classes)}") from None
     return label_lists(listed, len(listed))
 
 
-def as_array(names: list[Any]) -> NDArray[Any]:
+def as_array(names: Sequence[Label]) -> NDArray[np.generic]:
     """Labels as an array: of text or of numbers where such an array holds every one of them as it is."""
-    kinds = set(map(type, names))
-    if (kinds == {int} and max(map(abs, names)) < 2**63) or kinds in ({bool}, {float}):
-        return np.array(names)
-    if kinds == {str} and max(map(len, names)) <= LONG and not any(name.endswith("\0") for name in names):
-        return np.array(names)  # NumPy takes a last NUL for room that is not used, and gives all texts the same room
-    array = np.empty(len(names), dtype=object)
-    array[:] = names
+    values: list[Any] = list(names)
+    kinds = set(map(type, values))
+    if (kinds == {int} and max(map(abs, values)) < 2**63) or kinds in ({bool}, {float}):
+        return np.array(values)
+    if kinds == {str} and max(map(len, values)) <= LONG and not any(name.endswith("\0") for name in values):
+        return np.array(values)  # NumPy takes a last NUL for room that is not used, and gives all texts the same room
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
     return array
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as a sentence shows it: on one line, and not at full length."""
     said = " ".join(repr(value).split())
     return said if len(said) <= 60 else f"{said[:59]}…"
 
 
-def label_counts(lists: Sequence[list[Any]]) -> NDArray[np.int64]:
+def label_counts(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
     """How many labels each example has."""
     if isinstance(lists, NumberedLabels):
         return np.diff(lists.sets.indptr)
@@ -272,7 +282,7 @@ def _are_plain(Y: list[Any]) -> bool:
     return set(map(type, Y)) <= {list} and set(map(type, chain.from_iterable(Y))) <= {str, int}
 
 
-def _one(labels: Any) -> list[Any]:
+def _one(labels: Any) -> list[Label]:
     if isinstance(labels, (list, tuple)):
         return list(map(_plain, labels))
     if isinstance(labels, np.ndarray):
@@ -285,7 +295,7 @@ def _one(labels: Any) -> list[Any]:
     return [_plain(labels)]
 
 
-def _plain(label: Any) -> Any:
+def _plain(label: Any) -> Label:
     """A label of NumPy's or of a subclass (an enumeration's, say) as Python's own: what a model file gives back."""
     if isinstance(label, np.generic):
         label = label.item()
@@ -301,7 +311,7 @@ def _is_label(label: Any) -> bool:
     return isinstance(label, (str, int, float)) and label == label
 
 
-def _offsets(lists: Sequence[list[Any]]) -> NDArray[np.int64]:
+def _offsets(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
     """Where each of these lists begins if they are laid end to end."""
     return np.append(0, np.cumsum(label_counts(lists)))
 

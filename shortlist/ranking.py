@@ -9,16 +9,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.labels import Label
+
 
 class Ranking:
-    """The best labels of one text or row, or of many, best first.
+    """The best labels of one example, or of many, best first.
 
-    ``labels`` and ``scores`` have k entries for one, n × k for many: None and NaN stand where fewer than k labels
-    were retrieved. A ranking of one iterates as (label, score) pairs; a ranking of many as rankings of one.
-    ``ids`` gives the labels as numbers in order of first appearance, −1 where there is none.
+    A ranking of one iterates as (label, score) pairs; a ranking of many as rankings of one.
+
+    Parameters
+    ----------
+    ids : array of shape (k,) or (n, k)
+        The labels as numbers in order of first appearance, −1 where fewer than k labels were retrieved.
+    scores : array of the same shape
+        Their scores, NaN where there is no label.
+    names : sequence
+        The label of each number.
+
+    Attributes
+    ----------
+    ids, scores : array
+        As above.
+    labels : array of the same shape
+        The labels themselves, None where there is none.
+
+    Examples
+    --------
+    >>> from shortlist import Categorizer
+    >>> model = Categorizer().fit(["wheat exports rose", "crude oil prices"], [["grain"], ["energy"]])
+    >>> ranking = model.rank(["oil", "wheat"], k=1)
+    >>> ranking.labels.tolist()
+    [['energy'], ['grain']]
+    >>> [label for label, score in ranking[0]]
+    ['energy']
     """
 
-    def __init__(self, ids: NDArray[np.int32], scores: NDArray[np.float64], names: Sequence[Any]) -> None:
+    def __init__(self, ids: NDArray[np.int32], scores: NDArray[np.float64], names: Sequence[Label]) -> None:
         self.ids = ids
         self.scores = scores
         self._names = names
@@ -69,16 +95,38 @@ class Ranking:
 class Explanation:
     """Why a label has its score: the votes of the features, heaviest first. The votes sum to the score.
 
-    ``spans`` tells for each vote where its feature stands in the text: pairs of the first character and the one after
-    the last. It is empty where there is no text.
+    Parameters
+    ----------
+    label : label
+        What is explained.
+    score : float
+        Its score.
+    votes : list of (feature, float)
+        What each feature adds to the score.
+    spans : list of lists of (int, int)
+        For each vote, where its feature stands in the text: the first character and the one after the last. Empty where
+        there is no text.
+
+    Attributes
+    ----------
+    label, score, votes, spans
+        As above.
+
+    Examples
+    --------
+    >>> from shortlist import Categorizer
+    >>> model = Categorizer().fit(["wheat exports rose", "crude oil prices"], [["grain"], ["energy"]])
+    >>> explanation = model.explain("crude oil", "energy")
+    >>> explanation.label, len(explanation) > 0
+    ('energy', True)
     """
 
-    label: Any
+    label: Label
     score: float
-    votes: list[tuple[Any, float]]
+    votes: list[tuple[Label, float]]  # a feature, by its name or its column
     spans: list[list[tuple[int, int]]] = field(default_factory=list, compare=False)
 
-    def __iter__(self) -> Iterator[tuple[Any, float]]:
+    def __iter__(self) -> Iterator[tuple[Label, float]]:
         return iter(self.votes)
 
     def __len__(self) -> int:

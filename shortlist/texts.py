@@ -6,8 +6,8 @@ tokeniser goes over the code points of the whole block; a text becomes a ``str``
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from collections.abc import Iterable, Iterator, Sequence
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,7 @@ class Texts(Sequence[str]):
         return repr(list(self))
 
 
-def as_texts(texts: Any, name: str = "texts") -> Sequence[str]:
+def as_texts(texts: Iterable[str], name: str = "texts") -> Sequence[str]:
     """Check that these are texts, and give them as a list, or as they lie in one."""
     if isinstance(texts, Texts):
         return texts

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown
-from shortlist.arrays.kernels import Longs, kernel
+from shortlist.arrays.kernels import Longs, kernel, step
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.texts import to_text
@@ -45,7 +45,9 @@ class Vocabulary:
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The numbers of these features, −1 where one is unknown."""
-        return _find(hashes, self._slots, self._hashes)
+        numbers = np.empty(hashes.size, dtype=np.int32)
+        _find(hashes, self._slots, self._hashes, numbers)
+        return numbers
 
     def learn(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The numbers of these features, and where among them each new one first stood. New ones have empty names."""
@@ -140,23 +142,29 @@ def as_text(letters: NDArray[np.uint8]) -> str:
     return letters.tobytes().decode("utf-8", "surrogatepass")
 
 
-@kernel
-def _find(wanted: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """The number of each wanted hash, or EMPTY. slots int32[power of 2] hold numbers, hashes uint64[...] by number."""
+@step
+def _slot(wanted: np.uint64, slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> np.uint64:
+    """The slot that holds the number of a hash, or the empty one where it belongs.
+
+    slots int32[power of 2] hold numbers or EMPTY, hashes uint64[...] are in the order of the numbers.
+    """
     mask = np.uint64(slots.size - 1)
-    numbers = np.empty(wanted.size, np.int32)
+    slot = wanted & mask
+    while slots[slot] != EMPTY and hashes[slots[slot]] != wanted:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@step
+def _find(
+    wanted: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64], numbers: NDArray[np.int32]
+) -> None:
+    """Write the number of each wanted hash, or EMPTY, to numbers int32[as many]."""
     for j in range(wanted.size):
-        h = wanted[j]
-        slot = h & mask
-        number = slots[slot]
-        while number != EMPTY and hashes[number] != h:
-            slot = (slot + np.uint64(1)) & mask
-            number = slots[slot]
-        numbers[j] = number
-    return numbers
+        numbers[j] = slots[_slot(wanted[j], slots, hashes)]
 
 
-@kernel
+@step
 def _learn(
     wanted: NDArray[np.uint64],
     done: int,
@@ -172,20 +180,15 @@ def _learn(
 
     Gives how many are done, and how many of them are new. A new feature's name ends where the one before it does.
     """
-    mask = np.uint64(slots.size - 1)
     for j in range(done, wanted.size):
-        h = wanted[j]
-        slot = h & mask
+        slot = _slot(wanted[j], slots, hashes)
         number = slots[slot]
-        while number != EMPTY and hashes[number] != h:
-            slot = (slot + np.uint64(1)) & mask
-            number = slots[slot]
         if number == EMPTY:
             if size[0] == hashes.size:
                 return j, n_new
             number = np.int32(size[0])
             slots[slot] = number
-            hashes[number] = h
+            hashes[number] = wanted[j]
             ends[number + 1] = ends[number]
             size[0] += 1
             new[n_new] = j
@@ -194,15 +197,11 @@ def _learn(
     return wanted.size, n_new
 
 
-@kernel
+@step
 def _fill(slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
     """Enter all hashes in an empty table."""
-    mask = np.uint64(slots.size - 1)
     for number in range(hashes.size):
-        slot = hashes[number] & mask
-        while slots[slot] != EMPTY:
-            slot = (slot + np.uint64(1)) & mask
-        slots[slot] = number
+        slots[_slot(hashes[number], slots, hashes)] = number
 
 
 @kernel

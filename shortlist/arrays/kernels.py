@@ -1,4 +1,4 @@
-"""How a hot loop is compiled, and the sparse-row steps that several algorithms share."""
+"""How a hot loop is compiled, and the steps that several algorithms share."""
 
 import contextlib
 from collections.abc import Callable
@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.options import DefaultOptions
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
@@ -21,10 +22,25 @@ Floats = NDArray[np.float64]  # values, weights, scores
 
 LEAST_SQUARE = np.finfo(np.float64).tiny  # a smaller sum of squares has lost digits, or all
 
+UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}  # a Numba without it is only slower
+
 
 def kernel(function: Function) -> Function:
     """Compile once per machine, release the interpreter lock while running, divide as NumPy does."""
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    return _compiled(function)
+
+
+def step(function: Function) -> Function:
+    """As ``kernel``, for a loop cut into small steps none of which makes an array.
+
+    Numba counts the references to an array at each call that it is given to, which can take longer than a small step.
+    Here nobody counts: whoever called the loop from Python holds its arrays.
+    """
+    return _compiled(function, **UNCOUNTED)
+
+
+def _compiled(function: Function, **options: bool) -> Function:
+    compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
     if compiled is not function:  # as it is where compilation is turned off
         with contextlib.suppress(RuntimeError):  # no folder can be written, neither here nor the user's own
             compiled._cache = StampedCache(function)
@@ -71,6 +87,15 @@ def add(indices: Ints, data: Floats, scale: float, dense: Floats) -> None:
     """Add ``scale`` times a sparse row (indices int32[m], data float64[m]) to a dense vector, in place."""
     for j in range(indices.size):
         dense[indices[j]] += scale * data[j]
+
+
+@kernel
+def prefix_sums(values: Floats) -> Floats:
+    """The sums of the first 0, 1, …, n of the values float64[n], as float64[n + 1]."""
+    sums = np.zeros(values.size + 1)
+    for i in range(values.size):
+        sums[i + 1] = sums[i] + values[i]
+    return sums
 
 
 @kernel

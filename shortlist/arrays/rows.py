@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import scale_to_unit_length
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Rows(NamedTuple):
@@ -87,7 +89,7 @@ class RowStore(Protocol):
         """All rows."""
 
 
-def as_plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+def as_plain(array: NDArray[np.generic], dtype: type[Scalar]) -> NDArray[Scalar]:
     """The array as kernels are compiled for: that type, contiguous, writable. Copied only where it is not."""
     return np.require(array, dtype=dtype, requirements=["C", "A", "W"])
 

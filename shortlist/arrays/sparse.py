@@ -27,7 +27,7 @@ class Compressed(NamedTuple):
     data: NDArray[np.float64]
 
 
-def compressed(X: Any, name: str = "X") -> Compressed:
+def compressed(X: scipy.sparse.sparray | scipy.sparse.spmatrix, name: str = "X") -> Compressed:
     """The rows of a sparse matrix of finite numbers. Arrays are shared where nothing had to be changed."""
     if X.ndim != 2:
         raise InputError(f"{name} must have two dimensions, not {X.ndim}; of one row, write {name}.reshape(1, -1)")
@@ -51,7 +51,7 @@ def compressed(X: Any, name: str = "X") -> Compressed:
     return found
 
 
-def one_row(x: Any, name: str = "x") -> scipy.sparse.coo_array:
+def one_row(x: scipy.sparse.sparray, name: str = "x") -> scipy.sparse.coo_array:
     """A sparse array of one dimension as a matrix of one row."""
     columns = np.asarray(x.indices if x.format == "csr" else x.tocoo().coords[-1])
     try:

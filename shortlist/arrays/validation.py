@@ -6,26 +6,27 @@ import operator
 import re
 from collections.abc import Collection
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from shortlist.arrays.rows import Rows, as_plain
+from shortlist.arrays.rows import MatrixLike, Rows, as_plain
 from shortlist.arrays.sparse import Compressed, compressed
 from shortlist.errors import InputError
 
+Choice = TypeVar("Choice")
 
-def as_rows(X: Any, *, nonnegative: bool = False) -> Rows:
+
+def as_rows(X: MatrixLike, *, nonnegative: bool = False) -> Rows:
     """Check a dense or sparse matrix and give its rows, columns ascending, without stored zeros or repeats.
 
     The caller's matrix is never modified. With ``nonnegative`` a negative value is refused.
     """
-    if not scipy.sparse.issparse(X):
-        X = _as_matrix(X)
-    rows = compressed(X) if scipy.sparse.issparse(X) else _from_dense(X)
+    matrix = X if scipy.sparse.issparse(X) else _as_matrix(X)
+    rows = compressed(matrix) if scipy.sparse.issparse(matrix) else _from_dense(matrix)
     if nonnegative and rows.data.size and rows.data.min() < 0:
         row = int(np.searchsorted(rows.indptr, int(np.argmin(rows.data)), side="right")) - 1
         raise InputError(
@@ -36,11 +37,11 @@ def as_rows(X: Any, *, nonnegative: bool = False) -> Rows:
         as_plain(rows.indptr, np.int64),
         as_plain(rows.indices, np.int32),
         as_plain(rows.data, np.float64),
-        int(X.shape[1]),
+        int(matrix.shape[1]),
     )
 
 
-def _as_matrix(X: Any) -> Any:
+def _as_matrix(X: MatrixLike) -> Any:
     """What is not a sparse matrix, as a dense one of finite numbers (or a sparse one, of a frame with such columns)."""
     try:
         return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
@@ -60,7 +61,7 @@ def _from_dense(array: NDArray[np.float64]) -> Compressed:
     return Compressed(np.append(0, ends), indices, data)
 
 
-def as_numbers(values: Any, name: str, *, length: int | None = None) -> NDArray[np.float64]:
+def as_numbers(values: ArrayLike, name: str, *, length: int | None = None) -> NDArray[np.float64]:
     """Check a one-dimensional array of finite numbers."""
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -80,10 +81,10 @@ MOST_AMOUNT = 2**62  # what an amount of something may be: bytes, edges, example
 MOST_SEED = 2**32 - 1  # of all that draws random numbers
 
 
-def as_whole(value: Any, name: str, *, least: int = 0, most: int = MOST) -> int:
+def as_whole(value: object, name: str, *, least: int = 0, most: int = MOST) -> int:
     """Check a whole-number parameter against its bounds."""
     try:
-        number = operator.index(value)
+        number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise InputError(f"{name} must be a whole number, not {value!r}") from None
     if number < least:
@@ -93,15 +94,15 @@ def as_whole(value: Any, name: str, *, least: int = 0, most: int = MOST) -> int:
     return number
 
 
-def as_seed(value: Any) -> int | None:
+def as_seed(value: object) -> int | None:
     """Check a ``random_state``: a whole number, or None."""
     return None if value is None else as_whole(value, "random_state", most=MOST_SEED)
 
 
-def as_real(value: Any, name: str, *, least: float = -np.inf, most: float = np.inf) -> float:
+def as_real(value: object, name: str, *, least: float = -np.inf, most: float = np.inf) -> float:
     """Check a real-number parameter, which is finite, against its bounds."""
     try:
-        number = float(operator.pos(value))  # of a text, which float would read, there is no such thing
+        number = float(operator.pos(value))  # type: ignore[arg-type] # a text, which float would read, has no sign
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be a number, not {value!r}") from None
     if np.isinf(number):
@@ -112,17 +113,17 @@ def as_real(value: Any, name: str, *, least: float = -np.inf, most: float = np.i
     return number
 
 
-def as_choice(value: Any, name: str, choices: Collection[Any]) -> Any:
+def as_choice(value: object, name: str, choices: Collection[Choice]) -> Choice:
     """Check a parameter that takes one of a few values."""
     if value not in choices:
         raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
-    return value
+    return cast("Choice", value)
 
 
 SIZES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
-def as_size(value: Any, name: str, *, least: int = 0) -> int:
+def as_size(value: object, name: str, *, least: int = 0) -> int:
     """Check an amount of memory: a number of bytes, or text such as "2GB" or "500 MB"."""
     number = value
     if isinstance(value, str):

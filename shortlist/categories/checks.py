@@ -25,7 +25,23 @@ from shortlist.files import store
 
 
 def check_learner(learner: Any) -> None:
-    """Try the whole contract on copies of a learner. Raises AssertionError in the promise that is broken."""
+    """Try the whole contract of learners of categories on copies of a learner.
+
+    Parameters
+    ----------
+    learner : CategoryLearner
+        A learner, fitted or not; it is not changed.
+
+    Raises
+    ------
+    AssertionError
+        In the promise that is broken.
+
+    Examples
+    --------
+    >>> from shortlist import FrequencyBaseline, check_learner
+    >>> check_learner(FrequencyBaseline())
+    """
     for promise in PROMISES:
         promise(clone(learner))
 

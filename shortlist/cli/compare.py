@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shortlist.cli.options import Data, Json, Reading, reads
 from shortlist.cli.terminal import print_json, print_table, progress, say_when_compiling, size
 from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.arrays.rows import Rows
 
 SURE = 0.05
 
@@ -75,7 +78,7 @@ def compare(
     print_table("Differences", ["", "R1", "sign test p", "Wilcoxon p", "more than chance"], shown)
 
 
-def load(data: str, reading: Reading) -> tuple[Any, list[list[Any]]]:
+def load(data: str, reading: Reading) -> tuple[list[str] | Rows, list[list[str]]]:
     """All texts or rows of a file, and their labels."""
     from shortlist.arrays.rows import Rows
     from shortlist.inputs.labelled import with_labels

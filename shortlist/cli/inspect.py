@@ -12,6 +12,7 @@ from shortlist.cli.terminal import facts_in_words, print_json, print_table, prog
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
+    from shortlist.inputs import Stream
     from shortlist.models.base import Model
 
 
@@ -79,7 +80,7 @@ def show_model(file: Path, facts: dict[str, Any]) -> None:
         print_table("", ["feature", "leak"], facts["largest_leaks"])
 
 
-def about_data(stream: Any) -> dict[str, Any]:
+def about_data(stream: Stream) -> dict[str, Any]:
     """What was understood of a file of examples."""
     examples = n_labels = n_features = active = 0
     labels: set[str] = set()

@@ -63,7 +63,7 @@ class Reading:
     )
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, count them, and say so.")] = False
 
-    def open(self, source: str, format: str | None = None, **more: Any) -> Stream:
+    def open(self, source: str, format: str | None = None, **more: str | None) -> Stream:
         """The stream of examples of a data argument, in the format that the user or the task has chosen."""
         from shortlist.inputs import read
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shortlist.cli.options import Data, Json, Reading, Settable, named_values, reads
 from shortlist.cli.terminal import print_json, say_when_compiling, size
 from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.inputs import Stream
+    from shortlist.models.plan import Plan
 
 
 @reads
@@ -59,14 +63,14 @@ def plan(
         )
 
 
-def share_read(stream: Any, tried: int) -> float:
+def share_read(stream: Stream, tried: int) -> float:
     """Which share of the data has been read: by bytes, or, where they are not known, by examples, counted."""
     if stream.bytes_total:
         return min(1.0, stream.bytes_read / stream.bytes_total)
     return tried / (tried + sum(len(batch) for batch in stream))
 
 
-def needs(found: Any) -> str:
+def needs(found: Plan) -> str:
     return (
         f"{size(found.memory)} of memory and {found.seconds:.1f} s of processor time, and gives a model file of "
         f"{size(found.model_size)}"

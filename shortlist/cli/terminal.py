@@ -6,7 +6,7 @@ import functools
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,11 @@ def say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False))
 
 
-def print_table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None:
+def print_table(title: str, columns: list[str], rows: Iterable[Iterable[object]]) -> None:
     """A table whose numbers stand to the right."""
     from rich import box
     from rich.console import Console
@@ -59,7 +59,7 @@ def lines_of(answers: Iterable[Answers], as_json: bool) -> Iterator[str]:
             yield from (line + "\n" for line in some.lines())
 
 
-def facts_in_words(facts: dict[str, Any]) -> str:
+def facts_in_words(facts: Mapping[str, object]) -> str:
     """Numbers with their names: 6 examples, 3 labels."""
     return ", ".join(f"{value:,} {name}" for name, value in facts.items() if isinstance(value, int))
 

@@ -16,7 +16,12 @@ import threading
 from collections.abc import Callable
 from functools import wraps
 from threading import Lock, get_ident
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from _thread import LockType
+
+    from typing_extensions import Self
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -28,26 +33,26 @@ class ModelLock:
         self.gate = Lock()  # held by whoever writes
         self.turn = Lock()  # held by whoever waits to read: the next to write lets it go first
         self.writer: int | None = None  # the thread that writes
-        self.readers: dict[Any, int] = {}  # their locks, and their threads
+        self.readers: dict[LockType, int] = {}  # their locks, and their threads
         self.making = threading.RLock()  # for what is made when it is first asked for, by readers
 
-    def others(self, thread: int) -> list[Any]:
+    def others(self, thread: int) -> list[LockType]:
         return [lock for lock, reader in list(self.readers.items()) if reader != thread]
 
     def reads_twice(self, thread: int) -> bool:
         """Whether a reader that has just entered itself was reading before: whoever writes waits for it in any case."""
         return list(self.readers.values()).count(thread) > 1
 
-    def __deepcopy__(self, memo: Any) -> ModelLock:
+    def __deepcopy__(self, memo: dict[int, object]) -> ModelLock:
         return ModelLock()
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[ModelLock], tuple[()]]:
         return ModelLock, ()
 
 
-def lock_of(model: Any) -> ModelLock:
+def lock_of(model: object) -> ModelLock:
     try:
-        lock: ModelLock = model._lock
+        lock: ModelLock = model._lock  # type: ignore[attr-defined]
     except AttributeError:
         lock = model.__dict__.setdefault("_lock", ModelLock())  # of two threads that come first, both get the same
     return lock
@@ -109,7 +114,7 @@ class Shared:
     """Base class of models that threads may share: to copy one is to read it."""
 
     @reading
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         copied = memo[id(self)] = type(self).__new__(type(self))
         copied.__dict__ = copy.deepcopy(self.__dict__, memo)
         return copied

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
+Given = TypeVar("Given")
 NAME = "a stage ahead"
 AHEAD = 2  # items that may wait: enough that no stage starves, few enough that they take no room
 
@@ -40,7 +41,7 @@ def prefetch(items: Iterable[Item]) -> Generator[Item, None, None]:
         maker.shutdown(wait=wait, cancel_futures=True)
 
 
-def by_threads(function: Callable[[Any], Item], items: Iterable[Any], workers: int) -> Iterator[Item]:
+def by_threads(function: Callable[[Given], Item], items: Iterable[Given], workers: int) -> Iterator[Item]:
     """What the function makes of each item, in their order, made by several threads a few items ahead."""
     with ThreadPoolExecutor(workers) as pool:
         waiting: deque[Any] = deque()

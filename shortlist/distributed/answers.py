@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shortlist.categories.learner import CategoryLearner
 from shortlist.distributed.categories import note, opened
 from shortlist.distributed.cluster import Cluster, digest
@@ -21,7 +24,7 @@ from shortlist.models.document_ranker import DocumentRanker, JudgedDocuments
 from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.ranking import Ranking
 
-Arrays = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
 
 
 def rank(
@@ -46,7 +49,7 @@ def evaluate(
 
 def judge(
     cluster: Cluster, parts: Sequence[Part], model: Model[Any], measures: Sequence[str], skipped: Skipped | None = None
-) -> Iterator[Any]:
+) -> Iterator[JudgedDocuments | JudgedRanking]:
     """What the model makes of the examples of each part, beside the truth."""
     if isinstance(model, DocumentRanker):
         for found in answers(cluster, parts, model, scored, skipped=skipped):
@@ -69,7 +72,7 @@ def answers(
     parts: Sequence[Part],
     model: Model[Any],
     function: Callable[..., Arrays],
-    *settings: Any,
+    *settings: int,
     skipped: Skipped | None = None,
 ) -> Iterator[Arrays]:
     """The arrays that ``function(model, part, stream, *settings)`` makes of each part, in order.
@@ -82,7 +85,7 @@ def answers(
     keys = [digest(known, part) for part in parts]
     for found in cluster.each(ask, lambda n: (parts[n], shared, function, settings), keys):
         note(skipped, found)
-        yield found.arrays
+        yield {name: np.asarray(array) for name, array in found.arrays.items()}
 
 
 # What workers do
@@ -93,7 +96,7 @@ def opened_model(state: State) -> Model[Any]:
     return cast("Model[Any]", as_model(opened(state)))
 
 
-def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings: tuple[Any, ...]) -> State:
+def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings: tuple[int, ...]) -> State:
     """One part's answer."""
     stream = part.open()
     arrays = function(model, part, stream, *settings)

@@ -27,13 +27,14 @@ from shortlist.distributed.parts import Part, check_counts
 from shortlist.errors import InputError
 from shortlist.files import store
 from shortlist.files.store import State, array_to_text, text_to_array
-from shortlist.inputs import Skipped
+from shortlist.inputs import Examples, Skipped
 from shortlist.inputs.labelled import with_labels
-from shortlist.labels import LabelIndex
+from shortlist.labels import Label, LabelIndex
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
 from shortlist.text.vectorizer import TextVectorizer
 
+LabelLists = list[list[Label]]
 Trained = TypeVar("Trained", bound=CategoryModel)
 
 
@@ -69,7 +70,9 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
 class Learning:
     """Learns from parts that have been surveyed."""
 
-    def __init__(self, cluster: Cluster, parts: Sequence[Part], surveys: list[State], text: Any) -> None:
+    def __init__(
+        self, cluster: Cluster, parts: Sequence[Part], surveys: list[State], text: TextVectorizer | None
+    ) -> None:
         self.cluster, self.parts, self.surveys = cluster, parts, surveys
         self.counts = [int(found.settings["examples"]) for found in surveys]
         widest = max(int(found.settings["features"]) for found in surveys)
@@ -78,7 +81,7 @@ class Learning:
         self.text = cluster.submit(opened, state)
         self.known = digest(state)
 
-    def add(self, learner: Any) -> Any:
+    def add(self, learner: AdditiveLearner) -> AdditiveLearner:
         """A learner of sums: each part is added up apart, and all are merged."""
         n_examples = sum(self.counts)
         if not isinstance(learner, IndependentIndex) or learner.threshold is not None or n_examples == 1:
@@ -106,7 +109,7 @@ class Learning:
             merged.merge(store.build(shard))
         return merged
 
-    def mix(self, learner: Any) -> Any:
+    def mix(self, learner: ShardedLearner) -> ShardedLearner:
         """A learner that goes from row to row: in each pass, every part is a shard (categories/shards.py)."""
         learner._start()
         for found in self.surveys:
@@ -180,29 +183,32 @@ def owned(state: State) -> State:
 
 def load(
     part: Part, text: TextVectorizer | None, which: Longs | None = None, n_features: int | None = None
-) -> tuple[Rows, list[list[Any]]]:
+) -> tuple[Rows, LabelLists]:
     """The rows and labels of a part, or of some of its examples; with so many columns, whichever occur."""
     stream = part.open()
     blocks: list[Rows] = []
-    labels: list[list[Any]] = []
+    labels: LabelLists = []
     for batch in with_labels(part.name, stream, stream):
         blocks.append(rows_of(part, batch) if text is None else text.rows(texts_of(part, batch)))
-        labels += batch.labels or []
+        labels += [list[Label](own) for own in batch.labels or ()]
     rows = Rows.stack(blocks)
     rows = rows._replace(n_features=n_features or rows.n_features)
     return (rows, labels) if which is None else (some_rows(rows, which), [labels[i] for i in which.tolist()])
 
 
-def learn(part: Part, text: TextVectorizer | None, learner: Any, which: Longs | None = None) -> State:
+def learn(part: Part, text: TextVectorizer | None, learner: AdditiveLearner, which: Longs | None = None) -> State:
     """What a fresh learner makes of a part, or of some of its examples."""
     return clone(learner).learn_rows(*load(part, text, which)).to_state()
 
 
-def learn_shard(loaded: tuple[Rows, list[list[Any]]], began: Any, n_part: int, n_pass: int, n_parts: int) -> State:
+def learn_shard(
+    loaded: tuple[Rows, LabelLists], began: ShardedLearner, n_part: int, n_pass: int, n_parts: int
+) -> State:
     """What a pass makes of a part, from what the pass before has mixed; shuffled as ``fit`` does, but by part."""
     rows, lists = loaded
-    indptr, indices, data = (as_plain(array, array.dtype) for array in rows[:3])  # from elsewhere they are read-only
-    rows = began._prepare(Rows(indptr, indices, data, rows.n_features))
+    # From elsewhere they are read-only.
+    indptr, indices = as_plain(rows.indptr, np.int64), as_plain(rows.indices, np.int32)
+    rows = began._prepare(Rows(indptr, indices, as_plain(rows.data, np.float64), rows.n_features))
     labels = began._labels.learn(lists, rows.n_rows)
     shard, seed = began._shard(n_parts), began.random_state
     order = np.arange(rows.n_rows)
@@ -238,13 +244,13 @@ def begin(part: Part, text: TextVectorizer) -> State:
     return State("Beginning", {"texts": len(texts), "ngrams": chosen.ngrams, "prefix": chosen.prefix})
 
 
-def texts_of(part: Part, batch: Any) -> Sequence[str]:
+def texts_of(part: Part, batch: Examples) -> Sequence[str]:
     if batch.texts is None:
         raise InputError(f"{part.name} holds rows of features, and a Categorizer learns from texts")
     return batch.texts
 
 
-def rows_of(part: Part, batch: Any) -> Rows:
+def rows_of(part: Part, batch: Examples) -> Rows:
     if batch.rows is None:
         raise InputError(f"{part.name} holds texts; a learner alone takes rows of features: give a Categorizer")
     return batch.rows

@@ -58,7 +58,7 @@ class Cluster:
             except OSError as problem:
                 raise InputError(f"cannot make the folder {keep}: {problem.strerror}") from None
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
+    def submit(self, function: Callable[..., object], *arguments: object) -> Future:
         """A future for what other tasks need. The scheduler has it made again, should its worker be lost."""
         with self._or_lost(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             return self.client.submit(function, *arguments, pure=False)
@@ -66,7 +66,7 @@ class Cluster:
     def each(
         self,
         function: Callable[..., State],
-        arguments: Callable[[int], tuple[Any, ...]],
+        arguments: Callable[[int], tuple[object, ...]],
         keys: Sequence[str] | None = None,
         n_tasks: int | None = None,
     ) -> Iterator[State]:
@@ -164,7 +164,7 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
         yield client
 
 
-def digest(*things: Any) -> str:
+def digest(*things: object) -> str:
     """A name for a result: the same if, and only if, everything that went into it is."""
     return hashlib.sha256(json.dumps([__version__, *map(_plain, things)], sort_keys=True).encode()).hexdigest()[:32]
 

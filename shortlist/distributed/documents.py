@@ -7,7 +7,7 @@ constraints is solved here. The model is that of one machine, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -26,7 +26,8 @@ from shortlist.documents.ranker import StructuralRanker
 from shortlist.documents.structural_svm import Plane, RankingRisk, as_plane, largest_value, unit_of
 from shortlist.errors import InputError
 from shortlist.files.store import State, array_to_text, text_to_array
-from shortlist.inputs import Skipped
+from shortlist.inputs import Examples, Skipped
+from shortlist.inputs.labelled import judged
 from shortlist.models.document_ranker import DocumentRanker
 
 
@@ -107,11 +108,12 @@ def constraint(risk: RankingRisk, w: Floats) -> State:
     return State("Constraint", arrays={"sums": risk.add_up(w)})
 
 
-def gathered(part: Part, stream: Any) -> tuple[Rows, Floats, list[str]]:
+def gathered(part: Part, stream: Iterable[Examples]) -> tuple[Rows, Floats, list[str]]:
     """All documents of a part, their relevance and their queries."""
-    batches = list(stream)
-    for batch in batches:
-        if batch.rows is None or batch.relevance is None or batch.query is None:
-            raise InputError(f"{part.name} has no judged documents; they come as lines: relevance qid:query 1:value …")
-    relevance = np.concatenate([np.empty(0), *(batch.relevance for batch in batches)])
-    return Rows.stack([batch.rows for batch in batches]), relevance, [name for batch in batches for name in batch.query]
+    rows: list[Rows] = []
+    relevance, query = [np.empty(0)], []
+    for batch in judged(part.name, stream):
+        rows += [batch.rows] if batch.rows is not None else []
+        relevance += [batch.relevance] if batch.relevance is not None else []
+        query += batch.query or []
+    return Rows.stack(rows), np.concatenate(relevance), query

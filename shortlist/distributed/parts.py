@@ -23,7 +23,7 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs import FORMATS, Stream, read
 from shortlist.inputs.compression import Peekable, decompressed
-from shortlist.inputs.format import Format
+from shortlist.inputs.format import Format, Option
 from shortlist.inputs.reading import sniff
 from shortlist.inputs.source import Progress, Source
 
@@ -81,7 +81,7 @@ def cut(
     part_size: int = PART_SIZE,
     skip_bad: bool = False,
     encoding: str | None = None,
-    **options: Any,
+    **options: Option,
 ) -> list[Part]:
     """The parts of files, in order, each of about ``part_size`` bytes; the other arguments are those of ``read``."""
     size = as_whole(part_size, "part_size", least=1, most=MOST_AMOUNT)
@@ -125,7 +125,7 @@ def files(addresses: Iterable[str]) -> Iterator[str]:
 
 
 @contextmanager
-def opened(address: str) -> Iterator[Any]:
+def opened(address: str) -> Iterator[BinaryIO]:
     """The file, open for reading bytes."""
     try:
         with fsspec.open(address, "rb") as file:

@@ -13,13 +13,16 @@ random order and so gives the same answer each time.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_numbers, as_real, as_rows, as_whole
 from shortlist.concurrency.locks import reading
 from shortlist.documents.average_precision import map_loss
@@ -29,6 +32,9 @@ from shortlist.documents.ranker import LinearRanker
 from shortlist.documents.scaling import QueryScaler
 from shortlist.errors import InputError
 from shortlist.files.store import State
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 VARIANTS = (1, 2, 3, 4)
 METHOD = {3: "percentile", 4: "range"}
@@ -42,10 +48,37 @@ class AccuracySVM(LinearRanker):
 
     Parameters
     ----------
-    C : how much the errors count against ‖w‖².
-    variant : 1 to 4, as the paper numbers them. Variants 3 and 4 take raw retrieval scores, and need ``query`` to
-        score documents too.
-    n_thresholds : even thresholds for each retrieval score, in variants 3 and 4.
+    C : float, default 1.0
+        How much the errors count against ‖w‖².
+    variant : {1, 2, 3, 4}, default 1
+        As the paper numbers them. Variants 3 and 4 take raw retrieval scores, and need ``query`` to score documents
+        too.
+    n_thresholds : int, default 50
+        Even thresholds for each retrieval score, in variants 3 and 4.
+
+    Attributes
+    ----------
+    coef_ : array
+        The weights w, one for each feature or, in variants 3 and 4, for each bin.
+    intercept_ : float
+        The constant b.
+    n_iter_ : int
+        Steps of the solver.
+
+    References
+    ----------
+    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
+    precision. SIGIR.
+
+    Examples
+    --------
+    >>> from shortlist import AccuracySVM
+    >>> X, relevance = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.3], [0.2, 0.8]], [1, 0, 1, 0]
+    >>> ranker = AccuracySVM().fit(X, relevance, query=["q1", "q1", "q2", "q2"])
+    >>> ranker.score(X, relevance, query=["q1", "q1", "q2", "q2"])
+    1.0
+    >>> [rows.tolist() for query, rows, scores in ranker.rank([[0.0, 1.0], [1.0, 0.0]], query=["q3", "q3"])]
+    [[1, 0]]
     """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"accuracy": {}}
@@ -58,7 +91,7 @@ class AccuracySVM(LinearRanker):
         self.variant = variant
         self.n_thresholds = n_thresholds
 
-    def fit(self, X: Any, y: Any, query: Any = None) -> AccuracySVM:
+    def fit(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Learn from rows X, their relevance y and the id of the query each row answers."""
         C = as_real(self.C, "C", least=1e-9)
         as_choice(self.variant, "variant", VARIANTS)
@@ -75,20 +108,20 @@ class AccuracySVM(LinearRanker):
         return self
 
     @reading
-    def decision_function(self, X: Any, query: Any = None) -> Floats:
+    def decision_function(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
         """The score w·φ + b of each row, above 0 where the row is taken for relevant."""
         check_is_fitted(self, "coef_")
         self._check_width(as_rows(X))
         return self._features(X, query) @ self.coef_ + self.intercept_
 
-    def predict(self, X: Any, query: Any = None) -> Floats:
+    def predict(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
         """The same scores, under the name that scikit-learn's tools look for."""
         return self.decision_function(X, query)
 
-    def _scores(self, X: Any, query: Any) -> Floats:
+    def _scores(self, X: MatrixLike, query: ArrayLike | None) -> Floats:
         return self.decision_function(X, query)
 
-    def _features(self, X: Any, query: Any) -> Any:
+    def _features(self, X: MatrixLike, query: ArrayLike | None) -> scipy.sparse.csr_array:
         if self.variant not in METHOD:
             return as_rows(X).to_matrix()
         scores = QueryScaler(METHOD[self.variant]).transform(X, query=query)
@@ -105,7 +138,7 @@ class AccuracySVM(LinearRanker):
         return State("AccuracySVM", {"parameters": self.get_params(), "learned": learned}, {"coef": self.coef_})
 
     @classmethod
-    def from_state(cls, state: State) -> AccuracySVM:
+    def from_state(cls, state: State) -> Self:
         coef = state.array("coef", np.float64)
         ranker = cls(**state.settings["parameters"])
         learned = state.settings["learned"]

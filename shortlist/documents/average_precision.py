@@ -20,14 +20,52 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.arrays.kernels import Floats, Longs, kernel, prefix_sums
 from shortlist.documents.ranker import StructuralRanker
 
 
 class MapSVM(StructuralRanker):
-    """Linear ranker of documents that minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds the mean of 1 − AP.
+    """Linear ranker of documents that optimises mean average precision.
 
-    A relevance above 0 counts as relevant. ``score`` is mean average precision.
+    Minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds the mean of 1 − AP. A relevance above 0 counts as relevant.
+    ``score`` is mean average precision.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        How much the loss counts against ‖w‖².
+    tol : float, default 1e-3
+        The duality gap, in units of the objective, at which to stop; tol·C where C is below 1.
+    max_iter : int, default 10000
+        Passes over the data after which to stop in any case, with a warning that names the gap reached.
+    verbose : bool, default False
+        Whether to show the gap while fitting, where standard error is a terminal.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        The weights w.
+    objective_, duality_gap_ : float
+        The objective at ``coef_``, and an upper bound on how far it is above the least possible one.
+    n_iter_, n_constraints_, n_active_constraints_ : int
+        Passes over the data, constraints found, and those that hold the solution.
+    queries_set_aside_ : array
+        Ids of the queries without a relevant or without a non-relevant document, which teach nothing.
+
+    References
+    ----------
+    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
+    precision. SIGIR.
+
+    Examples
+    --------
+    >>> from shortlist import MapSVM
+    >>> X, relevance = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.3], [0.2, 0.8]], [1, 0, 1, 0]
+    >>> ranker = MapSVM().fit(X, relevance, query=["q1", "q1", "q2", "q2"])
+    >>> ranker.score(X, relevance, query=["q1", "q1", "q2", "q2"])
+    1.0
+    >>> [rows.tolist() for query, rows, scores in ranker.rank([[0.0, 1.0], [1.0, 0.0]], query=["q3", "q3"])]
+    [[1, 0]]
     """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"map": {}}
@@ -69,9 +107,7 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, harmonic: Floa
 def place_each(s: Floats, s_bar: Floats, harmonic: Floats) -> Longs:
     """opt_j in 1..R+1 of every non-relevant document, s float64[R], s_bar float64[N], both falling."""
     R, N = s.size, s_bar.size
-    prefix = np.zeros(R + 1)
-    for i in range(R):
-        prefix[i + 1] = prefix[i] + s[i]
+    prefix = prefix_sums(s)
     opt = np.empty(N + 1, dtype=np.int64)
     opt[0] = 1
     stride = 1

@@ -8,19 +8,23 @@ w_{f,1} + … + w_{f,m}.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_whole
 from shortlist.errors import InputError
 from shortlist.files.store import State
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from typing_extensions import Self
 
 SPACINGS = ("quantiles", "even")
 
@@ -30,20 +34,41 @@ class ScoreBins(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_thresholds : thresholds for each column; the paper takes 50.
-    spacing : ``"quantiles"``: as many of the scores seen in ``fit`` between any threshold and the next; ``"even"``:
-        the same distance between them, from the least to the greatest score seen.
+    n_thresholds : int, default 50
+        Thresholds for each column.
+    spacing : {"quantiles", "even"}, default "quantiles"
+        "quantiles": as many of the scores seen in ``fit`` between any threshold and the next; "even": the same distance
+        between them, from the least to the greatest score seen.
 
     Attributes
     ----------
-    thresholds_ : float64, columns × n_thresholds, ascending in each row.
+    thresholds_ : array of shape (n_features, n_thresholds)
+        The thresholds of each column, ascending.
+    n_features_in_ : int
+        The number of columns.
+
+    References
+    ----------
+    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
+    precision. SIGIR.
+
+    Examples
+    --------
+    >>> from shortlist import ScoreBins
+    >>> bins = ScoreBins(n_thresholds=3, spacing="even").fit([[0.0], [4.0]])
+    >>> bins.thresholds_
+    array([[1., 2., 3.]])
+    >>> bins.transform([[0.5], [2.5], [9.0]]).toarray()
+    array([[0., 0., 0.],
+           [1., 1., 0.],
+           [1., 1., 1.]])
     """
 
     def __init__(self, n_thresholds: int = 50, spacing: str = "quantiles") -> None:
         self.n_thresholds = n_thresholds
         self.spacing = spacing
 
-    def fit(self, X: Any, y: Any = None) -> ScoreBins:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Choose the thresholds."""
         count = as_whole(self.n_thresholds, "n_thresholds", least=1)
         spacing = as_choice(self.spacing, "spacing", SPACINGS)
@@ -59,7 +84,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         self.n_features_in_ = scores.shape[1]
         return self
 
-    def transform(self, X: Any) -> scipy.sparse.csr_array:
+    def transform(self, X: MatrixLike) -> scipy.sparse.csr_array:
         """The indicators: a sparse matrix of 0 and 1, the thresholds of the first column first."""
         passed = self._passed(X)
         n, count = passed.size, self.thresholds_.shape[1]
@@ -70,7 +95,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         indptr = np.concatenate([[0], np.cumsum(passed.sum(axis=1))])
         return Rows(indptr, columns.astype(np.int32), np.ones(columns.size), self.thresholds_.size).to_matrix()
 
-    def steps(self, weights: Any) -> Floats:
+    def steps(self, weights: ArrayLike) -> Floats:
         """What a score counts once it passes none, 1, 2, … of its thresholds: columns × (n_thresholds + 1)."""
         check_is_fitted(self, "thresholds_")
         numbers = as_numbers(weights, "weights")
@@ -80,7 +105,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
             [np.zeros((self.n_features_in_, 1)), np.cumsum(numbers.reshape(self.thresholds_.shape), axis=1)], axis=1
         )
 
-    def plot(self, weights: Any, names: Sequence[str] | None = None) -> Any:
+    def plot(self, weights: ArrayLike, names: Sequence[str] | None = None) -> Figure:
         """Paper 003's figure 2 for each column: how much a score counts, as a step function of the score.
 
         Takes the weights of a model over the bins (``coef_``) and gives a matplotlib figure. Needs the extra ``plot``.
@@ -119,7 +144,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         return State("ScoreBins", {"parameters": self.get_params()}, {"thresholds": self.thresholds_})
 
     @classmethod
-    def from_state(cls, state: State) -> ScoreBins:
+    def from_state(cls, state: State) -> Self:
         thresholds = state.array("thresholds", np.float64, ndim=2)
         state.require(np.isfinite(thresholds).all(), "its thresholds must be finite")
         state.require((np.diff(thresholds, axis=1) >= 0).all(), "its thresholds must ascend")
@@ -127,7 +152,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         bins.thresholds_, bins.n_features_in_ = thresholds, thresholds.shape[0]
         return bins
 
-    def _passed(self, X: Any) -> Longs:
+    def _passed(self, X: MatrixLike) -> Longs:
         """How many of its thresholds each score passes."""
         check_is_fitted(self, "thresholds_")
         scores = as_rows(X).to_matrix().toarray()

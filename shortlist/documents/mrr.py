@@ -17,14 +17,52 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.arrays.kernels import Floats, Longs, kernel, prefix_sums
 from shortlist.documents.ranker import StructuralRanker
 
 
 class MrrSVM(StructuralRanker):
-    """Linear ranker of documents that minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds 1 − MRR.
+    """Linear ranker of documents that optimises the mean reciprocal rank.
 
-    A relevance above 0 counts as relevant. ``score`` is the mean of 1/(place of the first relevant document).
+    Minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds 1 − MRR. A relevance above 0 counts as relevant. ``score``
+    is the mean of 1/(rank of the first relevant document).
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        How much the loss counts against ‖w‖².
+    tol : float, default 1e-3
+        The duality gap, in units of the objective, at which to stop; tol·C where C is below 1.
+    max_iter : int, default 10000
+        Passes over the data after which to stop in any case, with a warning that names the gap reached.
+    verbose : bool, default False
+        Whether to show the gap while fitting, where standard error is a terminal.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        The weights w.
+    objective_, duality_gap_ : float
+        The objective at ``coef_``, and an upper bound on how far it is above the least possible one.
+    n_iter_, n_constraints_, n_active_constraints_ : int
+        Passes over the data, constraints found, and those that hold the solution.
+    queries_set_aside_ : array
+        Ids of the queries without a relevant or without a non-relevant document, which teach nothing.
+
+    References
+    ----------
+    Chakrabarti, S., Khanna, R., Sawant, U. and Bhattacharyya, C. (2008). Structured learning for non-smooth ranking
+    losses. KDD.
+
+    Examples
+    --------
+    >>> from shortlist import MrrSVM
+    >>> X, relevance = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.3], [0.2, 0.8]], [1, 0, 1, 0]
+    >>> ranker = MrrSVM().fit(X, relevance, query=["q1", "q1", "q2", "q2"])
+    >>> ranker.score(X, relevance, query=["q1", "q1", "q2", "q2"])
+    1.0
+    >>> [rows.tolist() for query, rows, scores in ranker.rank([[0.0, 1.0], [1.0, 0.0]], query=["q3", "q3"])]
+    [[1, 0]]
     """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"mrr": {}}
@@ -57,9 +95,7 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, above: Longs) 
 def delay_first(s: Floats, s_bar: Floats, above: Longs) -> None:
     """The best t and what follows from it, s float64[R] and s_bar float64[N] falling, written to above int64[R]."""
     R, N = s.size, s_bar.size
-    prefix = np.zeros(N + 1)
-    for j in range(N):
-        prefix[j + 1] = prefix[j] + s_bar[j]
+    prefix = prefix_sums(s_bar)
     j = 0
     later = 0.0  # Σ (S̄_b − b·s_i) over the i ≥ 2 with c_i > t, where b = c_i
     for i in range(R):

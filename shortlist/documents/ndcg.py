@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.arrays.kernels import Floats, Longs, kernel, prefix_sums
 from shortlist.arrays.validation import as_whole
 from shortlist.documents.queries import Pairs, Queries
 from shortlist.documents.ranker import StructuralRanker
@@ -36,9 +36,49 @@ HIGHEST_GRADE = 50
 
 
 class NdcgSVM(StructuralRanker):
-    """Linear ranker of documents that minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds the mean of 1 − NDCG@k.
+    """Linear ranker of documents that optimises NDCG@k, for graded relevance.
 
-    Relevance is a grade of at least 0, with gain 2^grade − 1. ``score`` is the mean of NDCG@k.
+    Minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds the mean of 1 − NDCG@k. Relevance is a grade of at least 0,
+    with gain 2^grade − 1. ``score`` is the mean of NDCG@k.
+
+    Parameters
+    ----------
+    k : int, default 10
+        How many of the first documents count.
+    C : float, default 1.0
+        How much the loss counts against ‖w‖².
+    tol : float, default 1e-3
+        The duality gap, in units of the objective, at which to stop; tol·C where C is below 1.
+    max_iter : int, default 10000
+        Passes over the data after which to stop in any case, with a warning that names the gap reached.
+    verbose : bool, default False
+        Whether to show the gap while fitting, where standard error is a terminal.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        The weights w.
+    objective_, duality_gap_ : float
+        The objective at ``coef_``, and an upper bound on how far it is above the least possible one.
+    n_iter_, n_constraints_, n_active_constraints_ : int
+        Passes over the data, constraints found, and those that hold the solution.
+    queries_set_aside_ : array
+        Ids of the queries without a relevant or without a non-relevant document, which teach nothing.
+
+    References
+    ----------
+    Chakrabarti, S., Khanna, R., Sawant, U. and Bhattacharyya, C. (2008). Structured learning for non-smooth ranking
+    losses. KDD.
+
+    Examples
+    --------
+    >>> from shortlist import NdcgSVM
+    >>> X, relevance = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.3], [0.2, 0.8]], [1, 0, 1, 0]
+    >>> ranker = NdcgSVM(k=5).fit(X, relevance, query=["q1", "q1", "q2", "q2"])
+    >>> ranker.score(X, relevance, query=["q1", "q1", "q2", "q2"])
+    1.0
+    >>> [rows.tolist() for query, rows, scores in ranker.rank([[0.0, 1.0], [1.0, 0.0]], query=["q3", "q3"])]
+    [[1, 0]]
     """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"ndcg": {}}
@@ -109,9 +149,7 @@ def merge(s: Floats, s_bar: Floats, discounts: Floats, above: Longs) -> None:
     k = min(discounts.size, R + N)
     ideal = discounts[: min(k, R)].sum()
     scale = 2.0 / (R * N)
-    prefix = np.zeros(N + 1)
-    for j in range(N):
-        prefix[j + 1] = prefix[j] + s_bar[j]
+    prefix = prefix_sums(s_bar)
     j = 0
     for i in range(R):  # for the places behind k: the non-relevant documents that outscore document i
         while j < N and s_bar[j] > s[i]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.errors import InputError
@@ -32,7 +32,7 @@ class Queries(NamedTuple):
         return np.lexsort((-scores, self.of_rows))
 
 
-def as_queries(query: Any, n_rows: int) -> Queries:
+def as_queries(query: ArrayLike | None, n_rows: int) -> Queries:
     """Check one query id for each row; the rows of a query must stand together."""
     if query is None:
         raise InputError("query is missing: give the query id of each row, as in fit(X, relevance, query=ids)")
@@ -53,7 +53,7 @@ def as_queries(query: Any, n_rows: int) -> Queries:
     if not n_rows:
         starts = np.zeros(1, dtype=np.int64)
     names = ids[starts[:-1]]
-    seen: dict[Any, int] = {}
+    seen: dict[Hashable, int] = {}
     for name, start in zip(names.tolist(), starts.tolist(), strict=False):
         if name in seen:
             raise InputError(
@@ -105,9 +105,36 @@ class Pairs(NamedTuple):
 
 
 class QueryRanking:
-    """The rows of each query, best first.
+    """The rows of each query, best first. Iterates as (query, rows, scores).
 
-    Iterates as (query, rows, scores). ``ranks[i]`` is the place of row i within its query, from 1 on.
+    Parameters
+    ----------
+    queries : Queries
+        Which rows belong to which query.
+    scores : array of shape (n_rows,)
+        The score of each row; equal scores keep the order of the rows.
+
+    Attributes
+    ----------
+    queries : array
+        The ids of the queries, in order of appearance.
+    rows : array of shape (n_rows,)
+        The row numbers, query after query, best first.
+    scores : array of shape (n_rows,)
+        The scores in the same order.
+    ranks : array of shape (n_rows,)
+        The rank of each row within its query, from 1 on.
+
+    Examples
+    --------
+    >>> from shortlist import MapSVM
+    >>> X = [[1.0, 0.0], [0.0, 1.0]]
+    >>> ranking = MapSVM().fit(X, [1, 0], query=["q1", "q1"]).rank([[0.0, 1.0], [1.0, 0.0]], query=["q2", "q2"])
+    >>> ranking.ranks
+    array([2, 1])
+    >>> query, rows, scores = ranking[0]
+    >>> str(query), rows.tolist()
+    ('q2', [1, 0])
     """
 
     def __init__(self, queries: Queries, scores: Floats) -> None:
@@ -125,24 +152,24 @@ class QueryRanking:
     def __len__(self) -> int:
         return int(self.queries.size)
 
-    def __getitem__(self, item: int) -> tuple[Any, Longs, Floats]:
+    def __getitem__(self, item: int) -> tuple[Hashable, Longs, Floats]:
         item = range(len(self))[item]
         of_query = slice(self._starts[item], self._starts[item + 1])
         return self.queries[item], self.rows[of_query], self.scores[of_query]
 
-    def __iter__(self) -> Iterator[tuple[Any, Longs, Floats]]:
+    def __iter__(self) -> Iterator[tuple[Hashable, Longs, Floats]]:
         return (self[item] for item in range(len(self)))
 
     def __repr__(self) -> str:
         return f"<QueryRanking of {self.rows.size} documents for {len(self)} queries>"
 
-    def write_run(self, path: str | Path, documents: Sequence[Any] | None = None, tag: str = "shortlist") -> None:
+    def write_run(self, path: str | Path, documents: Sequence[object] | None = None, tag: str = "shortlist") -> None:
         """Write the ranking as a TREC run, which trec_eval and ir-measures read."""
         lines = list(self.run_lines(documents, tag))
         with open(path, "w", encoding="utf-8") as out:
             out.writelines(line + "\n" for line in lines)
 
-    def run_lines(self, documents: Sequence[Any] | None = None, tag: str = "shortlist") -> Iterator[str]:
+    def run_lines(self, documents: Sequence[object] | None = None, tag: str = "shortlist") -> Iterator[str]:
         """The lines of a TREC run: ``query Q0 document rank score tag``.
 
         Documents go by the name given for each row, or by the row's number. Those tools sort by score and break ties in

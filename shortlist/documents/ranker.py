@@ -9,16 +9,16 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_numbers, as_real, as_rows, as_whole
 from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
@@ -26,6 +26,9 @@ from shortlist.documents.structural_svm import Plane, RankingRisk, solve
 from shortlist.errors import InputError
 from shortlist.files import store
 from shortlist.files.store import State
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class QueriesSetAside(UserWarning):
@@ -49,29 +52,29 @@ class LinearRanker(Shared, BaseEstimator, ABC):
         """The loss of given rankings, one for each group; see StructuralRanker."""
 
     @abstractmethod
-    def fit(self, X: Any, y: Any, query: Any = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Learn from rows X, their relevance y and the id of the query each row answers."""
 
     @reading
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """The score w·φ of each row."""
         check_is_fitted(self, "coef_")
         rows = as_rows(X)
         self._check_width(rows)
         return rows.to_matrix() @ self.coef_
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: MatrixLike) -> Floats:
         """The same scores, under the name that scikit-learn's tools look for."""
         return self.decision_function(X)
 
     @reading
-    def rank(self, X: Any, query: Any = None) -> QueryRanking:
+    def rank(self, X: MatrixLike, query: ArrayLike | None = None) -> QueryRanking:
         """The rows of each query, best first; equal scores keep the order of the rows."""
         scores = self._scores(X, query)
         return QueryRanking(as_queries(query, scores.size), scores)
 
     @reading
-    def score(self, X: Any, y: Any, query: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> float:
         """The measure this ranker is judged by, averaged over the queries for which it is defined."""
         scores = self._scores(X, query)
         queries = as_queries(query, scores.size)
@@ -82,7 +85,7 @@ class LinearRanker(Shared, BaseEstimator, ABC):
         above = pairs.above(queries.order(scores), queries)
         return float(1.0 - pairs.weight @ self._loss(above, pairs.starts, pairs.relevant))
 
-    def _scores(self, X: Any, query: Any) -> Floats:
+    def _scores(self, X: MatrixLike, query: ArrayLike | None) -> Floats:
         return self.decision_function(X)
 
     def _check_width(self, rows: Rows) -> None:
@@ -127,20 +130,30 @@ class StructuralRanker(LinearRanker):
 
     Parameters
     ----------
-    C : how much the loss counts against ‖w‖².
-    tol : the duality gap, in units of P, at which to stop. Where C is below 1 it is tol·C: w = 0 costs at most C, and
+    C : float, default 1.0
+        How much the loss counts against ‖w‖².
+    tol : float, default 1e-3
+        The duality gap, in units of P, at which to stop. Where C is below 1 it is tol·C: w = 0 costs at most C, and
         with a small C would otherwise do for an answer.
-    max_iter : passes over the data after which to stop in any case, with a warning that names the gap reached.
-    verbose : show the gap while fitting, where standard error is a terminal.
+    max_iter : int, default 10000
+        Passes over the data after which to stop in any case, with a warning that names the gap reached.
+    verbose : bool, default False
+        Whether to show the gap while fitting, where standard error is a terminal.
 
     Attributes
     ----------
-    coef_ : the weights w, one for each feature.
-    objective_ : P(coef_).
-    duality_gap_ : an upper bound on P(coef_) − min P.
-    n_iter_ : passes over the data; each finds one constraint more.
-    n_constraints_, n_active_constraints_ : constraints found, and those that hold the solution at the end.
-    queries_set_aside_ : ids of the queries without a relevant or without a non-relevant document, which teach nothing.
+    coef_ : array of shape (n_features,)
+        The weights w.
+    objective_ : float
+        P(coef_).
+    duality_gap_ : float
+        An upper bound on P(coef_) − min P.
+    n_iter_ : int
+        Passes over the data; each finds one constraint more.
+    n_constraints_, n_active_constraints_ : int
+        Constraints found, and those that hold the solution at the end.
+    queries_set_aside_ : array
+        Ids of the queries without a relevant or without a non-relevant document, which teach nothing.
     """
 
     def __init__(self, C: float = 1.0, tol: float = 1e-3, max_iter: int = 10_000, verbose: bool = False) -> None:
@@ -153,7 +166,7 @@ class StructuralRanker(LinearRanker):
     def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
         """The most violated ranking of each group of documents."""
 
-    def fit(self, X: Any, y: Any, query: Any = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Learn from rows X, their relevance y and the id of the query each row answers."""
         rows = as_rows(X)
         queries = as_queries(query, rows.n_rows)
@@ -164,8 +177,8 @@ class StructuralRanker(LinearRanker):
         )
 
     def fit_risk(
-        self, worst_plane: Callable[[Floats], Plane], n_features: int, set_aside: NDArray[Any], n_queries: int
-    ) -> Any:
+        self, worst_plane: Callable[[Floats], Plane], n_features: int, set_aside: NDArray[np.generic], n_queries: int
+    ) -> Self:
         """Learn from a function that gives the plane touching R at any w, however it comes by it."""
         C = as_real(self.C, "C", least=0.0)
         tol = as_real(self.tol, "tol", least=0.0) * min(1.0, C)
@@ -209,7 +222,7 @@ class StructuralRanker(LinearRanker):
         return State(type(self).__name__, {"parameters": self.get_params(), "learned": learned}, {"coef": self.coef_})
 
     @classmethod
-    def from_state(cls, state: State) -> Any:
+    def from_state(cls, state: State) -> Self:
         coef = state.array("coef", np.float64)
         state.require(np.isfinite(coef).all(), "its weights must be finite")
         ranker = cls(**state.settings["parameters"])

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -43,9 +42,26 @@ class RetrievalIndex:
 
     Parameters
     ----------
-    texts : the documents; those of an iterator are read some at a time and not held.
-    stem : whether words count by their stem; Porter's stemmer, from the package snowballstemmer.
-    stop : whether to leave out English stop words.
+    texts : iterable of str
+        The documents; those of an iterator are read some at a time and not held.
+    stem : bool, default False
+        Whether words count by their stem; Porter's stemmer, from the package snowballstemmer.
+    stop : bool, default False
+        Whether to leave out English stop words.
+
+    References
+    ----------
+    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
+    precision. SIGIR.
+
+    Robertson, S. E., Walker, S., Jones, S., Hancock-Beaulieu, M. M. and Gatford, M. (1994). Okapi at TREC-3.
+
+    Examples
+    --------
+    >>> from shortlist import RetrievalIndex
+    >>> index = RetrievalIndex(["wheat and corn", "crude oil prices", "corn prices"])
+    >>> index.scores(["corn prices"], "bm25").argmax()
+    np.int64(2)
     """
 
     def __init__(self, texts: Iterable[str], *, stem: bool = False, stop: bool = False) -> None:
@@ -82,26 +98,26 @@ class RetrievalIndex:
                 scores[i] /= max(1.0, q.sum())
         return scores
 
-    def _cosine(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
+    def _cosine(self, terms: NDArray[np.int64], q: Floats, tf: Floats) -> Floats:
         idf = np.log(len(self) / self._documents_with[terms])
         query = (1.0 + np.log(q)) * idf
         document = np.log(tf, where=tf > 0, out=np.full(tf.shape, -1.0)) + 1.0  # 1 + log tf, and 0 for 0
         lengths = self._norm * np.sqrt(query @ query)
         return np.divide((document * idf) @ query, lengths, where=lengths > 0, out=np.zeros(len(self)))
 
-    def _tfidf(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
+    def _tfidf(self, terms: NDArray[np.int64], q: Floats, tf: Floats) -> Floats:
         idf = np.log((len(self) + 1) / (self._documents_with[terms] + 0.5))
         return (K1 * tf / (tf + self._saturation())) @ (q * idf**2)
 
-    def _bm25(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
+    def _bm25(self, terms: NDArray[np.int64], q: Floats, tf: Floats) -> Floats:
         df = self._documents_with[terms]
         idf = np.log(1 + (len(self) - df + 0.5) / (df + 0.5))
         return ((K1 + 1) * tf / (tf + self._saturation())) @ (idf * (K3 + 1) * q / (K3 + q))
 
-    def _dirichlet(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
+    def _dirichlet(self, terms: NDArray[np.int64], q: Floats, tf: Floats) -> Floats:
         return np.log((tf + MU * self._share[terms]) / (self._length[:, None] + MU)) @ q
 
-    def _jelinek_mercer(self, terms: NDArray[Any], q: Floats, tf: Floats) -> Floats:
+    def _jelinek_mercer(self, terms: NDArray[np.int64], q: Floats, tf: Floats) -> Floats:
         model = tf / np.maximum(1.0, self._length)[:, None]
         return np.log((1 - LAMBDA) * model + LAMBDA * self._share[terms]) @ q
 

@@ -17,10 +17,47 @@ from shortlist.documents.ranker import StructuralRanker
 
 
 class RocSVM(StructuralRanker):
-    """Linear ranker of documents that minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds the mean of 1 − ROC area.
+    """Linear ranker of documents that optimises the area under the ROC curve.
 
-    A relevance above 0 counts as relevant. ``score`` is the ROC area, averaged over the queries that have both a
-    relevant and a non-relevant document.
+    Minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds the mean of 1 − ROC area. A relevance above 0 counts as
+    relevant. ``score`` is the ROC area, averaged over the queries that have both a relevant and a non-relevant
+    document.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        How much the loss counts against ‖w‖².
+    tol : float, default 1e-3
+        The duality gap, in units of the objective, at which to stop; tol·C where C is below 1.
+    max_iter : int, default 10000
+        Passes over the data after which to stop in any case, with a warning that names the gap reached.
+    verbose : bool, default False
+        Whether to show the gap while fitting, where standard error is a terminal.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        The weights w.
+    objective_, duality_gap_ : float
+        The objective at ``coef_``, and an upper bound on how far it is above the least possible one.
+    n_iter_, n_constraints_, n_active_constraints_ : int
+        Passes over the data, constraints found, and those that hold the solution.
+    queries_set_aside_ : array
+        Ids of the queries without a relevant or without a non-relevant document, which teach nothing.
+
+    References
+    ----------
+    Joachims, T. (2005). A support vector method for multivariate performance measures. ICML.
+
+    Examples
+    --------
+    >>> from shortlist import RocSVM
+    >>> X, relevance = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.3], [0.2, 0.8]], [1, 0, 1, 0]
+    >>> ranker = RocSVM().fit(X, relevance, query=["q1", "q1", "q2", "q2"])
+    >>> ranker.score(X, relevance, query=["q1", "q1", "q2", "q2"])
+    1.0
+    >>> [rows.tolist() for query, rows, scores in ranker.rank([[0.0, 1.0], [1.0, 0.0]], query=["q3", "q3"])]
+    [[1, 0]]
     """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"roc": {}}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.stats
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from shortlist.arrays.kernels import Floats
+from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_rows
 from shortlist.documents.queries import as_queries
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 METHODS = ("range", "percentile")
 
@@ -20,8 +25,29 @@ class QueryScaler(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    method : ``"range"``: (f − least)/(greatest − least) within the query, 0 where all are equal; what paper 003 does in
-        SVM-acc4. ``"percentile"``: the share of the query's other documents that score lower; SVM-acc3.
+    method : {"range", "percentile"}, default "range"
+        "range" is (f − least)/(greatest − least) within the query, 0 where all are equal, as in the paper's SVM-acc4;
+        "percentile" is the share of the query's other documents that score lower, as in its SVM-acc3.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The number of features, once fitted.
+
+    References
+    ----------
+    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
+    precision. SIGIR.
+
+    Examples
+    --------
+    >>> from shortlist import QueryScaler
+    >>> QueryScaler().transform([[3.0], [5.0], [4.0], [100.0], [300.0]], query=["a", "a", "a", "b", "b"])
+    array([[0. ],
+           [1. ],
+           [0.5],
+           [0. ],
+           [1. ]])
     """
 
     # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
@@ -31,17 +57,17 @@ class QueryScaler(TransformerMixin, BaseEstimator):
     def __init__(self, method: str = "range") -> None:
         self.method = method
 
-    def fit(self, X: Any, y: Any = None) -> QueryScaler:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Only check."""
         as_choice(self.method, "method", METHODS)
         self.n_features_in_ = as_rows(X).n_features
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, query: Any = None) -> Floats:
+    def fit_transform(self, X: MatrixLike, y: ArrayLike | None = None, query: ArrayLike | None = None) -> Floats:
         """The scaled features."""
         return self.fit(X).transform(X, query=query)
 
-    def transform(self, X: Any, query: Any = None) -> Floats:
+    def transform(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
         """The scaled features, a dense array: scaling leaves few zeros."""
         method = as_choice(self.method, "method", METHODS)
         rows = as_rows(X)

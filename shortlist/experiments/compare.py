@@ -51,7 +51,7 @@ class Difference:
 def compare(
     names: list[str],
     data: list[str] | Rows,
-    labels: list[list[Any]],
+    labels: list[list[str]],
     *,
     splits: int = 5,
     held_out: float = 0.2,

@@ -17,6 +17,7 @@ import numpy as np
 
 Job = dict[str, Any]
 Result = dict[str, Any]
+Jobs = Callable[[bool], list[Job]]
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,18 @@ class Experiment:
     paper: str
     title: str
     needs: tuple[str, ...]  # data sets, by their names in datasets.py
-    jobs: Callable[[bool], list[Job]]  # quick -> the parameters of every job
+    jobs: Jobs  # quick -> the parameters of every job
     run: Callable[[Path, Job], Result]  # the folder of the data sets, and one job
     show: Callable[[list[tuple[Job, Result]]], list[Table | Figure]]
     stands_in: str = ""  # which corpus cannot be had, and what is used in its place
     original: Experiment | None = None  # the same on the paper's own data, for whoever has them
 
-    def with_original(self, sets: dict[str, str], title: str, **changes: Any) -> Experiment:
+    def with_original(
+        self, sets: dict[str, str], title: str, *, stands_in: str = "", jobs: Jobs | None = None
+    ) -> Experiment:
         """The experiment, and beside it the same on other data sets: those needed here -> the paper's own."""
         needs = tuple(sets.get(name, name) for name in self.needs)
-        original = replace(self, needs=needs, title=title, **({"stands_in": ""} | changes))
+        original = replace(self, needs=needs, title=title, stands_in=stands_in, jobs=jobs or self.jobs)
         told = f"Where the data folder has {', '.join(sets.values())}, the same command takes that instead."
         return replace(self, stands_in=f"{self.stands_in} {told}", original=original)
 

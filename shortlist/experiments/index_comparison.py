@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from shortlist.categories.frequency import FrequencyBaseline
 from shortlist.categories.index.feature_focus import FeatureFocus
@@ -20,7 +21,7 @@ from shortlist.categories.index.unweighted_index import UnweightedIndex
 from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.top_down import TopDown
 from shortlist.experiments.experiment import Cell, Experiment, Figure, Job, Result, Table
-from shortlist.experiments.index_data import ORIGINALS, STAND_INS, TREES, load, split
+from shortlist.experiments.index_data import ORIGINALS, STAND_INS, TREES, LabelArray, load, split
 from shortlist.measures import evaluate
 
 PAPER = "Madani, Connor and Greiner (paper 004)"
@@ -155,7 +156,7 @@ def run(data: Path, job: Job) -> Result:
     return result | {"data": in_figures(X, Y)}
 
 
-def in_figures(X: Any, Y: Any) -> dict[str, float]:
+def in_figures(X: csr_array, Y: LabelArray) -> dict[str, float]:
     """A data set as figure 8 describes it."""
     labels = [label for own in Y for label in own]
     return {"instances": len(Y), "features": int(np.unique(X.indices).size), "classes": len(set(labels)),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from shortlist.experiments import rcv1
 from shortlist.experiments.datasets import DATASETS
@@ -17,6 +18,9 @@ from shortlist.text.context import word_contexts
 from shortlist.text.vectorizer import TextVectorizer
 
 TEN_TOPICS = ("earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship", "wheat", "corn")
+LabelArray = NDArray[np.object_]  # of label lists
+RowsAndLabels: TypeAlias = tuple[csr_array, LabelArray]
+
 FINNA_LINES = 100_000
 HELD_OUT = {"newsgroups": 0.2}  # 0.1 for all others
 STAND_INS = {
@@ -32,17 +36,17 @@ ORIGINALS = {"industry": {"rcv1": "industry"}, "rcv1": {"rcv1": "rcv1-v2"}}  # w
 
 
 @functools.cache
-def load(data: Path, name: str) -> tuple[Any, NDArray[np.object_]]:
+def load(data: Path, name: str) -> RowsAndLabels:
     """Rows and the label lists of a data set, prepared once for a process."""
     return LOADERS[name](data)
 
 
-def newsgroups(data: Path) -> tuple[Any, Any]:
+def newsgroups(data: Path) -> RowsAndLabels:
     texts, labels = _texts(data / "20_newsgroups", format="folders", encoding="latin-1", headers=False)
     return TextVectorizer(stop_words="english").fit_transform(texts), label_array(labels)
 
 
-def reuters(data: Path) -> tuple[Any, Any]:
+def reuters(data: Path) -> RowsAndLabels:
     """The 9,400 documents with one of the ten largest topics, each with one topic.
 
     The paper does not say which it took where a document has several; we draw one.
@@ -55,7 +59,7 @@ def reuters(data: Path) -> tuple[Any, Any]:
     return X, label_array([[own[n][random.integers(len(own[n]))]] for n in kept])
 
 
-def rcv1_lowest(data: Path) -> tuple[Any, Any]:
+def rcv1_lowest(data: Path) -> RowsAndLabels:
     """Documents with the lowest of their categories, as the paper takes them.
 
     The training part of RCV1-v2 with topics and industries, where it is there; otherwise 15,000 documents with topics.
@@ -71,7 +75,7 @@ def rcv1_lowest(data: Path) -> tuple[Any, Any]:
     return X, label_array([rcv1.lowest(own, names) for own in documents.topics])
 
 
-def industry(data: Path) -> tuple[Any, Any]:
+def industry(data: Path) -> RowsAndLabels:
     """The pages of the Industry Sector set where they are there; otherwise RCV1's documents with one lowest topic."""
     if DATASETS["industry"].is_in(data / "sector"):
         texts, labels = _texts(data / "sector", format="folders", encoding="latin-1", innermost=True, html=True)
@@ -100,13 +104,13 @@ def tree_of_dots(labels: list[str]) -> list[tuple[str, str]]:
 TREES = {"rcv1": rcv1.tree, "newsgroups": tree_of_dots}
 
 
-def austen(data: Path) -> tuple[Any, Any]:
+def austen(data: Path) -> RowsAndLabels:
     texts, _ = _texts(data / "austen", format="books")
     X, words, _ = word_contexts(texts, "runs")
     return X, label_array([[word] for word in words])
 
 
-def finna(data: Path) -> tuple[Any, Any]:
+def finna(data: Path) -> RowsAndLabels:
     texts, labels = _texts(data / "finna" / "finna.tsv.gz", format="tsv")
     return TextVectorizer().fit_transform(texts[:FINNA_LINES]), label_array(labels[:FINNA_LINES])
 
@@ -115,19 +119,19 @@ LOADERS = {"newsgroups": newsgroups, "reuters": reuters, "industry": industry, "
            "finna": finna}  # fmt: skip
 
 
-def _texts(path: Path, **options: Any) -> tuple[list[str], list[list[str]]]:
-    batches = list(read(path, **options))
+def _texts(path: Path, format: str, encoding: str | None = None, **options: Any) -> tuple[list[str], list[list[str]]]:
+    batches = list(read(path, format, encoding=encoding, **options))
     return [text for batch in batches for text in batch.texts or ()], [own for b in batches for own in b.labels or ()]
 
 
-def label_array(labels: Sequence[list[str]]) -> NDArray[np.object_]:
+def label_array(labels: Sequence[list[str]]) -> LabelArray:
     """Label lists as an array, so that splits can index it."""
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
     return array
 
 
-def split(name: str, n: int, trial: int) -> tuple[Any, Any]:
+def split(name: str, n: int, trial: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The training and test rows of a trial."""
     order = np.random.default_rng([4, trial]).permutation(n)
     n_test = round(HELD_OUT.get(name, 0.1) * n)

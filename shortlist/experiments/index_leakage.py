@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, hstack, random_array
@@ -22,34 +21,34 @@ from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.experiments.experiment import Cell, Experiment, Figure, Job, Result, Table
 from shortlist.experiments.index_ablations import WORTH_A_WORD
 from shortlist.experiments.index_comparison import PAPER
-from shortlist.experiments.index_data import ORIGINALS, STAND_INS, label_array, load, split
+from shortlist.experiments.index_data import ORIGINALS, STAND_INS, LabelArray, RowsAndLabels, label_array, load, split
 
-Change = Callable[[Any, Any], tuple[Any, Any]]  # of rows and labels
+Change = Callable[[csr_array, LabelArray], RowsAndLabels]
 
 
 # What is changed about RCV1.
 
 
-def a_quarter(X: Any, Y: Any) -> tuple[Any, Any]:
+def a_quarter(X: csr_array, Y: LabelArray) -> RowsAndLabels:
     """A random quarter of the documents."""
     kept = np.random.default_rng(4).permutation(X.shape[0])[: X.shape[0] // 4]
     return X[kept], Y[kept]
 
 
-def one_label(X: Any, Y: Any) -> tuple[Any, Any]:
+def one_label(X: csr_array, Y: LabelArray) -> RowsAndLabels:
     """Of each document one label, drawn at random."""
     generator = np.random.default_rng(4)
     return X, label_array([[own[generator.integers(len(own))]] for own in Y])
 
 
-def ten_largest(X: Any, Y: Any) -> tuple[Any, Any]:
+def ten_largest(X: csr_array, Y: LabelArray) -> RowsAndLabels:
     """The documents of the ten most frequent labels, without their other labels."""
     largest = {label for label, _ in Counter(label for own in Y for label in own).most_common(10)}
     kept = [i for i, own in enumerate(Y) if largest.intersection(own)]
     return X[kept], label_array([[label for label in Y[i] if label in largest] for i in kept])
 
 
-def without_idf(X: Any, Y: Any) -> tuple[Any, Any]:
+def without_idf(X: csr_array, Y: LabelArray) -> RowsAndLabels:
     """Weights divided by log(N/df)."""
     idf = np.log((X.shape[0] + 1) / np.maximum(1, np.bincount(X.indices, minlength=X.shape[1])))
     changed = X.copy()
@@ -57,7 +56,7 @@ def without_idf(X: Any, Y: Any) -> tuple[Any, Any]:
     return changed, Y
 
 
-def empty_words(X: Any, Y: Any) -> tuple[Any, Any]:
+def empty_words(X: csr_array, Y: LabelArray) -> RowsAndLabels:
     """60 more words that say nothing: each in a random 70 % of the documents, as heavy as the usual word there."""
     generator = np.random.default_rng(4)
     words = csr_array(random_array((X.shape[0], 60), density=0.7, format="csr", rng=generator))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shortlist.arrays.kernels import Floats
 from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
 from shortlist.experiments.index_comparison import PAPER
@@ -91,13 +92,13 @@ def appendix_run(data: Path, job: Job) -> Result:
     return {floor: np.mean(values, axis=0).tolist() for floor, values in found.items()}
 
 
-def one_above(highest: float, hundred: bool) -> Any:
+def one_above(highest: float, hundred: bool) -> Floats:
     """One class with the highest probability, the rest spread evenly over 99 others, or over as few as can be."""
     n = 100 if hundred else max(2, int(np.ceil(1 / highest - 1e-9)))
     return np.array([highest, *[(1 - highest) / (n - 1)] * (n - 1)])
 
 
-def uneven(random: np.random.Generator) -> Any:
+def uneven(random: np.random.Generator) -> Floats:
     """Probabilities drawn one after the other from [0, 1], until nothing is left."""
     drawn: list[float] = []
     while (left := 1 - sum(drawn)) > 1e-12:

@@ -21,7 +21,7 @@ DTYPES = {  # in the order in which the library writes them
     "U64": np.uint64, "I64": np.int64, "F64": np.float64, "F32": np.float32, "U32": np.uint32, "I32": np.int32,
     "U8": np.uint8, "BOOL": np.bool_,
 }  # fmt: skip
-NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
+NAMES: dict[np.dtype[Any], str] = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
 MOST_HEADER = 100_000_000  # bytes, as the library has it
 
 
@@ -38,7 +38,7 @@ class Container(NamedTuple):
     start: int
     size: int
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All arrays, having checked that they lie end to end and fill the file."""
         try:
             places = {name: _place(entry) for name, entry in self.layout.items()}
@@ -53,7 +53,7 @@ class Container(NamedTuple):
             raise NoContainer
         return {name: self._read(place) for name, place in places.items()}
 
-    def _read(self, place: _Place) -> NDArray[Any]:
+    def _read(self, place: _Place) -> NDArray[np.generic]:
         array = np.empty(place.shape, dtype=place.dtype)
         if array.size:
             self.file.seek(self.start + place.first)

@@ -14,19 +14,26 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypedDict, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from shortlist.errors import InputError, ModelFileError, ShortlistError
 from shortlist.files import container
 from shortlist.files.container import NAMES, NoContainer
 from shortlist.files.drafts import whole_file
 from shortlist.names import VERSION, storable
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Array = NDArray[np.generic]
+Scalar = TypeVar("Scalar", bound=np.generic)
+Kind = TypeVar("Kind")
 
 FORMAT = 1
 KEY = "shortlist"
@@ -38,16 +45,24 @@ DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionEr
 class Later:
     """A one-dimensional array that is made piece by piece when it is needed; NumPy's functions take it as an array."""
 
-    dtype: np.dtype[Any]
+    dtype: np.dtype[np.generic]
     size: int
-    pieces: Callable[[], Iterator[NDArray[Any]]]
+    pieces: Callable[[], Iterator[Array]]
 
     @property
     def shape(self) -> tuple[int]:
         return (self.size,)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         return np.concatenate([np.empty(0, dtype=self.dtype), *self.pieces()])
+
+
+class Header(TypedDict):
+    """What the JSON header of a file says of a state."""
+
+    kind: str
+    settings: dict[str, Any]
+    parts: dict[str, Header]
 
 
 @dataclass
@@ -56,20 +71,20 @@ class State:
 
     kind: str
     settings: dict[str, Any] = field(default_factory=dict)
-    arrays: dict[str, Any] = field(default_factory=dict)  # arrays, or arrays made later
+    arrays: Mapping[str, Array | Later] = field(default_factory=dict)
     parts: dict[str, State] = field(default_factory=dict)
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> Header:
         return {
             "kind": self.kind,
             "settings": self.settings,
             "parts": {name: part.header() for name, part in self.parts.items()},
         }
 
-    def all_arrays(self, prefix: str = "") -> dict[str, NDArray[Any]]:
+    def all_arrays(self, prefix: str = "") -> dict[str, Array]:
         return {name: np.ascontiguousarray(array) for name, array in self.named_arrays(prefix).items()}
 
-    def named_arrays(self, prefix: str = "") -> dict[str, Any]:
+    def named_arrays(self, prefix: str = "") -> dict[str, Array | Later]:
         """All arrays under their names in the file, as they are: some are made later, some not contiguous."""
         arrays = {prefix + name: array for name, array in self.arrays.items()}
         for name, part in self.parts.items():
@@ -77,7 +92,7 @@ class State:
         return arrays
 
     @classmethod
-    def join(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> State:
+    def join(cls, header: Header, arrays: Mapping[str, Array]) -> State:
         """The inverse of ``header`` and ``all_arrays``."""
         own = {name: array for name, array in arrays.items() if "/" not in name}
         parts = {}
@@ -87,11 +102,11 @@ class State:
             parts[name] = cls.join(inner, inside)
         return cls(header["kind"], header["settings"], own, parts)
 
-    def array(self, name: str, dtype: Any, ndim: int = 1) -> NDArray[Any]:
+    def array(self, name: str, dtype: type[Scalar], ndim: int = 1) -> NDArray[Scalar]:
         """The array of that name, refused unless it has that type and number of dimensions."""
         if name not in self.arrays:
             raise ModelFileError(f"the model file has no array {name!r} for its {self.kind}")
-        array = np.asarray(self.arrays[name])
+        array: NDArray[Any] = np.asarray(self.arrays[name])
         if array.dtype != np.dtype(dtype) or array.ndim != ndim:
             raise ModelFileError(
                 f"array {name!r} of the {self.kind} in the model file is {array.dtype}[{array.ndim}-d], "
@@ -130,7 +145,7 @@ class Storable(Protocol):
     def to_state(self) -> State: ...
 
     @classmethod
-    def from_state(cls, state: State) -> Any: ...
+    def from_state(cls, state: State) -> Self: ...
 
 
 def save(model: Storable, path: str | os.PathLike[str]) -> None:
@@ -151,7 +166,7 @@ def write(state: State, path: str | os.PathLike[str]) -> None:
         raise ModelFileError(f"cannot write {path}: {problem.strerror}; nothing was changed") from None
 
 
-def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Array | Later]) -> None:
     """Write a safetensors file: as the library does, byte for byte, but each array is made when it is written.
 
     The checksum is known last; it has a place of its length in the header, which is written again at the end.
@@ -180,18 +195,46 @@ def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Any]
     write_header(digest.hex())
 
 
-def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = ()) -> Any:
-    """Open a model file: a Categorizer or a learner, whichever was saved.
+@overload
+def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: None = None) -> Any: ...
+@overload
+def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type[Kind]) -> Kind: ...
+def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type | None = None) -> object:
+    """Open a model file: a Categorizer, a Rater, a DocumentRanker or a learner, whichever was saved.
 
-    Only shortlist's own classes are made from a file; name in ``also`` those of your own that it may hold.
+    Only shortlist's own classes are made from a file, and no code in it is ever run.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    also : iterable of classes
+        Those of your own that the file may hold.
+    kind : class, optional
+        What the file has to hold; a model of another class is refused.
+
+    Returns
+    -------
+    model
+        As it was when it was saved.
+
+    Examples
+    --------
+    >>> from shortlist import PRank, load
+    >>> PRank().fit([[-1.0], [1.0]], [1, 2]).save("rater.shortlist")
+    >>> load("rater.shortlist").predict([[3.0]])
+    array([2])
     """
     state = read(path)
     try:
-        return build(state, also)
+        model = build(state, also)
     except ModelFileError:
         raise
     except DAMAGE as problem:
         raise _damaged(path, problem) from None
+    if kind is not None and not isinstance(model, kind):
+        raise ModelFileError(f"{path} holds a {state.kind}, not a {kind.__name__}")
+    return model
 
 
 def read(path: str | os.PathLike[str]) -> State:
@@ -261,10 +304,10 @@ def _header(path: str | os.PathLike[str], text: Any) -> dict[str, Any]:
 class Checksum:
     """A digest of a header and of arrays, added in the order of their names."""
 
-    def __init__(self, model: dict[str, Any]) -> None:
+    def __init__(self, model: Header) -> None:
         self._digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode())
 
-    def pieces(self, name: str, array: Any) -> Iterator[memoryview]:
+    def pieces(self, name: str, array: Array | Later) -> Iterator[memoryview]:
         """The bytes of an array, piece by piece, each of which has been added to the digest."""
         self._digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         for piece in array.pieces() if isinstance(array, Later) else [array]:
@@ -282,7 +325,7 @@ def checksum(state: State) -> str:
     return _checksum(state.header(), state.named_arrays())
 
 
-def _checksum(model: dict[str, Any], arrays: dict[str, Any]) -> str:
+def _checksum(model: Header, arrays: Mapping[str, Array | Later]) -> str:
     digest = Checksum(model)
     for name in sorted(arrays):
         for _ in digest.pieces(name, arrays[name]):
@@ -290,7 +333,7 @@ def _checksum(model: dict[str, Any], arrays: dict[str, Any]) -> str:
     return digest.hex()
 
 
-def text_to_array(texts: list[Any]) -> NDArray[np.uint8]:
+def text_to_array(texts: Sequence[object]) -> NDArray[np.uint8]:
     """Words or labels as bytes for a model file: JSON, so that numbers stay numbers."""
     try:
         text = json.dumps(texts, ensure_ascii=False)

@@ -72,7 +72,7 @@ class Skipped:
         return self.count > 0
 
 
-def in_batches(names: tuple[str, ...], examples: Iterable[tuple[Any, ...]], size: int) -> Iterator[Examples]:
+def in_batches(names: tuple[str, ...], examples: Iterable[Sequence[str | list[str]]], size: int) -> Iterator[Examples]:
     """Gather examples, each a text and other values in the order of ``names``, to batches of about ``size`` letters."""
     columns: list[list[Any]] = [[] for _ in names]
     held = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -12,6 +12,7 @@ from shortlist.inputs.examples import Examples
 from shortlist.inputs.source import Progress, Source
 
 Kind = TypeVar("Kind", bound="Format")
+Option = str | int | float | list[str] | None  # a value of an option of a format
 
 
 @dataclass
@@ -26,14 +27,15 @@ class Format:
     obtained: ClassVar[str] = ""  # where the data set can be had, for the formats that are one data set's own
 
     @classmethod
-    def with_options(cls: type[Kind], options: dict[str, Any]) -> Kind:
+    def with_options(cls: type[Kind], options: Mapping[str, Option]) -> Kind:
         """The format with these options, refused if it does not have them."""
         known = [option.name for option in fields(cls)]
         for option in options:
             if option not in known:
                 takes = f"its options are {', '.join(known)}" if known else "it has none"
                 raise InputError(f"the format {cls.name} has no option {option!r}; {takes}")
-        return cls(**options)
+        given: dict[str, Any] = dict(options)
+        return cls(**given)
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:

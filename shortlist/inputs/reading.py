@@ -7,13 +7,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.compression import ENDINGS
 from shortlist.inputs.examples import Examples, Skipped
-from shortlist.inputs.formats.frames import Frames
+from shortlist.inputs.format import Option
+from shortlist.inputs.formats.frames import Frame, Frames
 from shortlist.inputs.registry import FORMATS
 from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
 
@@ -91,7 +92,7 @@ def _collector_paused() -> Iterator[None]:
 
 
 def read(
-    source: Where | Any,
+    source: Where | Frame,
     format: str | None = None,
     *,
     text: str | int = "text",
@@ -101,14 +102,47 @@ def read(
     encoding: str | None = None,
     batch: int = BATCH,
     max_record: int = MAX_RECORD,
-    **options: Any,
+    **options: Option,
 ) -> Stream:
-    """Read examples from a path, a folder, ``"-"`` (standard input), an open binary file, or a pandas or polars frame.
+    r"""Read examples from a path, a folder, ``"-"`` (standard input), an open binary file, or a pandas or polars frame.
 
     Files compressed with gzip, xz, zstd or bzip2 are recognised by their content. The format is recognised by name
-    and content unless given. A bad record raises InputError with its file, line and column; with ``skip_bad`` it is
-    left out and counted in ``stream.skipped``. Batches hold about ``batch`` bytes of the file, and no line or record
-    may be longer than ``max_record`` bytes. The formats and their options are in docs/formats.md.
+    and content unless given. A bad record raises InputError with its file, line and column.
+
+    Parameters
+    ----------
+    source : path, binary file, or frame
+        What to read; ``"-"`` is standard input.
+    format : str, optional
+        The name of a format; docs/formats.md lists them and their options.
+    text, labels : str or int, default "text" and "labels"
+        The column or field that holds the text and the labels, by its name or its number from 0.
+    label_separator : str, optional
+        What stands between several labels in one column.
+    skip_bad : bool, default False
+        Whether to leave bad records out; ``stream.skipped`` counts them.
+    encoding : str, optional
+        The encoding of the file, by default that of the format, usually UTF-8.
+    batch : int
+        About how many bytes of the file make a batch.
+    max_record : int
+        The most bytes that a line or record may have.
+    **options
+        The format's own options.
+
+    Returns
+    -------
+    Stream
+        Iterates, once, over batches of :class:`~shortlist.inputs.examples.Examples`.
+
+    Examples
+    --------
+    >>> import io
+    >>> from shortlist import read
+    >>> file = io.BytesIO(b'{"text": "wheat exports rose", "labels": ["grain", "trade"]}\n')
+    >>> for batch in read(file):
+    ...     print(list(batch.texts), list(batch.labels))
+    ['wheat exports rose'] [['grain', 'trade']]
     """
     progress = Progress(
         skip_bad=bool(skip_bad),
@@ -131,7 +165,7 @@ def read(
         progress.bytes_total = path.stat().st_size
         reader = FORMATS[format or sniff(path, encoding=encoding)].with_options(options)
         return Stream(reader.name, reader.file_examples(path, progress), progress)
-    opened = Source(source, progress)
+    opened = Source(cast("BinaryIO", source), progress)
     reader = FORMATS[format or _sniff_source(opened)].with_options(options)
     opened.decode_as(reader.encoding)
     return Stream(reader.name, reader.examples(opened), progress)

@@ -279,7 +279,7 @@ def _marked(head: bytes) -> str | None:
     return next((name for mark, name in BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
 
 
-def is_open(where: Any) -> bool:
+def is_open(where: object) -> bool:
     """Whether this is an open file, or "-" for standard input, and not a path."""
     return hasattr(where, "read") or (isinstance(where, str) and where == "-")
 

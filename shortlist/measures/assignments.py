@@ -6,16 +6,15 @@ are true or assigned somewhere take room, however many there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.arrays.validation import as_real, as_whole
-from shortlist.labels import LabelSets
+from shortlist.labels import Label, LabelSets, LabelsLike
 from shortlist.measures.positions import Positions, place_labels
 from shortlist.measures.registry import registered
 from shortlist.ranking import Ranking
@@ -124,6 +123,18 @@ def _columns(
 # Label by label
 
 
+class LabelRecord(TypedDict):
+    """One label's counts and measures, as JSON has them."""
+
+    label: Label | None
+    true: int
+    assigned: int
+    correct: int
+    precision: float
+    recall: float
+    f1: float
+
+
 @dataclass(frozen=True)
 class LabelTable:
     """Precision, recall and F1 of every label that is true or assigned at least once; 0 where undefined.
@@ -133,7 +144,7 @@ class LabelTable:
     """
 
     labels: NDArray[np.int64]
-    names: list[Any]
+    names: list[Label | None]
     true: NDArray[np.int64]
     assigned: NDArray[np.int64]
     correct: NDArray[np.int64]
@@ -150,20 +161,19 @@ class LabelTable:
     def f1(self) -> Values:
         return 2 * self.correct / (self.true + self.assigned)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
+    def to_dicts(self) -> list[LabelRecord]:
         """One dictionary for each label, ready for JSON, most frequent label first."""
-        columns = [self.true, self.assigned, self.correct, self.precision, self.recall, self.f1]
-        keys = ["true", "assigned", "correct", "precision", "recall", "f1"]
-        lists = [column.tolist() for column in columns]
+        columns = self.true, self.assigned, self.correct, self.precision, self.recall, self.f1
+        keys = "true", "assigned", "correct", "precision", "recall", "f1"
         order = np.argsort(-self.true, kind="stable").tolist()
-        return [
-            {"label": self.names[i]} | {key: column[i] for key, column in zip(keys, lists, strict=True)} for i in order
-        ]
+        lists = [column.tolist() for column in columns]
+        rows = ({"label": self.names[i]} | dict(zip(keys, (one[i] for one in lists), strict=True)) for i in order)
+        return [cast("LabelRecord", row) for row in rows]
 
 
 def per_label(
     ranking: Ranking,
-    truth: LabelSets | Iterable[Any],
+    truth: LabelSets | LabelsLike,
     *,
     k: int | None = None,
     threshold: float | None = None,
@@ -171,8 +181,32 @@ def per_label(
 ) -> LabelTable:
     """Precision, recall, F1 and support of each label.
 
-    Assigned are the first k labels of an instance, or those that score above ``threshold``, or, without either, as
-    many as the instance truly has (at most as many as the ranking holds).
+    Parameters
+    ----------
+    ranking : Ranking
+        A ranking of many examples.
+    truth : LabelSets or iterable of label lists
+        The label numbers of each example, or the labels themselves.
+    k : int, optional
+        Assign the first k labels of an example. Without k and threshold it is assigned as many as it truly has (at most
+        as many as the ranking holds).
+    threshold : float, optional
+        Assign the labels that score above this.
+    n_labels : int, optional
+        The number of labels that could have been ranked, by default all that the ranking has names for.
+
+    Returns
+    -------
+    LabelTable
+
+    Examples
+    --------
+    >>> from shortlist import Categorizer, per_label
+    >>> texts, labels = ["wheat exports rose", "crude oil prices"], [["grain"], ["energy"]]
+    >>> ranking = Categorizer().fit(texts, labels).rank(["wheat", "oil"], k=1)
+    >>> table = per_label(ranking, [["grain"], ["grain"]])
+    >>> table.names, table.recall.tolist()
+    (['grain', 'energy'], [0.5, 0.0])
     """
     positions = place_labels(ranking, truth, n_labels)
     if threshold is not None:

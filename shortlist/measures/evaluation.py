@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 import scipy.sparse
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
-from shortlist.labels import LabelSets
+from shortlist.labels import LabelSets, LabelsLike
 from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import Steps, as_steps
@@ -21,16 +21,60 @@ from shortlist.measures.registry import Family, Measure, measure
 from shortlist.measures.resampling import CONFIDENCE, interval, resampled_sums
 from shortlist.ranking import Ranking
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+class MeasureRecord(TypedDict):
+    """One measure, as JSON has it; None where a value does not exist."""
+
+    value: float | None
+    better: Literal["higher", "lower"]
+    low: NotRequired[float | None]  # of its interval
+    high: NotRequired[float | None]
+
+
+class EvaluationRecord(TypedDict):
+    """An evaluation, as JSON has it."""
+
+    instances: int
+    left_out: dict[str, int]
+    measures: dict[str, MeasureRecord]
+
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What ``evaluate`` found.
+    """What ``evaluate``, ``evaluate_documents`` or ``evaluate_ratings`` found.
 
-    ``values``        name -> the measure
-    ``intervals``     name -> the two ends of its 95 % bootstrap interval; empty if none was asked for
-    ``per_instance``  name -> its value for each instance, NaN where the instance was left out; only for measures
-                      that are means over instances
-    ``left_out``      reason -> how many of the ``n_instances`` were left out of the averages
+    Parameters
+    ----------
+    measures : tuple of Measure
+        The measures, in the order asked for.
+    values : dict of str to float
+        Each measure's value, by its name. ``evaluation["P@1"]`` is short for ``evaluation.values["P@1"]``.
+    intervals : dict of str to (float, float)
+        The two ends of its 95 % bootstrap interval; empty if none was asked for.
+    per_instance : dict of str to array
+        Its value for each example or query, NaN where one was left out; only for measures that are means over these.
+    n_instances : int
+        The number of examples or queries.
+    left_out : dict of str to int
+        How many of them were left out of the averages, by the reason.
+
+    Attributes
+    ----------
+    measures, values, intervals, per_instance, n_instances, left_out
+        As above.
+
+    Examples
+    --------
+    >>> from shortlist import evaluate_ratings
+    >>> found = evaluate_ratings([1, 2, 4], [1, 3, 4], ["MAE", "exact"], resamples=0)
+    >>> print(found.table())
+    measure   value    better
+    MAE      0.3333    lower
+    exact    0.6667    higher
+    3 instances
     """
 
     measures: tuple[Measure, ...]
@@ -43,18 +87,18 @@ class Evaluation:
     def __getitem__(self, name: str) -> float:
         return self.values[measure(name).name]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> EvaluationRecord:
         """Everything but the values of single instances, ready for JSON; a value that does not exist is None."""
 
         def number(value: float) -> float | None:
             return float(value) if np.isfinite(value) else None
 
-        rows = {}
+        rows: dict[str, MeasureRecord] = {}
         for one in self.measures:
             rows[one.name] = {"value": number(self.values[one.name]), "better": one.better}
             if one.name in self.intervals:
                 low, high = self.intervals[one.name]
-                rows[one.name] |= {"low": number(low), "high": number(high)}
+                rows[one.name]["low"], rows[one.name]["high"] = number(low), number(high)
         return {"instances": self.n_instances, "left_out": dict(self.left_out), "measures": rows}
 
     def table(self) -> str:
@@ -89,7 +133,7 @@ def propensities_for(measures: Iterable[Measure], counts: ArrayLike, n_examples:
 
 def evaluate(
     ranking: Ranking,
-    truth: LabelSets | Iterable[Any],
+    truth: LabelSets | LabelsLike,
     measures: Iterable[str | Measure],
     *,
     n_labels: int | None = None,
@@ -99,11 +143,35 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate rankings of labels.
 
-    ``ranking`` is a ranking of many rows; ``truth`` the label numbers of each row, or the labels themselves as a list
-    of label lists. Labels that the ranker never learned have numbers from ``n_labels`` on and are never retrieved.
-    ``n_labels`` is the number of labels that could have been ranked, by default all that the ranking has names for.
-    ``propensities`` are needed by the measures whose names begin with PS.
-    ``resamples`` bootstrap samples of the instances give the intervals; 0 gives none.
+    Parameters
+    ----------
+    ranking : Ranking
+        A ranking of many examples.
+    truth : LabelSets or iterable of label lists
+        The label numbers of each example, or the labels themselves. Labels that the ranker never learned have numbers
+        from ``n_labels`` on and are never retrieved.
+    measures : iterable of str or Measure
+        Names as in docs/measures.md, such as "P@5" or "nDCG@10".
+    n_labels : int, optional
+        The number of labels that could have been ranked, by default all that the ranking has names for.
+    propensities : Propensities, optional
+        Needed by the measures whose names begin with PS.
+    resamples : int, default 1000
+        Bootstrap samples of the examples, which give the intervals; 0 gives none.
+    random_state : int, default 0
+        The seed of the bootstrap.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> from shortlist import Categorizer, evaluate
+    >>> texts, labels = ["wheat exports rose", "crude oil prices"], [["grain", "trade"], ["energy"]]
+    >>> ranking = Categorizer().fit(texts, labels).rank(["wheat", "oil"], k=2)
+    >>> evaluate(ranking, [["grain"], ["energy"]], ["MRR"], resamples=0)["MRR"]
+    1.0
     """
     chosen = _choose(measures, "categories")
     positions = place_labels(ranking, truth, n_labels)
@@ -129,10 +197,36 @@ def evaluate_documents(
     resamples: int = 1000,
     random_state: int = 0,
 ) -> Evaluation:
-    """Evaluate scores of documents, query by query; a document is relevant if its ``relevance`` is above 0.
+    """Evaluate scores of documents, query by query.
 
-    The documents of a query are ranked by score, ties in the order given. Instances are the queries, in order of
-    first appearance.
+    The documents of a query are ranked by score, ties in the order given.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_documents,)
+        The score of each document.
+    relevance : array-like of shape (n_documents,)
+        Its grade; a document is relevant if this is above 0.
+    query : array-like of shape (n_documents,)
+        The id of the query that it was scored for.
+    measures : iterable of str or Measure
+        Names as in docs/measures.md, such as "MAP" or "nDCG@10".
+    resamples : int, default 1000
+        Bootstrap samples of the queries, which give the intervals; 0 gives none.
+    random_state : int, default 0
+        The seed of the bootstrap.
+
+    Returns
+    -------
+    Evaluation
+        Its instances are the queries, in order of first appearance.
+
+    Examples
+    --------
+    >>> from shortlist import evaluate_documents
+    >>> found = evaluate_documents([0.9, 0.1, 0.3, 0.8], [1, 0, 1, 0], ["a", "a", "b", "b"], ["MRR"], resamples=0)
+    >>> found["MRR"]
+    0.75
     """
     chosen = _choose(measures, "documents")
     positions = place_documents(scores, relevance, query)
@@ -148,7 +242,32 @@ def evaluate_ratings(
     resamples: int = 1000,
     random_state: int = 0,
 ) -> Evaluation:
-    """Evaluate predicted ratings. ``scale`` lists the steps, lowest first; by default whole numbers are the steps."""
+    """Evaluate predicted ratings.
+
+    Parameters
+    ----------
+    predicted, truth : array-like of shape (n_examples,)
+        The ratings, predicted and true.
+    measures : iterable of str or Measure
+        Names as in docs/measures.md, such as "MAE".
+    scale : array-like, optional
+        The steps of the scale, lowest first; by default whole numbers are the steps.
+    resamples : int, default 1000
+        Bootstrap samples of the examples, which give the intervals; 0 gives none.
+    random_state : int, default 0
+        The seed of the bootstrap.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> from shortlist import evaluate_ratings
+    >>> scale = ["poor", "fair", "good"]
+    >>> evaluate_ratings(["poor", "good"], ["fair", "good"], ["MAE"], scale=scale, resamples=0)["MAE"]
+    0.5
+    """
     chosen = _choose(measures, "ratings")
     steps = as_steps(predicted, truth, scale)
     nobody = np.zeros(steps.true.size, dtype=np.bool_)

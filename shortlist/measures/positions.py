@@ -10,9 +10,7 @@ everything that was: in a ranking cut at k a relevant item that was cut off lose
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.validation import as_numbers, as_whole
 from shortlist.errors import InputError
-from shortlist.labels import LabelIndex, LabelSets
+from shortlist.labels import LabelIndex, LabelSets, LabelsLike
 from shortlist.ranking import Ranking
 
 FINE, UNKNOWN, GAP, NO_SCORE, ASCENDS, TWICE = range(6)
@@ -91,7 +89,7 @@ class Positions:
         return row, self.items[self.begin[row] + place]
 
 
-def place_labels(ranking: Ranking, truth: LabelSets | Iterable[Any], n_labels: int | None = None) -> Positions:
+def place_labels(ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int | None = None) -> Positions:
     """Find the true labels in rankings of labels; ``n_labels`` is how many labels could have been ranked."""
     ids, scores, names = np.asarray(ranking.ids), np.asarray(ranking.scores), ranking._names
     if ids.ndim != 2 or scores.shape != ids.shape or ids.dtype.kind not in "iu" or scores.dtype.kind != "f":

@@ -26,8 +26,34 @@ Values = NDArray[np.float64]
 class Propensities:
     """Label frequencies in training, from which propensities follow.
 
-    ``counts[l]`` is the number of training examples with label number l; labels beyond its end have none. A and B are
-    0.55 and 1.5 except where the Repository says otherwise (Wikipedia 0.5 and 0.4, Amazon 0.6 and 2.6).
+    Parameters
+    ----------
+    counts : array-like of shape (n_labels,)
+        How many training examples have each label, by its number; labels beyond its end have none.
+    n_examples : int
+        The number of training examples.
+    A : float, default 0.55
+        The exponent; the Repository has 0.5 for Wikipedia and 0.6 for Amazon.
+    B : float, default 1.5
+        What is added to each count; the Repository has 0.4 for Wikipedia and 2.6 for Amazon.
+
+    Attributes
+    ----------
+    counts, n_examples, A, B
+        As given, checked.
+
+    References
+    ----------
+    Jain, H., Prabhu, Y. and Varma, M. (2016). Extreme multi-label loss functions for recommendation, tagging, ranking &
+    other missing label applications. KDD.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shortlist import Propensities
+    >>> propensities = Propensities(counts=[1000, 10], n_examples=2000)
+    >>> propensities.inverse(np.array([0, 1], dtype=np.int32)).round(2)
+    array([1.24, 3.85])
     """
 
     counts: ArrayLike

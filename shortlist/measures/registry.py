@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.arrays.validation import as_whole
@@ -25,6 +26,8 @@ from shortlist.errors import InputError
 Family = Literal["categories", "documents", "ratings", "models"]
 Need = Literal["complete rankings", "propensities"]
 Total = Callable[[NDArray[np.float64], float], float]
+Compute = Callable[..., NDArray[np.float64] | scipy.sparse.csr_array]
+Function = TypeVar("Function", bound=Compute)
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Measure:
     formula: str
     description: str
     paper: str
-    compute: Callable[..., Any] | None = field(repr=False, compare=False)
+    compute: Compute | None = field(repr=False, compare=False)
     total: Total | None = field(default=None, repr=False, compare=False)
     needs: tuple[Need, ...] = ()
     parameters: Mapping[str, float] = field(default_factory=dict, hash=False)
@@ -60,10 +63,10 @@ def registered(
     paper: str = "",
     total: Total | None = None,
     needs: Iterable[Need] = (),
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Function], Function]:
     """Enter a function into the registry; the first paragraph of its docstring is the description."""
 
-    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+    def enter(function: Function) -> Function:
         description = " ".join((function.__doc__ or "").split("\n\n")[0].split())
         if name in MEASURES:
             raise KeyError(f"the measure {name} is registered twice")
@@ -76,9 +79,23 @@ def registered(
 
 
 def measure(name: str | Measure) -> Measure:
-    """The measure of that name, with its parameter: ``measure("P@5")``, ``measure("R1")``, ``measure("MRR")``.
+    """The measure of that name, with its parameter.
 
-    Capitals do not matter. An unknown name is refused with a list of those there are.
+    Parameters
+    ----------
+    name : str or Measure
+        Such as "P@5", "R1" or "MRR"; capitals do not matter. An unknown name is refused with a list of those there are.
+
+    Returns
+    -------
+    Measure
+
+    Examples
+    --------
+    >>> from shortlist import measure
+    >>> found = measure("p@5")
+    >>> found.name, found.better, dict(found.parameters)
+    ('P@5', 'higher', {'k': 5})
     """
     if isinstance(name, Measure):
         return name

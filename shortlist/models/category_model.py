@@ -92,7 +92,7 @@ class CategoryModel(Model[JudgedRanking]):
         if details:
             table = per_label(ranking, truth, n_labels=len(self.learner_.classes_)).to_dicts()
             keys = ["label", "true", "assigned", "precision", "recall", "f1"]
-            rows = [[row[key] for key in keys] for row in table]
+            rows = [[dict(row)[key] for key in keys] for row in table]
             found.tables = [Table("Each text is given as many labels as it has", keys, rows, "labels")]
             found.details = {"labels": table}
         return found

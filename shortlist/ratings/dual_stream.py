@@ -37,7 +37,7 @@ class DualLearner(SavedLearner):
             self._weights = widened(self._weights, len(supports))
             each = np.arange(turn.members.size, dtype=np.int64)
             self._learn(turn.read, turn.write, each, y[turn.members], rated[turn.block])
-            used, size = self._weights.any(axis=(0, 1)), np.linalg.norm(self._weights[0], axis=0)
+            used, size = np.asarray(self._weights.any(axis=(0, 1))), np.linalg.norm(self._weights[0], axis=0)
             kept = supports.drop(used, size, turn.most)
             self._weights = np.ascontiguousarray(self._weights[:, :, kept])
             stop_here()

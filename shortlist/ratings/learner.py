@@ -9,59 +9,56 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shortlist import dual
 from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_seed, as_whole
 from shortlist.concurrency.interrupts import runs, stop_here, whole
-from shortlist.concurrency.locks import Shared, reading, writing
+from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
 from shortlist.ranking import Explanation
 from shortlist.ratings.calibration import Calibration
-from shortlist.ratings.dual_stream import widened
-from shortlist.ratings.scale import as_ratings, as_steps, open_for, step_numbers
+from shortlist.ratings.dual_stream import DualLearner, widened
+from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
-Self = TypeVar("Self", bound="RatingLearner")
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+    from typing_extensions import Self
+
 HYPOTHESES = ("last", "averaged", "voted")
 RUN = 16  # rows that stay together when a pass is shuffled
 PREDICT_BLOCK = 2**22  # the most scores, or kernel values, that predicting holds at a time
 
 
-class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
+class RatingLearner(ClassifierMixin, DualLearner):
     """A learner of ratings on an ordered scale.
+
+    Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
+    Ctrl-C, leaves the learner as it was; a ``partial_fit`` that is stopped has learned a whole number of examples.
+    Of several passes in random order, the first is shuffled example by example and the others by runs of 16 (see
+    ``in_runs``).
 
     Parameters
     ----------
-    passes : how often ``fit`` goes through the examples.
-    random_state : None takes the examples in the order given; a whole number is the seed by which each pass shuffles
-        them anew, the first one row by row and the others by runs of 16 rows (see ``in_runs``).
-    hypothesis : what predicts: the "last" rule, the one "averaged" over all examples, or the "voted" rating, in which
-        each rule votes with the number of examples it lived through.
-    voters : how many rules, the longest-lived, are kept to vote.
-    kernel : None, "polynomial" for (gamma·x·x' + coef0)^degree, "rbf" for exp(−gamma·‖x − x'‖²), or a function that
-        takes two matrices and gives the kernel's value for each pair of their rows.
-    budget : the most support vectors that a kernel learner keeps; None keeps all.
-    scale : the ratings, lowest first; None learns them, in their natural order, from the examples.
+    passes, random_state, hypothesis, voters, kernel, degree, gamma, coef0, budget, scale
+        See :class:`~shortlist.ratings.prank.PRank`.
 
     Attributes
     ----------
-    classes_ : the scale, lowest rating first.
-
-    Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
-    Ctrl-C, leaves the learner as it was; a ``partial_fit`` that is stopped has learned a whole number of rows.
+    classes_ : array
+        The scale, lowest rating first.
     """
 
     adds_biases = True  # whether a bias is a part of the score, and not a threshold for it
-    _calibration: Calibration | None
 
     def __init__(
         self,
@@ -70,12 +67,12 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
         random_state: int | None = None,
         hypothesis: str = "averaged",
         voters: int = 100,
-        kernel: Any = None,
+        kernel: str | dual.Function | None = None,
         degree: int = 2,
         gamma: float = 1.0,
         coef0: float = 1.0,
         budget: int | None = None,
-        scale: Any = None,
+        scale: ArrayLike | None = None,
     ) -> None:
         self.passes = passes
         self.random_state = random_state
@@ -95,17 +92,17 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
         """Make room for a new step, which gets number ``at``, in weights and biases."""
 
     @abstractmethod
-    def _rate(self, X: Any) -> Longs:
+    def _rate(self, X: MatrixLike) -> Longs:
         """The step number predicted for each row."""
 
     @abstractmethod
-    def _evidence(self, X: Any) -> Floats:
+    def _evidence(self, X: MatrixLike) -> Floats:
         """The real numbers, n × f, from which probabilities are calibrated."""
 
     # Learning.
 
     @writing
-    def fit(self: Self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Learn from all rows, ``passes`` times, forgetting what was learned before."""
         passes = as_whole(self.passes, "passes", least=1)
         seed = as_seed(self.random_state)
@@ -120,7 +117,7 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
 
     @writing
     @whole
-    def partial_fit(self: Self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Go on learning from these rows, once, in the order given.
 
         New columns of X and, where the scale is learned, new ratings just arrive. ``classes`` may name ratings
@@ -131,16 +128,16 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
 
     @writing
     @whole
-    def predict_and_learn(self, X: Any, y: Any) -> NDArray[Any]:
+    def predict_and_learn(self, X: MatrixLike, y: ArrayLike) -> Ratings:
         """As ``partial_fit``, and give the rating that the last rule predicted for each row just before learning it."""
         rated = self._take(X, y)
         return self.classes_[rated]
 
     def _take(
         self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
         *,
         afresh: bool = False,
         passes: int = 1,
@@ -151,7 +148,7 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
             raise InputError("this learner requires y to be passed, but the target y is None")
         rows = _as_rows(X)
         ratings = as_ratings(y, rows.n_rows)
-        named = ratings if classes is None else open_for(as_ratings(classes, len(classes)), ratings)[0]
+        named = ratings if classes is None else open_for(as_ratings(classes, np.size(classes)), ratings)[0]
         if afresh or not hasattr(self, "_clock"):
             steps = np.unique(named) if self.scale is None else as_steps(self.scale)
             numbers = step_numbers(steps, ratings)
@@ -210,13 +207,13 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
     # Predicting.
 
     @reading
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Ratings:
         """The rating of each row."""
         rated = self._rate(X)
         return self.classes_[rated]
 
     @reading
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Minus the ranking loss: −mean |ŷ − y|, counted in steps of the scale, so that higher is better."""
         rated = self.predict(X)
         ratings = as_ratings(y, rated.size)
@@ -228,7 +225,7 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
         return -float(np.average(distances, weights=weights))
 
     @reading
-    def explain_row(self, x: Floats, names: Sequence[Any] | None = None) -> Explanation:
+    def explain_row(self, x: Floats, names: Sequence[str | int] | None = None) -> Explanation:
         """What each column, by its name or number, adds to the score of one row of numbers, and the rating it gets.
 
         The score is that of the rating, where each rating has its own weights, and otherwise the row's on the scale.
@@ -242,14 +239,16 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
         step = int(self._rate(x)[0])
         own = step if weights.shape[1] == self.classes_.size > 1 else 0
         votes = (weights[0, own] * row[0]).tolist()
-        pairs = list(zip(range(len(votes)) if names is None else names, votes, strict=True))
+        pairs: list[tuple[str | int | float, float]] = list(
+            zip(range(len(votes)) if names is None else names, votes, strict=True)
+        )
         if self.adds_biases:
             pairs.append(("(any row)", float(biases[0, own])))
         heaviest = sorted((pair for pair in pairs if pair[1] != 0), key=lambda pair: -abs(pair[1]))
         return Explanation(self.classes_[step].item(), float(sum(vote for _, vote in heaviest)), heaviest)
 
     @writing
-    def calibrate(self: Self, X: Any, y: Any) -> Self:
+    def calibrate(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Fit probabilities on examples that were not learned from; learning more forgets them."""
         scores = self._evidence(X)
         ratings = as_ratings(y, scores.shape[0])
@@ -263,7 +262,7 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
 
     @available_if(_is_calibrated)
     @reading
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """The probability of each rating, n × k: never negative, and each row sums to one."""
         assert self._calibration is not None
         return self._calibration.probabilities(self._evidence(X))
@@ -283,7 +282,7 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
             return W[:1], B[:1], np.ones(1)
         return W[:1] - W[1:2] / self._clock[0], B[:1] - B[1:2] / self._clock[0], np.ones(1)
 
-    def _scores(self, X: Any, weights: Floats) -> Iterator[Floats]:
+    def _scores(self, X: MatrixLike, weights: Floats) -> Iterator[Floats]:
         """Blocks of the scores w·x for the weights [h, q, m], as arrays [rows, h, q]."""
         matrix = _as_rows(X).to_matrix()
         self._note_columns(X, reset=False)
@@ -299,14 +298,14 @@ class RatingLearner(Shared, ClassifierMixin, BaseEstimator):
 
     # Checking and saving.
 
-    def _note_columns(self, X: Any, *, reset: bool) -> None:
+    def _note_columns(self, X: MatrixLike, *, reset: bool) -> None:
         """Remember, or check, the number and the names of the columns as scikit-learn does."""
         try:
             validate_data(self, X, reset=reset, skip_check_array=True)
         except ValueError as problem:
             raise InputError(str(problem)) from None
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -323,7 +322,7 @@ def in_runs(n: int, generator: np.random.Generator) -> Longs:
     return order[order < n]
 
 
-def _as_rows(X: Any) -> Rows:
+def _as_rows(X: MatrixLike) -> Rows:
     rows = as_rows(X)
     if rows.n_rows == 0:
         raise InputError("X has 0 rows; at least one is needed")

@@ -13,23 +13,65 @@ prototype of zeros.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice
 from shortlist.concurrency.locks import reading
+from shortlist.dual import Function
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.voting import move, retire
 
 
 class MulticlassPerceptron(RatingLearner):
-    """Learn ratings as classes without order, one prototype each.
+    """Learn ratings as if they had no order: one prototype for each, of which the most similar wins.
 
-    ``fit_intercept`` adds a constant to each prototype; the other parameters and the methods are those of
-    :class:`~shortlist.ratings.learner.RatingLearner`.
+    Parameters
+    ----------
+    fit_intercept : bool, default True
+        Whether to add a constant to each prototype.
+    passes : int, default 1
+        How often ``fit`` goes through the examples.
+    random_state : int or None, default None
+        None takes the examples in the order given; a whole number is the seed by which each pass shuffles them anew.
+    hypothesis : {"averaged", "last", "voted"}, default "averaged"
+        What predicts: the last rule, the one averaged over all examples, or the vote of all rules, in which each counts
+        the examples it lived through.
+    voters : int, default 100
+        How many rules, the longest-lived, are kept to vote.
+    kernel : {None, "polynomial", "rbf"} or callable, default None
+        None learns weights of columns; "polynomial" is (gamma·x·x' + coef0)^degree, "rbf" is exp(−gamma·‖x − x'‖²); a
+        function takes two matrices and gives the kernel's value for each pair of their rows.
+    degree : int, default 2
+        Of the polynomial kernel.
+    gamma : float, default 1.0
+        Of both kernels.
+    coef0 : float, default 1.0
+        Of the polynomial kernel.
+    budget : int or None, default None
+        The most support vectors that a kernel learner keeps; None keeps all.
+    scale : sequence of ratings or None, default None
+        The ratings, lowest first; None learns them, in their natural order, from the examples.
+
+    Attributes
+    ----------
+    classes_ : array
+        The scale, lowest rating first.
+
+    References
+    ----------
+    Crammer, K. and Singer, Y. (2003). Ultraconservative online algorithms for multiclass problems. JMLR 3.
+
+    Crammer, K. and Singer, Y. (2001). Pranking with Ranking. NIPS 14 (as a rival of PRank).
+
+    Examples
+    --------
+    >>> from shortlist import MulticlassPerceptron
+    >>> rater = MulticlassPerceptron(passes=10)
+    >>> rater.fit([[-1.0], [0.0], [1.0]], ["A", "B", "C"]).predict([[-2.0], [2.0]])
+    array(['A', 'C'], dtype='<U1')
     """
 
     def __init__(
@@ -40,12 +82,12 @@ class MulticlassPerceptron(RatingLearner):
         random_state: int | None = None,
         hypothesis: str = "averaged",
         voters: int = 100,
-        kernel: Any = None,
+        kernel: str | Function | None = None,
         degree: int = 2,
         gamma: float = 1.0,
         coef0: float = 1.0,
         budget: int | None = None,
-        scale: Any = None,
+        scale: ArrayLike | None = None,
     ) -> None:
         super().__init__(
             passes=passes, random_state=random_state, hypothesis=hypothesis, voters=voters,
@@ -75,7 +117,7 @@ class MulticlassPerceptron(RatingLearner):
         return weights[0] if self.hypothesis != "voted" else weights
 
     @reading
-    def scores(self, X: Any) -> Floats:
+    def scores(self, X: MatrixLike) -> Floats:
         """The score of each rating, n × k: w_r·x; for "voted", the share of the votes."""
         weights, biases, votes = self._hypotheses()
         blocks = []
@@ -87,13 +129,13 @@ class MulticlassPerceptron(RatingLearner):
         return np.concatenate(blocks)
 
     @reading
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """The ``scores``; of two ratings, as scikit-learn has it, by how much the higher one leads."""
         scores = self.scores(X)
         return scores[:, 1] - scores[:, 0] if self.classes_.size == 2 else scores
 
     @reading
-    def neighbour_distances(self, X: Any) -> Floats:
+    def neighbour_distances(self, X: MatrixLike) -> Floats:
         """By how much the predicted rating leads the one below it and the one above it, n × 2; ∞ at the ends."""
         scores = self.scores(X)
         ends = np.full((scores.shape[0], 1), -np.inf)
@@ -102,10 +144,10 @@ class MulticlassPerceptron(RatingLearner):
         around = np.hstack([np.take_along_axis(fenced, rated, 1), np.take_along_axis(fenced, rated + 2, 1)])
         return np.take_along_axis(scores, rated, 1) - around
 
-    def _rate(self, X: Any) -> Longs:
+    def _rate(self, X: MatrixLike) -> Longs:
         return self.scores(X).argmax(axis=1)
 
-    def _evidence(self, X: Any) -> Floats:
+    def _evidence(self, X: MatrixLike) -> Floats:
         return self.scores(X)
 
 

@@ -27,12 +27,51 @@ from shortlist.ratings.voting import move, retire
 
 
 class PRank(ThresholdLearner):
-    """Learn ratings on an ordered scale from a stream, one Perceptron with k − 1 moving thresholds.
+    """Learn ratings on an ordered scale from a stream: one Perceptron with k − 1 moving thresholds.
 
-    Parameters and methods are those of :class:`~shortlist.ratings.learner.RatingLearner`.
-    ``coef_`` and ``thresholds_`` give w and b_1..b_{k−1} of the chosen hypothesis.
+    Parameters
+    ----------
+    passes : int, default 1
+        How often ``fit`` goes through the examples.
+    random_state : int or None, default None
+        None takes the examples in the order given; a whole number is the seed by which each pass shuffles them anew.
+    hypothesis : {"averaged", "last", "voted"}, default "averaged"
+        What predicts: the last rule, the one averaged over all examples, or the vote of all rules, in which each counts
+        the examples it lived through.
+    voters : int, default 100
+        How many rules, the longest-lived, are kept to vote.
+    kernel : {None, "polynomial", "rbf"} or callable, default None
+        None learns weights of columns; "polynomial" is (gamma·x·x' + coef0)^degree, "rbf" is exp(−gamma·‖x − x'‖²); a
+        function takes two matrices and gives the kernel's value for each pair of their rows.
+    degree : int, default 2
+        Of the polynomial kernel.
+    gamma : float, default 1.0
+        Of both kernels.
+    coef0 : float, default 1.0
+        Of the polynomial kernel.
+    budget : int or None, default None
+        The most support vectors that a kernel learner keeps; None keeps all.
+    scale : sequence of ratings or None, default None
+        The ratings, lowest first; None learns them, in their natural order, from the examples.
 
-    >>> PRank(scale=["poor", "fair", "good"]).fit([[-1.0], [0.0], [1.0]], ["poor", "fair", "good"]).predict([[5.0]])
+    Attributes
+    ----------
+    classes_ : array
+        The scale, lowest rating first.
+    coef_ : array
+        The weights w of the chosen hypothesis; with a kernel, the coefficients of its support vectors.
+    thresholds_ : array
+        The thresholds b_1 ≤ … ≤ b_{k−1} of the chosen hypothesis.
+
+    References
+    ----------
+    Crammer, K. and Singer, Y. (2001). Pranking with Ranking. NIPS 14.
+
+    Examples
+    --------
+    >>> from shortlist import PRank
+    >>> rater = PRank(scale=["poor", "fair", "good"])
+    >>> rater.fit([[-1.0], [0.0], [1.0]], ["poor", "fair", "good"]).predict([[5.0]])
     array(['good'], dtype='<U4')
     """
 

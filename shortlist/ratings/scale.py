@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from shortlist.arrays.kernels import Longs
 from shortlist.errors import InputError
 
+Ratings = NDArray[Any]  # numbers or texts
 Steps = NDArray[Any]  # the ratings of a scale, lowest first
 
 
-def as_ratings(ratings: Any, n_rows: int) -> NDArray[Any]:
+def as_ratings(ratings: ArrayLike, n_rows: int) -> Ratings:
     """Check the ratings of n_rows examples: one each, all finite numbers or all texts."""
     if hasattr(ratings, "to_numpy"):
         ratings = ratings.to_numpy()  # a column of a pandas or polars frame
@@ -33,7 +34,7 @@ def as_ratings(ratings: Any, n_rows: int) -> NDArray[Any]:
     return _numbers_or_texts(array, "rating")
 
 
-def as_steps(scale: Any, *, least: int = 2) -> Steps:
+def as_steps(scale: ArrayLike, *, least: int = 2) -> Steps:
     """Check a scale, lowest rating first: at least so many ratings, each once."""
     if isinstance(scale, str) or not hasattr(scale, "__len__"):
         raise InputError(f"scale must be a list of ratings, lowest first, not {scale!r}")
@@ -46,7 +47,7 @@ def as_steps(scale: Any, *, least: int = 2) -> Steps:
     return steps
 
 
-def open_for(steps: Steps, ratings: NDArray[Any]) -> tuple[Steps, list[int]]:
+def open_for(steps: Steps, ratings: Ratings) -> tuple[Steps, list[int]]:
     """The scale with those of the ratings that are new to it, and the step numbers at which they came in, ascending."""
     arrived = np.unique(ratings)
     if _is_text(steps) != _is_text(arrived):
@@ -56,7 +57,7 @@ def open_for(steps: Steps, ratings: NDArray[Any]) -> tuple[Steps, list[int]]:
     return wider, np.flatnonzero(~np.isin(wider, steps)).tolist()
 
 
-def step_numbers(steps: Steps, ratings: NDArray[Any]) -> Longs:
+def step_numbers(steps: Steps, ratings: Ratings) -> Longs:
     """The step number of each rating; a rating outside the scale is an error."""
     if _is_text(steps) != _is_text(ratings):
         outside = np.ones(ratings.size, dtype=bool)
@@ -97,9 +98,10 @@ def _is_text(array: NDArray[Any]) -> bool:
     return array.dtype.kind == "U"
 
 
-def as_values(ratings: Sequence[str], scale: Any) -> NDArray[Any]:
+def as_values(ratings: Sequence[str], scale: ArrayLike | None) -> Ratings:
     """Ratings that were read as text, as the scale has them: numbers if they all are, text otherwise."""
-    if scale is not None and not all(isinstance(step, (int, float, np.number)) for step in scale):
+    steps = [] if scale is None else np.asarray(scale, dtype=object).tolist()
+    if not all(isinstance(step, (int, float, np.number)) for step in steps):
         return np.array(ratings, dtype=object if not ratings else str)
     try:
         numbers = np.array(ratings, dtype=np.float64)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.rows import MatrixLike
 from shortlist.concurrency.locks import reading
 from shortlist.ratings.learner import RatingLearner
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 class ThresholdLearner(RatingLearner):
@@ -33,11 +37,11 @@ class ThresholdLearner(RatingLearner):
         edges = self._edges(self._hypotheses()[1])
         return edges[0] if self.hypothesis != "voted" else edges
 
-    def _rate(self, X: Any) -> Longs:
+    def _rate(self, X: MatrixLike) -> Longs:
         return (self.distances(X) >= 0).sum(axis=1)
 
     @reading
-    def distances(self, X: Any) -> Floats:
+    def distances(self, X: MatrixLike) -> Floats:
         """How far each row lies above each threshold, n × (k − 1): w·x − b_r, falling with r; negative is below.
 
         For "voted" it is the votes for "above" less those for "below", from −1 to 1.
@@ -53,7 +57,7 @@ class ThresholdLearner(RatingLearner):
         return np.concatenate(blocks)
 
     @reading
-    def neighbour_distances(self, X: Any) -> Floats:
+    def neighbour_distances(self, X: MatrixLike) -> Floats:
         """How far each row lies above the threshold below it and below the one above it, n × 2; ∞ at the ends."""
         distances = self.distances(X)
         ends = np.full((distances.shape[0], 1), np.inf)
@@ -62,7 +66,7 @@ class ThresholdLearner(RatingLearner):
         return np.hstack([np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)])
 
     @reading
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """How far each row lies inside the interval of each rating, n × k: negative outside, largest at the prediction.
 
         Of two ratings, as scikit-learn has it, one number: the distance above the threshold between them.
@@ -75,17 +79,17 @@ class ThresholdLearner(RatingLearner):
         return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
 
     @reading
-    def project(self, X: Any) -> Floats:
+    def project(self, X: MatrixLike) -> Floats:
         """Where each row lies on the line, to sort rows by: w·x; for "voted", the mean step number of the votes."""
         if self.hypothesis == "voted":
             return ((self.distances(X) + 1) / 2).sum(axis=1)
         weights = self._hypotheses()[0]
         return np.concatenate([scores[:, 0, 0] for scores in self._scores(X, weights)])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # on scikit-learn's own checks, whose classes have no order
         return tags
 
-    def _evidence(self, X: Any) -> Floats:
+    def _evidence(self, X: MatrixLike) -> Floats:
         return self.project(X)[:, None]

@@ -12,23 +12,73 @@ Beside the paper: y is the rating itself on a scale of ascending numbers, which 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice, as_real
+from shortlist.dual import Function
 from shortlist.errors import InputError
 from shortlist.ratings.thresholds import ThresholdLearner
 from shortlist.ratings.voting import move, retire
 
 
 class WidrowHoff(ThresholdLearner):
-    """Learn ratings by online regression with a fixed step.
+    """Learn ratings by online regression with a fixed step, and round to the nearest rating.
 
-    ``learning_rate`` is η, ``fit_intercept`` adds a constant; the other parameters and the methods are those of
-    :class:`~shortlist.ratings.learner.RatingLearner`. Here each run of rightly rated examples casts its vote.
+    Each run of rightly rated examples casts its vote where rules vote.
+
+    Parameters
+    ----------
+    learning_rate : float, default 0.01
+        The step η.
+    fit_intercept : bool, default True
+        Whether to add a constant to the score.
+    passes : int, default 1
+        How often ``fit`` goes through the examples.
+    random_state : int or None, default None
+        None takes the examples in the order given; a whole number is the seed by which each pass shuffles them anew.
+    hypothesis : {"averaged", "last", "voted"}, default "averaged"
+        What predicts: the last rule, the one averaged over all examples, or the vote of all rules, in which each counts
+        the examples it lived through.
+    voters : int, default 100
+        How many rules, the longest-lived, are kept to vote.
+    kernel : {None, "polynomial", "rbf"} or callable, default None
+        None learns weights of columns; "polynomial" is (gamma·x·x' + coef0)^degree, "rbf" is exp(−gamma·‖x − x'‖²); a
+        function takes two matrices and gives the kernel's value for each pair of their rows.
+    degree : int, default 2
+        Of the polynomial kernel.
+    gamma : float, default 1.0
+        Of both kernels.
+    coef0 : float, default 1.0
+        Of the polynomial kernel.
+    budget : int or None, default None
+        The most support vectors that a kernel learner keeps; None keeps all.
+    scale : sequence of ratings or None, default None
+        The ratings, lowest first; None learns them, in their natural order, from the examples.
+
+    Attributes
+    ----------
+    classes_ : array
+        The scale, lowest rating first.
+    coef_ : array
+        The weights w of the chosen hypothesis; with a kernel, the coefficients of its support vectors.
+    thresholds_ : array
+        The scores halfway between neighbouring ratings, less the constant.
+
+    References
+    ----------
+    Widrow, B. and Hoff, M. E. (1960). Adaptive switching circuits. IRE WESCON Convention Record 4.
+
+    Crammer, K. and Singer, Y. (2001). Pranking with Ranking. NIPS 14 (as a rival of PRank).
+
+    Examples
+    --------
+    >>> from shortlist import WidrowHoff
+    >>> rater = WidrowHoff(learning_rate=0.1, passes=100, hypothesis="last")
+    >>> rater.fit([[1.0], [2.0], [3.0]], [1, 2, 3]).predict([[1.1], [2.8]])
+    array([1, 3])
     """
 
     def __init__(
@@ -40,12 +90,12 @@ class WidrowHoff(ThresholdLearner):
         random_state: int | None = None,
         hypothesis: str = "averaged",
         voters: int = 100,
-        kernel: Any = None,
+        kernel: str | Function | None = None,
         degree: int = 2,
         gamma: float = 1.0,
         coef0: float = 1.0,
         budget: int | None = None,
-        scale: Any = None,
+        scale: ArrayLike | None = None,
     ) -> None:
         super().__init__(
             passes=passes, random_state=random_state, hypothesis=hypothesis, voters=voters,

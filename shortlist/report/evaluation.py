@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Ints
 from shortlist.categories.learner import is_true
@@ -47,7 +48,7 @@ def evaluate_and_draw(
     return model.report(judged, chosen, details=details)
 
 
-def draw_ranking(folder: Path, ranking: Ranking, truth: LabelSets, counts: Any) -> None:
+def draw_ranking(folder: Path, ranking: Ranking, truth: LabelSets, counts: NDArray[np.int64]) -> None:
     """The precision-recall graph, R_k against k, and label frequency against recall."""
     positions = place_labels(ranking, truth, counts.size)
     table = per_label(ranking, truth, n_labels=counts.size)

@@ -96,7 +96,7 @@ def in_words(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
 
 
-def plain(report: Report) -> dict[str, Any]:
+def plain(report: Report) -> dict[str, object]:
     """The report as JSON can hold it; a number that is not finite becomes null."""
     from dataclasses import asdict
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -27,6 +27,10 @@ from shortlist.text.weighting import Weighting, needs_counts
 from shortlist.texts import as_texts, blocks
 from shortlist.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+    from typing_extensions import Self
+
 
 class TextVectorizer(TransformerMixin, SavedVectorizer):
     """Texts to rows of weighted features, with a vocabulary that grows as texts arrive.
@@ -34,34 +38,67 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
     With the defaults, the counts are those of scikit-learn's ``CountVectorizer``; columns are in order of first
     appearance.
 
-    Parameters
-    ----------
-    lowercase : whether to lower-case words.
-    min_length : the fewest letters that a word has.
-    fold_digits : whether every word of digits, however short, counts as the one feature ``<digit>``.
-    stop_words : words to leave out: a list, ``"english"`` for scikit-learn's list, or None. They are lower-cased and
-        folded as the words of texts are. N-grams reach across a word left out.
-    ngrams : the longest run of words that is a feature; all lengths from 1 on are. ``"auto"``: where the first texts
-        learned are short (under 400 letters on average), pairs and five-letter prefixes too, otherwise single words;
-        then ``prefix`` is left to it.
-    prefix : if a number, the first so many letters of each word that has as many are a feature too (``expor*``).
-    min_df : the fewest documents that a feature must have been seen in. Until then its column stays empty; ``fit``
-        leaves no such columns behind.
-    hashed : if a number, there are always that many columns, and a hash of the feature chooses its column: nothing
-        grows, whatever arrives. Different features may share a column.
-        Without idf, pivoted norm or min_df there is nothing to learn, and no need to ``fit``.
-    tf : ``"count"`` d, ``"log"`` 1 + log d, or ``"boolean"`` 1, for a feature that a document has d times.
-    idf : ``"plain"`` log(m/u), ``"smooth"`` log((1+m)/(1+u)) + 1 (as scikit-learn), or None, for a feature that u of
-        the m documents learned from have. What weighs 0 is not stored.
-    norm : ``"l2"`` scales each row to Euclidean length 1; ``"pivoted"`` divides it by
-        tf(avg) · [(1 − slope) + slope · m_i/pivot], where avg is the mean count of its m_i features and pivot the mean
-        of m_i over the documents learned from.
-    slope : of the pivoted norm. ``tf="log", idf="plain", norm="pivoted"`` is the weighting of Singhal et al.
-
     Learning online: ``partial_fit`` and ``learn_rows`` first take up all their texts (new features, m, u and pivot),
     and ``learn_rows`` then weighs the rows with the counts as they are after the whole batch. Given one text at a time,
     the rows are those that a learner on a stream can know: weighted by what came so far, the text itself included.
     Rows given earlier stay as they were. A ``fit`` that fails, or learning that is stopped, leaves all as it was.
+
+    Parameters
+    ----------
+    lowercase : bool, default True
+        Whether to lower-case words.
+    min_length : int, default 2
+        The fewest letters that a word has.
+    fold_digits : bool, default False
+        Whether every word of digits, however short, counts as the one feature ``<digit>``.
+    stop_words : {None, "english"} or list of str, default None
+        Words to leave out; "english" is scikit-learn's list. They are lower-cased and folded as the words of texts are.
+        N-grams reach across a word left out.
+    ngrams : int or "auto", default 1
+        The longest run of words that is a feature; all lengths from 1 on are. "auto": where the first texts learned are
+        short (under 400 letters on average), pairs and five-letter prefixes too, otherwise single words; then
+        ``prefix`` is left to it.
+    prefix : int or None, default None
+        If a number, the first so many letters of each word that has as many are a feature too (``expor*``).
+    min_df : int, default 1
+        The fewest documents that a feature must have been seen in. Until then its column stays empty; ``fit`` leaves no
+        such columns behind.
+    hashed : int or None, default None
+        If a number, there are always that many columns, and a hash of the feature chooses its column: nothing grows,
+        whatever arrives. Different features may share a column. Without idf, pivoted norm or min_df there is nothing to
+        learn, and no need to ``fit``.
+    tf : {"count", "log", "boolean"}, default "count"
+        d, 1 + log d, or 1, for a feature that a document has d times.
+    idf : {None, "plain", "smooth"}, default None
+        "plain" is log(m/u), "smooth" is log((1+m)/(1+u)) + 1 (as scikit-learn), for a feature that u of the m documents
+        learned from have. What weighs 0 is not stored.
+    norm : {None, "l2", "pivoted"}, default None
+        "l2" scales each row to Euclidean length 1; "pivoted" divides it by
+        tf(avg) · [(1 − slope) + slope · m_i/pivot], where avg is the mean count of its m_i features and pivot the mean
+        of m_i over the documents learned from.
+    slope : float, default 0.3
+        Of the pivoted norm. ``tf="log", idf="plain", norm="pivoted"`` is the weighting of Singhal et al.
+
+    Attributes
+    ----------
+    vocabulary_ : Vocabulary
+        The features, numbered by column.
+    n_features_ : int
+        The number of columns.
+
+    References
+    ----------
+    Singhal, A., Buckley, C. and Mitra, M. (1996). Pivoted document length normalization. SIGIR.
+
+    Examples
+    --------
+    >>> from shortlist import TextVectorizer
+    >>> vectorizer = TextVectorizer()
+    >>> vectorizer.fit_transform(["wheat and corn", "corn prices"]).toarray()
+    array([[1., 1., 1., 0.],
+           [0., 0., 1., 1.]])
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['wheat', 'and', 'corn', 'prices']
     """
 
     vocabulary_: Vocabulary
@@ -97,16 +134,16 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
         self.norm = norm
         self.slope = slope
 
-    def fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
+    def fit(self, texts: Iterable[str], y: object = None) -> Self:
         """Learn from these texts alone."""
         self.fit_counts([as_texts(texts)])
         return self
 
-    def fit_transform(self, texts: Iterable[str], y: Any = None) -> scipy.sparse.csr_array:
+    def fit_transform(self, texts: Iterable[str], y: object = None) -> scipy.sparse.csr_array:
         """Learn from these texts alone, and give their rows; reads each text once."""
         return self.fit_rows([as_texts(texts)]).to_matrix()
 
-    def partial_fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
+    def partial_fit(self, texts: Iterable[str], y: object = None) -> Self:
         """Go on learning from more texts. Features that were there keep their columns."""
         self.take_up(texts)
         return self
@@ -120,7 +157,7 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
 
     @writing
     @whole
-    def merge(self, other: TextVectorizer) -> TextVectorizer:
+    def merge(self, other: TextVectorizer) -> Self:
         """Take up what another vectorizer of the same parameters has learned, as if its texts had come next. Exact."""
         other._give_to(self)
         return self
@@ -283,13 +320,13 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
         return found
 
     @reading
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The feature behind each column, in order."""
         check_is_fitted(self, "vocabulary_")
         hashed = self._settings.hashed is not None
         return np.array(self.names(range(self.n_features_)) if hashed else self.vocabulary_.names(), dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False

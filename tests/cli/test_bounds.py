@@ -4,16 +4,17 @@ import json
 import warnings
 
 import shortlist as sl
-from shortlist.models.memory import LEAST, LIBRARIES
+from shortlist.models.memory import LEAST
+from shortlist.models.sizes import MOST
 from tests.models.test_memory import stream
 
 
 def test_a_bound_is_kept_in_the_model_and_can_be_changed(run, news):
     assert run("train", news, "--max-memory", "500MB").code == 0
-    assert sl.load("news.shortlist").max_memory == 500 * 10**6 - LIBRARIES
+    assert sl.load("news.shortlist").max_memory == 500 * 10**6 - MOST.libraries
     more = json.dumps({"text": "satellites in orbit", "labels": ["space"]})
     assert run("learn", "news.shortlist", "--max-memory", "2GB", "--format", "json-lines", stdin=more).code == 0
-    assert sl.load("news.shortlist").max_memory == 2 * 10**9 - LIBRARIES
+    assert sl.load("news.shortlist").max_memory == 2 * 10**9 - MOST.libraries
 
 
 def test_reaching_it_is_said_in_words(run, tmp_path):
@@ -22,7 +23,7 @@ def test_reaching_it_is_said_in_words(run, tmp_path):
     (tmp_path / "many.jsonl").write_text("\n".join(lines) + "\n")
     with warnings.catch_warnings():
         warnings.simplefilter("default")
-        result = run("train", "many.jsonl", "--max-memory", LIBRARIES + LEAST)
+        result = run("train", "many.jsonl", "--max-memory", MOST.libraries + LEAST)
     assert result.code == 0
     assert "from now on the rarest words and the weakest edges make room" in result.err
     assert "made room by forgetting" in result.err

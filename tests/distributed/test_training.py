@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.categories.additive import rounded
-from shortlist.distributed import categories, documents
+from shortlist.distributed import categories, documents, train
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
 from shortlist.inputs import Skipped, read
@@ -57,7 +57,7 @@ def test_rows_as_on_one_machine(client, tmp_path):
     (tmp_path / "all.svm").write_text("\n".join(lines))
     batch = next(iter(read(tmp_path / "all.svm")))
     for learner in (sl.IndependentIndex(), sl.Rocchio()):
-        there = categories.train(Cluster(client), cut(map(str, files), part_size=1500), learner)
+        there = train(Cluster(client), cut(map(str, files), part_size=1500), learner)
         here = learner.fit_rows(batch.rows, batch.labels)
         assert saved(there, tmp_path / "there") == saved(here, tmp_path / "here")
 
@@ -66,12 +66,12 @@ def test_a_file_must_hold_as_many_examples_as_it_says(client, tmp_path):
     path = tmp_path / "a.txt"
     lines = [f"{i % 4} {i}:1.5 {i + 9}:2\n" for i in range(60)]
     path.write_text("60 80 4\n" + "".join(lines))
-    there = categories.train(Cluster(client), cut(str(path), "xmc", part_size=300), sl.Rocchio())
+    there = train(Cluster(client), cut(str(path), "xmc", part_size=300), sl.Rocchio())
     batch = next(iter(read(path, "xmc")))
     assert saved(there, tmp_path / "there") == saved(sl.Rocchio().fit_rows(batch.rows, batch.labels), tmp_path / "here")
     path.write_text("61 80 4\n" + "".join(lines))
     with pytest.raises(sl.InputError, match="expected 61 examples, as its first line says, found 60"):
-        categories.train(Cluster(client), cut(str(path), "xmc", part_size=300), sl.Rocchio())
+        train(Cluster(client), cut(str(path), "xmc", part_size=300), sl.Rocchio())
 
 
 @pytest.fixture(scope="session")

@@ -253,7 +253,7 @@ def start_saving(path):
     script = f"""
 import sys, time
 from pathlib import Path
-from shortlist.drafts import whole_file
+from shortlist.files.drafts import whole_file
 with whole_file(Path({str(path)!r})) as file:
     file.write(b"some of it")
     file.flush()
@@ -358,3 +358,9 @@ def test_there_is_a_file_of_each_format_version():
     assert sorted(path.name for path in FIXTURES.glob("*.shortlist")) == [
         f"format-{n}.shortlist" for n in range(1, FORMAT + 1)
     ]
+
+
+def test_the_kind_that_a_file_must_hold(path):
+    assert isinstance(sl.load(path, kind=sl.Categorizer), sl.Categorizer)
+    with pytest.raises(sl.ModelFileError, match="holds a Categorizer, not a PRank"):
+        sl.load(path, kind=sl.PRank)

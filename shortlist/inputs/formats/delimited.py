@@ -68,20 +68,13 @@ class Csv(Table):
                 lines = zip(*source.decoded(first, block), strict=True)
                 full = [(number, line.split(self.separator)) for number, line in lines if line]
                 numbers, rows = [number for number, _ in full], [row for _, row in full]
-            if layout is None and rows:
-                layout = self._first_row(source, numbers[0], rows[0])
-                if layout.has_header:
-                    numbers, rows = numbers[1:], rows[1:]
-            if layout and rows:
-                yield self._examples_of_rows(source, layout, numbers, rows)
+            if rows:
+                layout, examples = self._examples_of_rows(source, layout, numbers, rows)
+                yield examples
         if quoting and quoting.waiting:
             numbers, rows = quoting.rows([], [], last=True)
-            if layout is None and rows:
-                layout = self._first_row(source, numbers[0], rows[0])
-                if layout.has_header:
-                    numbers, rows = numbers[1:], rows[1:]
-            if layout and rows:
-                yield self._examples_of_rows(source, layout, numbers, rows)
+            if rows:
+                yield self._examples_of_rows(source, layout, numbers, rows)[1]
 
     def _quoting(self, source: Source) -> Quoting | None:
         """What reads quoted fields; the options are checked here."""
@@ -119,9 +112,16 @@ class Csv(Table):
         return Layout(len(first), {what: first.index(str(column)) for what, column in named.items()}, True)
 
     def _examples_of_rows(
-        self, source: Source, layout: Layout, numbers: Sequence[int], rows: list[list[str]]
-    ) -> Examples:
-        """The examples of rows, of which those with too few or too many fields are bad."""
+        self, source: Source, layout: Layout | None, numbers: Sequence[int], rows: list[list[str]]
+    ) -> tuple[Layout, Examples]:
+        """The examples of rows, of which those with too few or too many fields are bad.
+
+        Where there is no layout yet, the first row gives it; either way, it is given back.
+        """
+        if layout is None:
+            layout = self._first_row(source, numbers[0], rows[0])
+            if layout.has_header:
+                numbers, rows = numbers[1:], rows[1:]
         kept = []
         for number, row in zip(numbers, rows, strict=True):
             if len(row) == layout.width:
@@ -130,9 +130,9 @@ class Csv(Table):
                 end = len(self.separator.join(row[: layout.width])) + 1
                 source.bad(number, end, f"expected {layout.width} columns, found {len(row)}")
         if not kept:
-            return Examples(texts=[])
+            return layout, Examples(texts=[])
         columns = [[row[column] for _, row in kept] for column in range(layout.width)]
-        return self._examples(source, layout, [number for number, _ in kept], columns)
+        return layout, self._examples(source, layout, [number for number, _ in kept], columns)
 
     def _examples(
         self, source: Source, layout: Layout, numbers: Sequence[int], columns: Sequence[Sequence[str]]

@@ -7,6 +7,7 @@ line and each cell; no ``str`` is made but one for each different label.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ class LabelCells:
         self._known = Vocabulary()
         self._names: list[str] = []
 
-    def split(self, cells: Sequence[str], separator: str | None) -> NumberedLabels:
+    def split(self, cells: Sequence[str], separator: str | None) -> Sequence[list[str]]:
         """The labels in each cell: what is between separators, without the spaces around it, if anything is left.
 
         Without a separator, a cell is one label; if it is a space, any white space separates.
@@ -61,13 +62,13 @@ class LabelCells:
         starts, ends, indptr = _parts(laid.codes, laid.starts, laid.ends, letters, separator == " ", SPACES)
         return self.number(Texts(laid.whole, starts, ends, laid.codes), indptr)
 
-    def number(self, labels: Texts, indptr: Longs) -> NumberedLabels:
+    def number(self, labels: Texts, indptr: Longs) -> Sequence[list[str]]:
         """The labels of examples, of which number i has labels[indptr[i]:indptr[i+1]]."""
         with np.errstate(over="ignore"):  # of hashes, where kernels run uncompiled
             hashes = _hashes(labels.codes, labels.starts, labels.ends)
         ids, new = self._known.learn(hashes)
         self._names += labels.pick(new)
-        return NumberedLabels(self._names, LabelSets(indptr, ids))
+        return cast("Sequence[list[str]]", NumberedLabels(self._names, LabelSets(indptr, ids)))
 
 
 @kernel

@@ -8,18 +8,23 @@ small for that are left to Python.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import kernel
+from shortlist.arrays.kernels import step
 
 LARGEST = int(np.iinfo(np.int32).max)
 # columns of `spans`, one row for each example: where its parts stand in the block
 LINE, TARGET, TARGET_END, QUERY, QUERY_END, COMMENT, END = range(7)
 # places of `state`, which the kernel reads and writes
-POSITION, ROWS, VALUES, HARD, LINES, PROBLEM, PROBLEM_AT, FEATURES = range(8)
-PAIR, LOW, HIGH, ORDER, TWICE, VALUE, INFINITE, NEGATIVE, EMPTY, NO_QUERY = range(1, 11)
+POSITION, ROWS, VALUES, DIFFICULT, LINES, PROBLEM, PROBLEM_AT, FEATURES = range(8)
+# what is wrong with a line
+GOOD, PAIR, LOW, HIGH, ORDER, TWICE, VALUE, INFINITE, NEGATIVE, EMPTY, NO_QUERY = range(11)
+
+TAB, LINE_FEED, SPACE, HASH, PLUS, COMMA, MINUS, POINT, COLON = b"\t\n #+,-.:"
+MOST_DIGITS = 18  # of a whole number that surely fits in 64 bits
 
 # Powers of ten, each as the sum of two floats, as exact as that can be: 10**e = _POWERS[e + REACH] + _REST[e + REACH].
 REACH = 270
@@ -28,148 +33,223 @@ _POWERS = np.array([float(power) for power in _EXACT])
 _REST = np.array([float(power - Fraction(float(power))) for power in _EXACT])
 
 
-@kernel
-def parse(
-    data: NDArray[np.uint8],
-    first_index: int,
-    most: int,
-    nonnegative: bool,
-    blank_lines: bool,
-    spans: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    hard: NDArray[np.int64],
-    state: NDArray[np.int64],
-) -> None:
+class Rules(NamedTuple):
+    """What lines may hold."""
+
+    first_index: int  # the number that the file gives to its first column
+    most: int  # columns
+    nonnegative: bool  # whether values below 0 are bad
+    blank_lines: bool  # whether a blank line is an example
+
+
+class Output(NamedTuple):
+    """The arrays that the kernel fills, with room for all lines and pairs of a block."""
+
+    spans: NDArray[np.int64]  # [lines, 7]
+    indptr: NDArray[np.int64]  # [lines + 1]
+    indices: NDArray[np.int32]  # [pairs]
+    values: NDArray[np.float64]  # [pairs]
+    difficult: NDArray[np.int64]  # [pairs, 3]: slot, start and end of each number that is left to Python
+
+
+class Decimal(NamedTuple):
+    """A number as it is written: its digits as one whole number, and the power of ten to multiply it by."""
+
+    negative: bool
+    mantissa: np.int64  # has wrapped around where there are more than MOST_DIGITS
+    digits: int  # 0 where it is no number
+    exponent: np.int64
+    end: int  # the byte after it
+
+
+@step
+def parse(data: NDArray[np.uint8], rules: Rules, output: Output, state: NDArray[np.int64]) -> None:
     """Parse lines from state[POSITION] on, to the end of the data or of the first bad line, which is left out.
 
-    data uint8[n], its last byte a line feed; spans int64[lines, 7]; indptr int64[lines + 1]; indices int32[pairs];
-    values float64[pairs]; hard int64[pairs, 3] (slot, start, end of each number left to Python).
+    data uint8[n], its last byte a line feed; state int64[8].
     """
-    i, n = state[POSITION], data.size
-    row, value, hards, lines = state[ROWS], state[VALUES], state[HARD], state[LINES]
-    features = state[FEATURES]
-    problem, at = 0, 0
-    while i < n and problem == 0:
-        slot, n_hard, largest = value, hards, features  # of this line; kept only if it is good
-        while data[i] == 32 or data[i] == 9:
+    i, problem = state[POSITION], GOOD
+    spans, row = output.spans, state[ROWS]
+    while i < data.size and problem == GOOD:
+        start = _after_blanks(data, i)
+        target_end, problem, at = _target(data, start)
+        query = query_end = i = _after_blanks(data, target_end)
+        if problem == GOOD and _begins_query(data, i):
+            query, query_end = i + 4, _field_end(data, i + 4)
+            i, problem, at = query_end, GOOD if query_end > query else NO_QUERY, query_end
+        # how far this line's pairs reach, kept only if it is good
+        value, difficult, features = state[VALUES], state[DIFFICULT], state[FEATURES]
+        if problem == GOOD:
+            i, problem, at, value, difficult, features = _pairs(data, i, rules, output, value, difficult, features)
+        while not _ends_content(data[i]):
             i += 1
-        spans[row, LINE] = lines
-        spans[row, TARGET] = i
-        start, colon, before = i, False, 44  # 44 is a comma
-        while data[i] != 32 and data[i] != 9 and data[i] != 10 and data[i] != 35:
-            colon |= data[i] == 58
-            if data[i] == 44 and before == 44 and problem == 0:
-                problem, at = EMPTY, i
-            before = data[i]
+        comment = i + 1 if data[i] == HASH else i
+        while data[i] != LINE_FEED:
             i += 1
-        if before == 44 and i > start and problem == 0:
-            problem, at = EMPTY, i
-        if colon:  # no target: the line begins with its first pair
-            i, problem = start, 0
-        blank = i == start and not colon and (data[i] == 10 or data[i] == 35)
-        spans[row, TARGET_END] = i
-        while data[i] == 32 or data[i] == 9:
-            i += 1
-        spans[row, QUERY] = i
-        spans[row, QUERY_END] = i
-        if problem == 0 and data[i] == 113 and data[i + 1] == 105 and data[i + 2] == 100 and data[i + 3] == 58:  # qid:
-            i += 4
-            spans[row, QUERY] = i
-            while data[i] != 32 and data[i] != 9 and data[i] != 10 and data[i] != 35:
-                i += 1
-            spans[row, QUERY_END] = i
-            if spans[row, QUERY] == i:
-                problem, at = NO_QUERY, i
-        last = np.int64(first_index) - 1
-        while problem == 0:
-            while data[i] == 32 or data[i] == 9:
-                i += 1
-            if data[i] == 10 or data[i] == 35:
-                break
-            # the index
-            at, index, digit = i, np.int64(0), np.int64(data[i]) - 48
-            while 0 <= digit <= 9:
-                index = index * 10 + digit
-                i += 1
-                digit = np.int64(data[i]) - 48
-            if i == at or digit != 10 or i - at > 18:  # 10 is the colon
-                problem = PAIR if i == at or digit != 10 else HIGH
-                break
-            if index <= last or index - first_index >= most:
-                problem = HIGH if index > last else LOW if index < first_index else TWICE if index == last else ORDER
-                break
-            # the number: its digits as one whole number, and the power of ten to multiply it by
-            i += 1
-            begin = i
-            negative = data[i] == 45
-            if negative or data[i] == 43:
-                i += 1
-            start, mantissa, digit = i, np.int64(0), np.int64(data[i]) - 48
-            while 0 <= digit <= 9:
-                mantissa = mantissa * 10 + digit
-                i += 1
-                digit = np.int64(data[i]) - 48
-            digits = i - start
-            exponent = np.int64(0)
-            if digit == -2:  # the point
-                i += 1
-                start, digit = i, np.int64(data[i]) - 48
-                while 0 <= digit <= 9:
-                    mantissa = mantissa * 10 + digit
-                    i += 1
-                    digit = np.int64(data[i]) - 48
-                exponent = start - i
-                digits -= exponent
-            if data[i] == 101 or data[i] == 69:  # e or E
-                down = data[i + 1] == 45
-                i += 2 if down or data[i + 1] == 43 else 1
-                start, power, digit = i, np.int64(0), np.int64(data[i]) - 48
-                while 0 <= digit <= 9:
-                    power = power * 10 + digit if power < 10000 else power
-                    i += 1
-                    digit = np.int64(data[i]) - 48
-                if i == start:
-                    digits = 0
-                exponent += -power if down else power
-            if digits == 0 or (data[i] != 32 and data[i] != 9 and data[i] != 10 and data[i] != 35):
-                problem, at = VALUE, begin
-                break
-            last = index
-            largest = max(largest, index - first_index + 1)
-            if mantissa == 0 and digits <= 18:
-                continue
-            if exponent > REACH or (digits > 18 and digits + exponent > 308) or (negative and nonnegative):
-                problem, at = NEGATIVE if negative and nonnegative else INFINITE, begin
-                break
-            if digits <= 15 and -22 <= exponent <= 0:  # digits and power are exact floats: one rounding, the right one
-                number = mantissa / _POWERS[REACH - exponent]
-            else:
-                number = _scaled(mantissa, exponent) if digits <= 18 else np.nan
-                if np.isnan(number):
-                    hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = slot, begin, i
-                    n_hard += 1
-            indices[slot] = index - first_index
-            values[slot] = -number if negative else number
-            slot += 1
-        while data[i] != 35 and data[i] != 10:
-            i += 1
-        spans[row, COMMENT] = i + 1 if data[i] == 35 else i
-        while data[i] != 10:
-            i += 1
-        spans[row, END] = i
-        i += 1
-        lines += 1
-        if problem == 0 and (blank_lines or not blank):
+        if problem == GOOD and (rules.blank_lines or not _ends_content(data[start])):
+            spans[row, LINE], spans[row, COMMENT], spans[row, END] = state[LINES], comment, i
+            spans[row, TARGET], spans[row, TARGET_END] = start, target_end
+            spans[row, QUERY], spans[row, QUERY_END] = query, query_end
             row += 1
-            indptr[row] = slot
-            value, hards, features = slot, n_hard, largest
-    state[POSITION], state[ROWS], state[VALUES], state[HARD], state[LINES] = i, row, value, hards, lines
-    state[PROBLEM], state[PROBLEM_AT], state[FEATURES] = problem, at, features
+            output.indptr[row] = value
+            state[VALUES], state[DIFFICULT], state[FEATURES] = value, difficult, features
+        i += 1
+        state[LINES] += 1
+        state[PROBLEM], state[PROBLEM_AT] = problem, at
+    state[POSITION], state[ROWS] = i, row
 
 
-@kernel
+@step
+def _ends_content(byte: int) -> bool:
+    """Whether here the line ends, or its comment begins."""
+    return byte in (LINE_FEED, HASH)
+
+
+@step
+def _ends_field(byte: int) -> bool:
+    return byte in (SPACE, TAB, LINE_FEED, HASH)
+
+
+@step
+def _after_blanks(data: NDArray[np.uint8], i: int) -> int:
+    while data[i] == SPACE or data[i] == TAB:
+        i += 1
+    return i
+
+
+@step
+def _field_end(data: NDArray[np.uint8], i: int) -> int:
+    while not _ends_field(data[i]):
+        i += 1
+    return i
+
+
+@step
+def _begins_query(data: NDArray[np.uint8], i: int) -> bool:
+    """Whether ``qid:`` stands here."""
+    return data[i] == 113 and data[i + 1] == 105 and data[i + 2] == 100 and data[i + 3] == COLON
+
+
+@step
+def _target(data: NDArray[np.uint8], start: int) -> tuple[int, int, int]:
+    """Where the target ends, a problem and its place. A line that begins with its first pair has an empty target."""
+    i, before = start, COMMA
+    problem, at = GOOD, start
+    while not _ends_field(data[i]):
+        if data[i] == COLON:
+            return start, GOOD, start
+        if data[i] == COMMA and before == COMMA and problem == GOOD:
+            problem, at = EMPTY, i
+        before = data[i]
+        i += 1
+    if before == COMMA and i > start and problem == GOOD:
+        problem, at = EMPTY, i
+    return i, problem, at
+
+
+@step
+def _pairs(
+    data: NDArray[np.uint8], i: int, rules: Rules, output: Output, slot: int, difficult: int, features: int
+) -> tuple[int, int, int, int, int, int]:
+    """Write the pairs of a line from ``slot`` on.
+
+    Gives where it stopped, a problem and its place, and the counts of values, difficult numbers and features so far.
+    """
+    indices, values, left = output.indices, output.values, output.difficult
+    last = np.int64(rules.first_index) - 1
+    while True:
+        start = i = _after_blanks(data, i)
+        if _ends_content(data[i]):
+            return i, GOOD, i, slot, difficult, max(features, int(last) - rules.first_index + 1)
+        index, i = _digits(data, i, np.int64(0))
+        if i == start or data[i] != COLON:
+            return i, PAIR, start, slot, difficult, features
+        if i - start > MOST_DIGITS or index <= last or index - rules.first_index >= rules.most:
+            problem = HIGH if i - start > MOST_DIGITS else _index_problem(index, last, rules)
+            return i, problem, start, slot, difficult, features
+        start = i + 1
+        number = _decimal(data, start)
+        i = number.end
+        if number.digits == 0 or not _ends_field(data[i]):
+            return i, VALUE, start, slot, difficult, features
+        last = index
+        if number.mantissa == 0 and number.digits <= MOST_DIGITS:
+            continue
+        if number.negative and rules.nonnegative:
+            return i, NEGATIVE, start, slot, difficult, features
+        if number.exponent > REACH or (number.digits > MOST_DIGITS and number.digits + number.exponent > 308):
+            return i, INFINITE, start, slot, difficult, features
+        size = _size(number)
+        if np.isnan(size):
+            left[difficult, 0], left[difficult, 1], left[difficult, 2] = slot, start, i
+            difficult += 1
+        indices[slot] = index - rules.first_index
+        values[slot] = -size if number.negative else size
+        slot += 1
+
+
+@step
+def _index_problem(index: np.int64, last: np.int64, rules: Rules) -> int:
+    """What is wrong with an index that may not come after the last one."""
+    if index > last:
+        return HIGH
+    if index < rules.first_index:
+        return LOW
+    return TWICE if index == last else ORDER
+
+
+@step
+def _digits(data: NDArray[np.uint8], i: int, number: np.int64) -> tuple[np.int64, int]:
+    """The number with the digits from i on behind its own, and where they end."""
+    digit = np.int64(data[i]) - 48
+    while 0 <= digit <= 9:
+        number = number * 10 + digit
+        i += 1
+        digit = np.int64(data[i]) - 48
+    return number, i
+
+
+@step
+def _decimal(data: NDArray[np.uint8], i: int) -> Decimal:
+    negative = data[i] == MINUS
+    start = i + 1 if negative or data[i] == PLUS else i
+    mantissa, i = _digits(data, start, np.int64(0))
+    digits, exponent = i - start, np.int64(0)
+    if data[i] == POINT:
+        start = i + 1
+        mantissa, i = _digits(data, start, mantissa)
+        exponent = np.int64(start - i)
+        digits += i - start
+    if data[i] == 101 or data[i] == 69:  # e or E
+        down = data[i + 1] == MINUS
+        start = i + 2 if down or data[i + 1] == PLUS else i + 1
+        power, i = _power(data, start)
+        if i == start:
+            digits = 0
+        exponent += -power if down else power
+    return Decimal(negative, mantissa, digits, exponent, i)
+
+
+@step
+def _power(data: NDArray[np.uint8], i: int) -> tuple[np.int64, int]:
+    """The power of ten that an exponent names, and where it ends; a number far above REACH where it names more."""
+    power, digit = np.int64(0), np.int64(data[i]) - 48
+    while 0 <= digit <= 9:
+        power = power * 10 + digit if power < 10000 else power
+        i += 1
+        digit = np.int64(data[i]) - 48
+    return power, i
+
+
+@step
+def _size(number: Decimal) -> float:
+    """The float nearest to a number without its sign; NaN where that is in doubt."""
+    if number.digits <= 15 and -22 <= number.exponent <= 0:
+        return number.mantissa / _POWERS[REACH - number.exponent]  # both are exact: one rounding, the right one
+    return _scaled(number.mantissa, number.exponent) if number.digits <= MOST_DIGITS else np.nan
+
+
+@step
 def _scaled(mantissa: np.int64, exponent: np.int64) -> float:
     """The float nearest to mantissa * 10**exponent, for a mantissa below 10**18; NaN where that is in doubt."""
     if exponent < -REACH or exponent > REACH:

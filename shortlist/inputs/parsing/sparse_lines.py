@@ -6,7 +6,7 @@ A kernel goes over the bytes once, and stops at each bad line to have it reporte
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -36,7 +36,7 @@ class Layout(NamedTuple):
     hashed: int | None = None  # the number of columns that all are folded into
 
     @classmethod
-    def of(cls, first_index: int, n_features: Any, hashed: Any, **more: bool) -> Layout:
+    def of(cls, first_index: int, n_features: int | None, hashed: int | None, **more: bool) -> Layout:
         """With the options of the formats, checked."""
         if n_features is not None and hashed is not None:
             raise InputError("n_features and hashed both say how many columns there are; give one of them")
@@ -119,30 +119,30 @@ class _Parsed:
         data = np.frombuffer(block, dtype=np.uint8)
         assert data[-1] == ord("\n")  # the kernel relies on it
         lines, pairs = np.count_nonzero(data == ord("\n")), np.count_nonzero(data == ord(":"))
-        self._spans = np.empty((lines, 7), dtype=np.int64)
-        self._indptr = np.zeros(lines + 1, dtype=np.int64)
-        self._indices = np.empty(pairs, dtype=np.int32)
-        self._values = np.empty(pairs, dtype=np.float64)
-        hard = np.empty((pairs, 3), dtype=np.int64)
+        self._output = output = at.Output(
+            spans=np.empty((lines, 7), dtype=np.int64),
+            indptr=np.zeros(lines + 1, dtype=np.int64),
+            indices=np.empty(pairs, dtype=np.int32),
+            values=np.empty(pairs, dtype=np.float64),
+            difficult=np.empty((pairs, 3), dtype=np.int64),
+        )
+        rules = at.Rules(layout.first_index, layout.most, layout.nonnegative, layout.blank_lines)
         state = np.zeros(8, dtype=np.int64)
         state[at.FEATURES] = n_features
         while state[at.POSITION] < data.size:
             with np.errstate(over="ignore"):  # of a number with more digits than fit, which is left to Python
-                at.parse(
-                    data, layout.first_index, layout.most, layout.nonnegative, layout.blank_lines,
-                    self._spans, self._indptr, self._indices, self._values, hard, state,
-                )  # fmt: skip
-            if state[at.PROBLEM]:
+                at.parse(data, rules, output, state)
+            if state[at.PROBLEM] != at.GOOD:
                 self._report(int(state[at.PROBLEM]), int(state[at.PROBLEM_AT]), first + int(state[at.LINES]) - 1)
         self._n_rows = int(state[at.ROWS])
         self._n_values = int(state[at.VALUES])
         said = layout.n_features if layout.hashed is None else layout.hashed
         self.n_features = int(state[at.FEATURES]) if said is None else said
-        for slot, start, end in hard[: state[at.HARD]].tolist():
-            self._values[slot] = float(block[start:end])
+        for slot, start, end in output.difficult[: state[at.DIFFICULT]].tolist():
+            output.values[slot] = float(block[start:end])
 
     def block(self) -> SparseBlock:
-        spans = self._spans[: self._n_rows]
+        spans = self._output.spans[: self._n_rows]
         return SparseBlock(
             self._rows(),
             (spans[:, at.LINE] + self._first).tolist(),
@@ -152,8 +152,8 @@ class _Parsed:
         )
 
     def _rows(self) -> Rows:
-        indptr = self._indptr[: self._n_rows + 1]
-        indices, values = self._indices[: self._n_values], self._values[: self._n_values]
+        indptr = self._output.indptr[: self._n_rows + 1]
+        indices, values = self._output.indices[: self._n_values], self._output.values[: self._n_values]
         if not np.all(values):  # numbers so small that they became 0
             kept = np.flatnonzero(values)
             indptr, indices, values = np.searchsorted(kept, indptr), indices[kept], values[kept]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Table(Format):
             return cell.split()
         return [label for part in cell.split(separator) if (label := part.strip())]
 
-    def to_labels(self, value: Any) -> list[str]:
+    def to_labels(self, value: object) -> list[str]:
         """The labels in one value of a column: None, text, a whole number, or a list of these."""
         if value is None:
             return []
@@ -79,23 +79,23 @@ class Table(Format):
             return []  # pandas' way of saying None
         raise BadValue(self.labels, f"expected a label or a list of labels in {self.labels!r}, found {shown(value)}")
 
-    def to_id(self, value: Any) -> str:
+    def to_id(self, value: object) -> str:
         """The name in one value of the column of ids."""
         if not isinstance(value, (str, int, np.integer)):
             raise BadValue(self.id, f"expected text or a whole number in {self.id!r}, found {shown(value)}")
         return str(value)
 
-    def to_rating(self, value: Any) -> float:
+    def to_rating(self, value: object) -> float:
         """The number in one value of the column of ratings."""
         try:
-            number = float(value)
+            number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
             raise BadValue(self.rating, f"expected a number in {self.rating!r}, found {shown(value)}") from None
         if not math.isfinite(number):
             raise BadValue(self.rating, f"expected a finite number in {self.rating!r}, found {shown(value)}")
         return number
 
-    def present(self, names: Sequence[Any], where: str) -> dict[str, Name]:
+    def present(self, names: Sequence[Name], where: str) -> dict[str, Name]:
         """What is asked for -> the column that has it, of those that there are; only the usual labels may be absent."""
         found = {}
         for what, column in self.wanted().items():
@@ -120,7 +120,7 @@ class Table(Format):
         )
 
     def columns_examples(
-        self, where: str, first: int, columns: Mapping[str, list[Any]], progress: Progress
+        self, where: str, first: int, columns: Mapping[str, Sequence[object]], progress: Progress
     ) -> Iterator[Examples]:
         """Examples from columns in memory; ``first`` is the number of the first row."""
         rows: list[Row] = []
@@ -146,7 +146,7 @@ class Table(Format):
         yield self.batch(rows)
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as an error shows it: not at full length."""
     try:
         said = repr(value)
@@ -155,7 +155,7 @@ def shown(value: Any) -> str:
     return said if len(said) <= 60 else f"{said[:59]}…"
 
 
-def named(columns: Sequence[Any]) -> str:
+def named(columns: Sequence[Name]) -> str:
     """The names of columns as an error shows them: not all where there are very many."""
     return ", ".join(map(shown, columns[:MOST_NAMED])) + (", …" if len(columns) > MOST_NAMED else "")
 
