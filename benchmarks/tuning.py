@@ -19,6 +19,8 @@ from shortlist.experiments.rcv1 import subset
 
 WORDS = {"tf": "log", "idf": "smooth"}
 PAIRS = WORDS | {"ngrams": 2, "prefix": 5}
+CHARACTERS = WORDS | {"ngrams": 2, "min_length": 1, "characters": (3, 3)}
+SHORT = ("hwu64", "snips", "stackoverflow", "dbpedia")
 WIDE = {"min_weight": 0.005, "max_edges": 50}
 VARIANTS = {
     "FeatureFocus(margin=0.3)": lambda: sl.FeatureFocus(margin=0.3),
@@ -50,6 +52,7 @@ SETS = {
     "bibtex": lambda data: vectors(data / "mulan_arff" / "bibtex-train.arff"),
     "delicious": lambda data: vectors(data / "mulan_arff" / "delicious-train.arff"),
     "finna": lambda data: texts(data / "finna" / "finna.tsv.gz", n=90_000, format="tsv"),
+    **{name: lambda data, name=name: texts(data / "short_texts" / f"{name}.train.jsonl") for name in SHORT},
 }
 
 
@@ -60,7 +63,10 @@ def main(data: Path, chosen: list[str]) -> None:
         held_out = np.arange(len(labels)) % 7 == 6
         own = [labels[i] for i in np.flatnonzero(~held_out)]
         truth = [labels[i] for i in np.flatnonzero(held_out)]
-        for kind, settings in (("words", WORDS), ("pairs and prefixes", PAIRS)):
+        kinds = {"words": WORDS, "pairs and prefixes": PAIRS, "pairs and characters": CHARACTERS}
+        for kind, settings in kinds.items():
+            if kind == "pairs and characters" and name not in SHORT:
+                continue
             if isinstance(documents, list):
                 text = sl.TextVectorizer(**settings)
                 train = text.fit_transform([documents[i] for i in np.flatnonzero(~held_out)])

@@ -23,6 +23,9 @@ FEW = 20  # so many labels are compared with one another faster than sorted
 BEYOND = 10**4300  # the least whole number that Python does not write out, and a model file could not hold
 
 
+SINGLE = 1.05  # labels an example, on average: so far examples count as having one each
+
+
 class LabelSets(NamedTuple):
     """The labels of many examples, as numbers. Example i has ids[indptr[i]:indptr[i+1]], each once."""
 
@@ -32,6 +35,11 @@ class LabelSets(NamedTuple):
     @property
     def n_rows(self) -> int:
         return self.indptr.size - 1
+
+    @property
+    def single(self) -> bool:
+        """Whether the examples have one label each, but for a few."""
+        return self.ids.size <= SINGLE * self.n_rows
 
     @classmethod
     def of(cls, sets: Iterable[Iterable[int]]) -> LabelSets:

@@ -127,7 +127,7 @@ class CategoryLearner(ClassifierMixin, SavedLearner):
 
     def learn_passes(self, rows: Rows | RowStore, Y: Any) -> Iterator[int]:
         """Learn more rows as ``fit`` does, several times and shuffled, step by step, and forget nothing."""
-        passes = as_whole(getattr(self, "passes", 1), "passes", least=1)
+        passes = self.passes_through(rows.n_rows)
         if not self.__sklearn_is_fitted__():
             self._start()
         labels = self._take_up(rows, Y)
@@ -139,6 +139,10 @@ class CategoryLearner(ClassifierMixin, SavedLearner):
             order = np.arange(rows.n_rows) if generator is None else generator.permutation(rows.n_rows)
             self._learn_pass(rows, labels, order.astype(np.int64, copy=False), n == 0)
             yield n + 1
+
+    def passes_through(self, n_rows: int) -> int:
+        """How often ``fit`` goes through that many rows."""
+        return as_whole(getattr(self, "passes", 1), "passes", least=1)
 
     @writing
     def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:

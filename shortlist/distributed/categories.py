@@ -18,7 +18,6 @@ from sklearn.base import clone
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, as_plain
-from shortlist.arrays.validation import as_whole
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.index.independent import IndependentIndex, some_rows
 from shortlist.categories.shards import ShardedLearner, added
@@ -29,9 +28,10 @@ from shortlist.files import store
 from shortlist.files.store import State, array_to_text, text_to_array
 from shortlist.inputs import Examples, Skipped
 from shortlist.inputs.labelled import with_labels
-from shortlist.labels import Label, LabelIndex
+from shortlist.labels import Label, LabelIndex, numbered
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
+from shortlist.text.settings import LEFT_OPEN
 from shortlist.text.vectorizer import TextVectorizer
 
 LabelLists = list[list[Label]]
@@ -125,7 +125,7 @@ class Learning:
             return self.cluster.submit(load, self.parts[n], self.text, None, self.n_features)
 
         n_parts = len(self.parts)
-        for n_pass in range(as_whole(learner.passes, "passes", least=1)):
+        for n_pass in range(learner.passes_through(learner.n_examples_)):
             keys = self._keys("pass", n_pass, n_parts, learner.to_state())
             began = self.cluster.submit(opened, learner.to_state())
             shards = self.cluster.each(learn_shard, lambda n: (loaded(n), began, n, n_pass, n_parts), keys)  # noqa: B023
@@ -233,15 +233,18 @@ def settled(cluster: Cluster, parts: Sequence[Part], text: TextVectorizer) -> Te
     for part in parts:
         (found,) = cluster.each(begin, lambda _: (part, text), [digest("begin", part, text)])  # noqa: B023
         if found.settings["texts"]:
-            return text.set_params(ngrams=found.settings["ngrams"], prefix=found.settings["prefix"])
+            return text.set_params(**{name: found.settings[name] for name in LEFT_OPEN})
     return text
 
 
 def begin(part: Part, text: TextVectorizer) -> State:
     """What the first texts of a part choose."""
-    texts = next((texts_of(part, batch) for batch in part.open() if len(batch)), [])
-    chosen = text.settled(texts)
-    return State("Beginning", {"texts": len(texts), "ngrams": chosen.ngrams, "prefix": chosen.prefix})
+    batch = next((batch for batch in part.open() if len(batch)), None)
+    if batch is None:
+        return State("Beginning", {"texts": 0})
+    single = batch.labels is not None and numbered(batch.labels, len(batch)).sets.single
+    chosen = text.settled(texts_of(part, batch), single)
+    return State("Beginning", {"texts": len(batch), **{name: getattr(chosen, name) for name in LEFT_OPEN}})
 
 
 def texts_of(part: Part, batch: Examples) -> Sequence[str]:

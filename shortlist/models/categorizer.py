@@ -42,7 +42,7 @@ class TakenUp:
 
     @classmethod
     def of(cls, text: TextVectorizer, texts: Sequence[str], labels: NumberedLabels) -> TakenUp:
-        taken = text.take(texts)
+        taken = text.take(texts, single=labels.sets.single)
         return cls(taken, text.weighted(taken.rows), labels)
 
     def give_back(self, text: TextVectorizer) -> None:
@@ -51,7 +51,7 @@ class TakenUp:
 
 
 def default_text() -> TextVectorizer:
-    return TextVectorizer(ngrams="auto", tf="log", idf="smooth")
+    return TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth")
 
 
 class Categorizer(ClassifierMixin, CategoryModel):
@@ -66,7 +66,8 @@ class Categorizer(ClassifierMixin, CategoryModel):
     Parameters
     ----------
     learner : any learner of categories; TunedIndex() if None.
-    text : how texts become features; TextVectorizer(ngrams="auto", tf="log", idf="smooth") if None.
+    text : how texts become features; TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth") if
+        None.
     max_memory : a bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is
         reached, the rarest words and the weakest edges make room, and learning goes on (memory.py).
 
@@ -185,6 +186,7 @@ class Categorizer(ClassifierMixin, CategoryModel):
             def texts() -> Iterator[Sequence[str]]:
                 for some_texts, some_labels in prefetch(pairs):
                     sets.append(names.learn(some_labels, len(as_texts(some_texts))))
+                    text.settle(as_texts(some_texts), sets[-1].single)
                     yield some_texts
 
             counted = text.fit_counts(texts())

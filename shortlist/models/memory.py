@@ -110,7 +110,7 @@ class Bound:
         rows, names, sets = CountedRows(self.text.weighted), LabelIndex(), []
         for texts, labels in batches:
             sets.append(names.learn(labels, len(texts)))
-            rows.add(self.text.take_up(texts))
+            rows.add(self.text.take(texts, single=sets[-1].single).rows)
             held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows
             if held > self.size // ROWS or self.words_are_full():
                 yield rows, NumberedLabels(names.names, LabelSets.stack(sets))

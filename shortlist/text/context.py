@@ -77,7 +77,7 @@ def word_contexts(
     for text in as_texts(texts):
         words = split([text], table, 1, lowercase=False)
         numbers, new = seen_words.learn(words.hashes)
-        seen_words.name(*spell(words, features_of(words, table, 1, 0), new, table, 0))
+        seen_words.name(*spell(words, features_of(words, table, 1, 0), new, table, 0, table))
         classes.append(numbers)
         with hashing():
             hashes, contexts, length = _contexts(words.hashes, templates)

@@ -1,27 +1,29 @@
-"""Words -> features: the words themselves, their prefixes, and runs of words (n-grams).
+"""Texts -> features: their words, the prefixes of words, runs of words (n-grams) and of characters.
 
 A feature is known by its 64-bit hash, like a word, and can be spelled: an n-gram as its words with spaces between
-them ("new york"), a prefix as its letters and a star ("expor*"). Only words of at least ``prefix`` letters give a
-prefix: that of a shorter word would say no more than the word.
+them ("new york"), a prefix as its letters and a star ("expor*"), characters in quotation marks (characters.py). Only
+words of at least ``prefix`` letters give a prefix: that of a shorter word would say no more than the word.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import kernel
+from shortlist.arrays.kernels import Longs, kernel
+from shortlist.text.characters import BEFORE, BEHIND, QUOTE, SPACE, runs
 from shortlist.text.tokens import DIGIT, FACTOR, NUMBER, NUMBER_NAME, SEED, Words, hashing, mixed
 
-SPACE, STAR = np.uint32(ord(" ")), np.uint32(ord("*"))
+STAR = np.uint32(ord("*"))
 NUMBER_LETTERS = np.array([ord(letter) for letter in NUMBER_NAME], dtype=np.uint32)
 
 
 class Features(NamedTuple):
     """The features of some texts, in order. Feature j is made of words firsts[j] to firsts[j] + sizes[j] - 1; where
-    sizes[j] is 0 it is the prefix of word firsts[j]. Text i has the features indptr[i]:indptr[i+1]."""
+    sizes[j] is 0 it is the prefix of word firsts[j], where it is less, a run of characters from that place on
+    (characters.py). Text i has the features indptr[i]:indptr[i+1]."""
 
     hashes: NDArray[np.uint64]
     firsts: NDArray[np.int64]
@@ -35,16 +37,46 @@ def features_of(words: Words, table: NDArray[np.uint32], ngrams: int, prefix: in
         n = words.hashes.size
         return Features(words.hashes, np.arange(n), np.ones(n, dtype=np.int64), words.indptr)
     with hashing():
-        return Features(*_features(*words, table, ngrams, prefix))
+        return Features(*_features(*words[:5], table, ngrams, prefix))
+
+
+def with_characters(features: Features, words: Words, table: NDArray[np.uint32], least: int, most: int) -> Features:
+    """The features of some texts, those of each followed by its runs of ``least`` to ``most`` characters."""
+    with hashing():
+        found = runs(words.codes, words.text_starts, words.text_ends, table, least, most)
+    hashes, starts, sizes, indptr = found
+    own = np.arange(features.hashes.size) + np.repeat(indptr[:-1], np.diff(features.indptr))
+    new = np.arange(hashes.size) + np.repeat(features.indptr[1:], np.diff(indptr))
+
+    def joined(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+        array = np.empty(own.size + new.size, dtype=one.dtype)
+        array[own], array[new] = one, other
+        return array
+
+    return Features(
+        joined(features.hashes, hashes), joined(features.firsts, starts), joined(features.sizes, sizes),
+        features.indptr + indptr,
+    )  # fmt: skip
+
+
+def places(words: Words, features: Features, prefix: int) -> tuple[Longs, Longs]:
+    """Where in the codes each feature begins, and ends."""
+    starts, ends = features.firsts.copy(), features.firsts + (-features.sizes >> 2)  # of runs of characters
+    of_words = features.sizes >= 0
+    first, size = features.firsts[of_words], features.sizes[of_words]
+    starts[of_words] = words.starts[first]
+    ends[of_words] = np.where(size == 0, words.starts[first] + prefix, words.ends[first + np.maximum(size, 1) - 1])
+    return starts, ends
 
 
 def spell(
-    words: Words, features: Features, chosen: NDArray[np.int64], table: NDArray[np.uint32], prefix: int
-) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The letters of the chosen features end to end, and where each ends."""
+    words: Words, features: Features, chosen: Longs, table: NDArray[np.uint32], prefix: int,
+    characters: NDArray[np.uint32],
+) -> tuple[NDArray[np.uint32], Longs]:  # fmt: skip
+    """The letters of the chosen features end to end, and where each ends. table: of words; characters: of runs."""
     return _spell(
         words.hashes, words.starts, words.ends, words.codes, features.firsts, features.sizes, chosen, table, prefix,
-        NUMBER_LETTERS,
+        NUMBER_LETTERS, characters,
     )  # fmt: skip
 
 
@@ -100,10 +132,14 @@ def _spell(
     table: NDArray[np.uint32],
     prefix: int,
     number: NDArray[np.uint32],
+    characters: NDArray[np.uint32],
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Letters uint32[...] and ends int64[len(chosen)] of the spelled features."""
     room = 0
     for feature in chosen:
+        if sizes[feature] < 0:
+            room += 4 - sizes[feature]
+            continue
         for word in range(firsts[feature], firsts[feature] + max(sizes[feature], 1)):
             room += max(ends[word] - starts[word], number.size) + 1
     letters = np.empty(room, np.uint32)
@@ -112,6 +148,10 @@ def _spell(
     for j in range(chosen.size):
         first = firsts[chosen[j]]
         size = sizes[chosen[j]]
+        if size < 0:
+            n = spell_run(codes, first, -size, characters, letters, n)
+            stops[j] = n
+            continue
         for word in range(first, first + max(size, 1)):
             if word > first:
                 letters[n] = SPACE
@@ -129,3 +169,28 @@ def _spell(
             n += 1
         stops[j] = n
     return letters[:n], stops
+
+
+@kernel
+def spell_run(
+    codes: NDArray[np.uint32],
+    first: int,
+    size: int,
+    characters: NDArray[np.uint32],
+    letters: NDArray[np.uint32],
+    n: int,
+) -> int:
+    """Write the run of characters of that size (characters.runs, without its sign) to letters[n:]; gives its end."""
+    letters[n] = QUOTE
+    n += 1
+    if size & BEFORE:
+        letters[n] = SPACE
+        n += 1
+    for i in range(first, first + (size >> 2)):
+        letters[n] = characters[codes[i]]
+        n += 1
+    if size & BEHIND:
+        letters[n] = SPACE
+        n += 1
+    letters[n] = QUOTE
+    return n + 1

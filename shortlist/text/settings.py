@@ -5,24 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from shortlist.arrays.validation import as_choice, as_real, as_whole
-from shortlist.text.weighting import IDF, NORM, TF
-from shortlist.texts import as_texts, lengths_of
+import numpy as np
 
+from shortlist.arrays.validation import as_choice, as_real, as_whole
+from shortlist.errors import InputError
+from shortlist.text.weighting import IDF, NORM, TF
+from shortlist.texts import Texts, as_texts, blocks, lengths_of
+
+LEFT_OPEN = ("min_length", "ngrams", "prefix", "characters")  # what ngrams="auto" leaves to the first texts
 SHORT = 400  # letters: texts shorter than that say little in single words
 MOST_WORDS = 100  # of an n-gram: a text has that many times as many of them as it has words
 PAIRS, PREFIX = 2, 5  # what short texts are given besides
+CHARACTERS = [3, 3]  # what short texts have in place of prefixes where each has one label
+MOST = 32  # characters of a run
+UNSPACED = [2, 4]  # what texts have besides that are written without spaces
+# Where such scripts lie: Thai and Lao, Myanmar, Khmer, Kana, Han.
+SCRIPTS = np.array(
+    [
+        (0x0E00, 0x0F00), (0x1000, 0x10A0), (0x1780, 0x1800), (0x3040, 0x3100), (0x3400, 0x4DC0), (0x4E00, 0xA000),
+        (0xF900, 0xFB00), (0x20000, 0x40000),
+    ]
+)  # fmt: skip
 
 
 class Settings(NamedTuple):
     """The parameters, checked, as they were when learning began. In the types that JSON has."""
 
     lowercase: bool
+    composed: bool
     min_length: int
     fold_digits: bool
     stop_words: str | list[str] | None
     ngrams: int | str
     prefix: int | None
+    characters: list[int] | None
     min_df: int
     hashed: int | None
     tf: str
@@ -35,9 +51,13 @@ class Settings(NamedTuple):
         """The longest run of words that is a feature."""
         return 1 if isinstance(self.ngrams, str) else self.ngrams
 
-    def suiting(self, texts: Sequence[str]) -> Settings:
-        """These settings with the n-grams and prefixes that suit such texts."""
+    def suiting(self, texts: Sequence[str], single: bool) -> Settings:
+        """These settings with what suits such texts; ``single``: they have one label each."""
         short = lengths_of(texts).sum() < SHORT * len(texts)
+        if unspaced(texts):
+            return self._replace(ngrams=1, prefix=None, characters=UNSPACED)
+        if short and single:
+            return self._replace(min_length=1, ngrams=PAIRS, prefix=None, characters=CHARACTERS)
         return self._replace(ngrams=PAIRS, prefix=PREFIX) if short else self._replace(ngrams=1)
 
     @classmethod
@@ -50,10 +70,12 @@ class Settings(NamedTuple):
         return cls(
             lowercase=bool(as_choice(given.lowercase, "lowercase", (True, False))),
             min_length=as_whole(given.min_length, "min_length", least=1),
+            composed=bool(as_choice(given.composed, "composed", (True, False))),
             fold_digits=bool(as_choice(given.fold_digits, "fold_digits", (True, False))),
             stop_words=stop_words,
             ngrams="auto" if given.ngrams == "auto" else as_whole(given.ngrams, "ngrams", least=1, most=MOST_WORDS),
             prefix=None if given.prefix is None else as_whole(given.prefix, "prefix", least=1),
+            characters=None if given.characters is None else as_range(given.characters),
             min_df=as_whole(given.min_df, "min_df", least=1),
             hashed=None if given.hashed is None else as_whole(given.hashed, "hashed", least=1),
             tf=as_choice(given.tf, "tf", TF),
@@ -61,3 +83,23 @@ class Settings(NamedTuple):
             norm=as_choice(given.norm, "norm", (None, *NORM)),
             slope=as_real(given.slope, "slope", least=0, most=1),
         )
+
+
+def as_range(given: Any) -> list[int]:
+    """The fewest and the most characters of a run."""
+    try:
+        least, most = given
+    except (TypeError, ValueError):
+        raise InputError(f"characters must be two whole numbers such as (3, 4), or None, not {given!r}") from None
+    least = as_whole(least, "characters[0]", least=1)
+    return [least, as_whole(most, "characters[1]", least=least, most=MOST)]
+
+
+def unspaced(texts: Sequence[str]) -> bool:
+    """Whether a quarter or more of what these texts begin with is written without spaces between words."""
+    beginning = Texts.of(texts[next(blocks(texts), slice(0, 0))])
+    if beginning.whole.isascii():
+        return False
+    codes = beginning.codes
+    script = np.searchsorted(SCRIPTS[:, 0], codes, side="right") - 1
+    return bool(4 * np.count_nonzero((script >= 0) & (codes < SCRIPTS[script, 1])) >= codes.size)

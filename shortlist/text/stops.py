@@ -20,7 +20,7 @@ def stop_table(settings: Settings, table: Any) -> Vocabulary | None:
         listed = sorted(ENGLISH_STOP_WORDS)
     stops = Vocabulary()
     for text in listed:
-        words = split([text], table, 1, lowercase=settings.lowercase)
+        words = split([text], table, 1, settings.lowercase, settings.composed)
         if words.ends.size == 1 and words.ends[0] - words.starts[0] == words.codes.size:
             stops.learn(words.hashes)
     return stops

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
@@ -39,19 +40,23 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Words(NamedTuple):
-    """The words of some texts. Text i has the words indptr[i]:indptr[i+1]; word j the letters starts[j]:ends[j]."""
+    """The words of some texts. Text i has the words indptr[i]:indptr[i+1]; word j the letters starts[j]:ends[j]. Text i
+    itself is codes[text_starts[i]:text_ends[i]]."""
 
     hashes: NDArray[np.uint64]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     indptr: NDArray[np.int64]
     codes: NDArray[np.uint32]
+    text_starts: NDArray[np.int64]
+    text_ends: NDArray[np.int64]
 
     def keep(self, kept: NDArray[np.bool_]) -> Words:
         """Only some of the words."""
         before = np.zeros(kept.size + 1, dtype=np.int64)
         np.cumsum(kept, out=before[1:])
-        return Words(self.hashes[kept], self.starts[kept], self.ends[kept], before[self.indptr], self.codes)
+        hashes, starts, ends = self.hashes[kept], self.starts[kept], self.ends[kept]
+        return self._replace(hashes=hashes, starts=starts, ends=ends, indptr=before[self.indptr])
 
 
 def hashing() -> AbstractContextManager[Any]:
@@ -59,15 +64,44 @@ def hashing() -> AbstractContextManager[Any]:
     return np.errstate(over="ignore") if numba.config.DISABLE_JIT else nullcontext()
 
 
-def split(texts: Sequence[str], table: NDArray[np.uint32], min_length: int, *, lowercase: bool) -> Words:
+def split(
+    texts: Sequence[str], table: NDArray[np.uint32], min_length: int, lowercase: bool, composed: bool = False
+) -> Words:
     """Cut texts into words of at least ``min_length`` letters."""
     laid = Texts.of(texts)
+    if composed and not (laid.whole.isascii() or unicodedata.is_normalized("NFC", laid.whole)):
+        laid = Texts.of([unicodedata.normalize("NFC", text) for text in laid])
     if lowercase and any(letter in laid.whole for letter in NOT_ONE_TO_ONE):
         lowered = [text.lower() if any(letter in text for letter in NOT_ONE_TO_ONE) else text for text in laid]
         laid = Texts.of(lowered)
     with hashing():
         hashes, starts, ends, indptr = _split(laid.codes, laid.starts, laid.ends, table, min_length)
-    return Words(hashes, starts, ends, indptr, laid.codes)
+    return Words(hashes, starts, ends, indptr, laid.codes, laid.starts, laid.ends)
+
+
+def places_before(
+    text: str, starts: NDArray[np.int64], ends: NDArray[np.int64], composed: bool, lowercase: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places in a text, from those in what ``split`` makes of it where that has more letters, or fewer."""
+    clusters = as_composed(text) if composed else list(text)
+    after = [unicodedata.normalize("NFC", cluster) if composed else cluster for cluster in clusters]
+    widths = np.cumsum([len(cluster.lower() if lowercase else cluster) for cluster in after])
+    borders = np.cumsum([0, *map(len, clusters)])
+    first, last = np.searchsorted(widths, starts, side="right"), np.searchsorted(widths, ends - 1, side="right")
+    return borders[first], borders[last + 1]
+
+
+def as_composed(text: str) -> list[str]:
+    """A text in pieces that composing leaves apart: letters, each with the marks that it takes up."""
+    clusters: list[str] = []
+    for letter in text:
+        before = clusters[-1] if clusters else ""
+        apart = unicodedata.normalize("NFC", before) + unicodedata.normalize("NFC", letter)
+        if clusters and (unicodedata.combining(letter) or unicodedata.normalize("NFC", before + letter) != apart):
+            clusters[-1] += letter
+        else:
+            clusters.append(letter)
+    return clusters
 
 
 @functools.cache

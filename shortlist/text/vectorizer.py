@@ -17,12 +17,9 @@ from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
 from shortlist.text.counted import CountedRows
 from shortlist.text.counting import count
-from shortlist.text.features import Features, features_of, spell
-from shortlist.text.saving import SavedVectorizer
-from shortlist.text.settings import Settings
-from shortlist.text.stops import stop_table
+from shortlist.text.naming import NamingVectorizer
+from shortlist.text.settings import LEFT_OPEN, Settings
 from shortlist.text.taken import Taken
-from shortlist.text.tokens import Words, letter_table, split
 from shortlist.text.weighting import Weighting, needs_counts
 from shortlist.texts import as_texts, blocks
 from shortlist.vocabulary import Vocabulary
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class TextVectorizer(TransformerMixin, SavedVectorizer):
+class TextVectorizer(TransformerMixin, NamingVectorizer):
     """Texts to rows of weighted features, with a vocabulary that grows as texts arrive.
 
     With the defaults, the counts are those of scikit-learn's ``CountVectorizer``; columns are in order of first
@@ -47,6 +44,9 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
     ----------
     lowercase : bool, default True
         Whether to lower-case words.
+    composed : bool, default False
+        Whether letters and the marks on them are put together first (Unicode's normal form C): "naïve" is one word
+        then, however it is written.
     min_length : int, default 2
         The fewest letters that a word has.
     fold_digits : bool, default False
@@ -56,10 +56,14 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
         N-grams reach across a word left out.
     ngrams : int or "auto", default 1
         The longest run of words that is a feature; all lengths from 1 on are. "auto": where the first texts learned are
-        short (under 400 letters on average), pairs and five-letter prefixes too, otherwise single words; then
-        ``prefix`` is left to it.
+        short (under 400 letters on average), pairs too, and five-letter prefixes or, where each text has one label
+        (``settle``), words of one letter and runs of three characters; otherwise single words. Texts that are written
+        without spaces get runs of characters. ``min_length``, ``prefix`` and ``characters`` are left to it.
     prefix : int or None, default None
         If a number, the first so many letters of each word that has as many are a feature too (``expor*``).
+    characters : tuple of two int or None, default None
+        If two numbers, as (3, 4), all runs of so many characters inside words, punctuation included, and over their
+        edges, are features too (``" wh"``): those of scikit-learn's ``analyzer="char_wb"``.
     min_df : int, default 1
         The fewest documents that a feature must have been seen in. Until then its column stays empty; ``fit`` leaves no
         such columns behind.
@@ -109,11 +113,13 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
         self,
         *,
         lowercase: bool = True,
+        composed: bool = False,
         min_length: int = 2,
         fold_digits: bool = False,
         stop_words: str | Sequence[str] | None = None,
         ngrams: int | str = 1,
         prefix: int | None = None,
+        characters: tuple[int, int] | None = None,
         min_df: int = 1,
         hashed: int | None = None,
         tf: str = "count",
@@ -122,11 +128,13 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
         slope: float = 0.3,
     ) -> None:
         self.lowercase = lowercase
+        self.composed = composed
         self.min_length = min_length
         self.fold_digits = fold_digits
         self.stop_words = stop_words
         self.ngrams = ngrams
         self.prefix = prefix
+        self.characters = characters
         self.min_df = min_df
         self.hashed = hashed
         self.tf = tf
@@ -148,12 +156,19 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
         self.take_up(texts)
         return self
 
-    def settled(self, texts: Sequence[str]) -> TextVectorizer:
+    def settled(self, texts: Sequence[str], single: bool = False) -> TextVectorizer:
         """An unfitted copy that leaves nothing to the first texts: it has what it would choose for these."""
         chosen = Settings.of(self)
-        chosen = chosen.suiting(texts) if chosen.ngrams == "auto" and texts else chosen
+        chosen = chosen.suiting(texts, single) if chosen.ngrams == "auto" and texts else chosen
         copy: TextVectorizer = clone(self)
-        return copy.set_params(ngrams=chosen.ngrams, prefix=chosen.prefix)
+        return copy.set_params(**{name: getattr(chosen, name) for name in LEFT_OPEN})
+
+    def settle(self, texts: Sequence[str], single: bool = False) -> None:
+        """Choose what ``ngrams="auto"`` leaves to the first texts; ``single``: they have one label each."""
+        if not hasattr(self, "vocabulary_"):
+            self._begin()
+        if self._settings.ngrams == "auto" and texts:
+            self._settings = self._settings.suiting(texts, single)
 
     @writing
     @whole
@@ -228,15 +243,17 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
 
     @writing
     @whole
-    def take(self, texts: Iterable[str]) -> Taken:
-        """``take_up`` for those who may have to give some of the texts back: all of them are taken up, or none."""
+    def take(self, texts: Iterable[str], *, single: bool = False) -> Taken:
+        """``take_up`` for those who may have to give some of the texts back: all of them are taken up, or none.
+
+        ``single`` says that the texts have one label each, in case ``ngrams="auto"`` is still to be settled.
+        """
         if not hasattr(self, "vocabulary_"):
             self._begin()
         texts, settings, n_features = as_texts(texts), self._settings, self.n_features_
         counted = []
         try:
-            if texts:
-                self._settle(texts)
+            self.settle(texts, single)
             for block in blocks(texts):
                 counted.append(self._count(texts[block], learning=True))
                 stop_here()
@@ -279,53 +296,6 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
         """The number of columns so far."""
         return len(self.vocabulary_) if self._settings.hashed is None else self._settings.hashed
 
-    @reading
-    def names(self, columns: Iterable[int], text: str | None = None) -> list[str]:
-        """The feature behind each column.
-
-        With ``hashed=...`` a column has no name of its own: given a ``text``, its features that fall into the column
-        are named, with " | " between them, otherwise the column's number, as "#7".
-        """
-        check_is_fitted(self, "vocabulary_")
-        columns = [int(column) for column in columns]
-        for column in columns:
-            if not 0 <= column < self.n_features_:
-                raise InputError(f"there is no column {column}; there are {self.n_features_}, counted from 0")
-        if self._settings.hashed is None:
-            return self.vocabulary_.names(columns)
-        behind: dict[int, list[str]] = {}
-        if text is not None:
-            words, features = self._features(as_texts([text]))
-            vocabulary = Vocabulary()
-            self._name_new(vocabulary, words, features, vocabulary.learn(features.hashes)[1])
-            for name, column in zip(vocabulary.names(), self._columns(vocabulary.hashes).tolist(), strict=True):
-                behind.setdefault(column, []).append(name)
-        return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
-
-    @reading
-    def spans(self, text: str) -> dict[int, list[tuple[int, int]]]:
-        """Where the features of each column stand in a text: first letter and the one after the last, by column."""
-        words, features = self._features([text])
-        columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
-        last = features.firsts + np.maximum(features.sizes, 1) - 1
-        starts = words.starts[features.firsts]
-        ends = np.where(features.sizes == 0, starts + (self._settings.prefix or 0), words.ends[last])
-        if words.codes.size != len(text):  # lower-casing made two letters of one: count in letters of the text again
-            widths = np.cumsum([len(letter.lower()) for letter in text])
-            starts, ends = np.searchsorted(widths, starts, side="right"), np.searchsorted(widths, ends - 1, "right") + 1
-        found: dict[int, list[tuple[int, int]]] = {}
-        for column, start, end in zip(columns.tolist(), starts.tolist(), ends.tolist(), strict=True):
-            if column >= 0:
-                found.setdefault(column, []).append((start, end))
-        return found
-
-    @reading
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """The feature behind each column, in order."""
-        check_is_fitted(self, "vocabulary_")
-        hashed = self._settings.hashed is not None
-        return np.array(self.names(range(self.n_features_)) if hashed else self.vocabulary_.names(), dtype=object)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -335,39 +305,12 @@ class TextVectorizer(TransformerMixin, SavedVectorizer):
 
     # The stages, in the order in which texts go through them
 
-    def _begin(self) -> None:
-        """Check the parameters, and forget everything."""
-        self._settings = chosen = Settings.of(self)
-        self._weighting = Weighting(chosen.tf, chosen.idf, chosen.norm, chosen.slope, chosen.min_df)
-        self._table = letter_table(chosen.lowercase, chosen.fold_digits)
-        self._stops = stop_table(chosen, self._table)
-        self.vocabulary_ = Vocabulary()
-
-    def _settle(self, texts: Sequence[str]) -> None:
-        """Choose what was left to the first texts."""
-        if self._settings.ngrams == "auto":
-            self._settings = self._settings.suiting(texts)
-
-    def _features(self, texts: Sequence[str]) -> tuple[Words, Features]:
-        words = split(texts, self._table, self._settings.min_length, lowercase=self._settings.lowercase)
-        if self._stops is not None:
-            words = words.keep(self._stops.find(words.hashes) < 0)
-        return words, features_of(words, self._table, self._settings.longest, self._settings.prefix or 0)
-
-    def _columns(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The hashed columns of features: the upper half of the hash, scaled down to the width."""
-        half = np.uint64(32)
-        return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
-
-    def _name_new(self, vocabulary: Vocabulary, words: Words, features: Features, new: NDArray[np.int64]) -> None:
-        if new.size:
-            vocabulary.name(*spell(words, features, new, self._table, self._settings.prefix or 0))
-
     def _count(self, texts: Sequence[str], *, learning: bool) -> Rows:
         chosen = self._settings
-        if not learning and chosen.hashed is None and chosen.longest == 1 and not chosen.prefix:
+        only_words = chosen.longest == 1 and not chosen.prefix and not chosen.characters
+        if not learning and chosen.hashed is None and only_words:
             # Single words are looked up as they are: the vocabulary has no stop words, so they find nothing.
-            words = split(texts, self._table, chosen.min_length, lowercase=chosen.lowercase)
+            words = self._split(texts, chosen.min_length)
             return count(self.vocabulary_.find(words.hashes), words.indptr, self.n_features_)
         words, features = self._features(texts)
         if self._settings.hashed is not None:

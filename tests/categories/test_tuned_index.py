@@ -12,7 +12,12 @@ from tests.reference.tuned_index import SlowTunedIndex
 values = st.sampled_from([0.25, 0.5, 1.0, 3.0])
 rows = st.dictionaries(st.integers(0, 5), values, min_size=1, max_size=4).map(lambda row: sorted(row.items()))
 labels = st.sets(st.integers(0, 6), min_size=1, max_size=3).map(sorted)
+one_label = st.integers(0, 6).map(lambda c: [c])
 examples = st.lists(st.tuples(rows, labels), min_size=1, max_size=40)
+of_one_label = st.lists(st.tuples(rows, one_label), min_size=1, max_size=60)
+foreseeable = st.lists(  # so that labels contend: a feature goes with its label, but for a few
+    st.tuples(rows, st.one_of(labels, *[one_label] * 4), st.integers(0, 3)), min_size=1, max_size=60
+).map(lambda stream: [(row, own if odd == 0 else [row[0][0]]) for row, own, odd in stream])
 
 
 def matrix(stream):
@@ -44,8 +49,11 @@ def learned_by(slow):
     )
 
 
-@given(examples, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([2, 25]), st.booleans(), st.integers(1, 3))
-@settings(max_examples=100, deadline=None)
+any_stream = st.one_of(examples, of_one_label, foreseeable, foreseeable)
+
+
+@given(any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([2, 25]), st.booleans(), st.integers(1, 3))
+@settings(max_examples=200, deadline=None)
 def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes):
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "leakage": leakage}
     slow = SlowTunedIndex(step=step, **own)
@@ -65,8 +73,8 @@ def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes):
         assert score == pytest.approx(scores[label], abs=1e-12)
 
 
-@given(examples)
-@settings(max_examples=30, deadline=None)
+@given(any_stream)
+@settings(max_examples=50, deadline=None)
 def test_lists_stay_sorted_and_bounded_under_a_cap(stream):
     learner = TunedIndex(min_weight=0.1, max_total_edges=12).fit(matrix(stream), [classes for _, classes in stream])
     feature, edges = learner._index.all_edges()

@@ -2,11 +2,16 @@
 
 import math
 import re
+import unicodedata
 from collections import Counter
 
 
-def features(text, lowercase=True, min_length=2, fold_digits=False, stop_words=None, ngrams=1, prefix=None):
+def features(
+    text, lowercase=True, composed=False, min_length=2, fold_digits=False, stop_words=None, ngrams=1, prefix=None,
+    characters=None,
+):  # fmt: skip
     """All features of one text, each as often as it occurs."""
+    text = unicodedata.normalize("NFC", text) if composed else text
     words = re.findall(r"\w+", text.lower() if lowercase else text)
     if fold_digits:
         words = ["<digit>" if word.isdecimal() else word for word in words]
@@ -15,6 +20,11 @@ def features(text, lowercase=True, min_length=2, fold_digits=False, stop_words=N
     found = [" ".join(words[i : i + n]) for n in range(1, ngrams + 1) for i in range(len(words) - n + 1)]
     if prefix is not None:
         found += [word[:prefix] + "*" for word in words if len(word) >= prefix and word != "<digit>"]
+    if characters is not None:
+        for word in (text.lower() if lowercase else text).split():
+            edged, (least, most) = f" {word} ", characters
+            sizes = {min(size, len(edged)) for size in range(least, most + 1)}
+            found += [f'"{edged[i : i + size]}"' for size in sizes for i in range(len(edged) - size + 1)]
     return found
 
 

@@ -46,7 +46,7 @@ characters = st.one_of(
     st.sampled_from("ab AB12_'.-\n\t\x00\u0130\u03a3σςßéÉ١中ㅏ𐐔\ud800\udfff\U0010ffff"), st.characters()
 )
 texts = st.lists(st.text(characters, max_size=30), max_size=8)
-WORDS = ["a", "an", "export", "exports", "exporter", "the", "THE", "1", "12", "b52", "x"]
+WORDS = ["a", "an", "export", "exports", "exporter", "the", "THE", "1", "12", "b52", "x", "é", "e\u0301", "don't"]
 few_words = st.lists(
     st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join),
     max_size=8,
@@ -109,6 +109,8 @@ options = st.fixed_dictionaries(
         "stop_words": st.sampled_from([["the"], ["an", "export", "exp-ort"], []]),
         "ngrams": st.integers(1, 3),
         "prefix": st.integers(1, 6),
+        "characters": st.tuples(st.integers(1, 4), st.integers(0, 3)).map(lambda pair: (pair[0], sum(pair))),
+        "composed": st.booleans(),
         "min_df": st.integers(1, 3),
         "tf": st.sampled_from(["count", "log", "boolean"]),
         "idf": st.sampled_from([None, "plain", "smooth"]),
@@ -310,7 +312,8 @@ def test_any_iterable_of_texts_will_do():
     [
         {"min_length": 0}, {"min_length": 1.5}, {"ngrams": 0}, {"prefix": 0}, {"min_df": 0}, {"hashed": 0},
         {"hashed": 2**31}, {"tf": "tfidf"}, {"idf": True}, {"norm": "l1"}, {"slope": 2}, {"slope": float("nan")},
-        {"stop_words": "klingon"}, {"stop_words": [3]}, {"stop_words": 3},
+        {"composed": 2}, {"characters": 3}, {"characters": (0, 2)}, {"characters": (3, 2)}, {"characters": (1, 2, 3)},
+        {"characters": (2, 2.5)}, {"stop_words": "klingon"}, {"stop_words": [3]}, {"stop_words": 3},
     ],
 )  # fmt: skip
 def test_a_wrong_parameter_is_named(wrong):

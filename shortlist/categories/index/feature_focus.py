@@ -183,4 +183,4 @@ def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: b
         return
     put_in_place(edges, first, at, c, v, 0.0)
     feature["length"] = n
-    cut_tail(feature, edges, index.used, min_weight, leakage)
+    cut_tail(feature, edges, index.used, 0, min_weight, leakage)

@@ -187,9 +187,12 @@ class IndexLearner(MergingLearner, ShardedLearner):
         """The index without edges that are too light, and within the cap."""
         if not self.leakage:
             total_up(index)  # each part has taken the weight of what it dropped from its own total
-        drop_light(index, self._least_share(), self.leakage)
+        self._drop_light(index)
         drop_weakest(index, self._cap(), self.rare, self.leakage)
         return index
+
+    def _drop_light(self, index: Index) -> None:
+        drop_light(index, self._least_share(), self.leakage)
 
     # What was learned.
 

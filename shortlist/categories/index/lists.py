@@ -236,10 +236,10 @@ def put_in_place(edges: NDArray[Any], first: int, at: int, c: int, weight: float
 
 
 @kernel
-def cut_tail(feature: Any, edges: NDArray[Any], used: Longs, min_weight: float, leakage: bool) -> None:
-    """Drop the edges of a feature whose share is below min_weight: they are the last of its list."""
+def cut_tail(feature: Any, edges: NDArray[Any], used: Longs, keep: int, min_weight: float, leakage: bool) -> None:
+    """Drop the edges of a feature, beyond ``keep``, whose share is below min_weight: they are the last of its list."""
     first, n, dropped = feature["start"], feature["length"], 0.0
-    while n > 0 and edges[first + n - 1]["weight"] / feature["total"] < min_weight:
+    while n > keep and edges[first + n - 1]["weight"] / feature["total"] < min_weight:
         n -= 1
         used[EDGES] -= 1
         dropped += edges[first + n]["weight"]

@@ -13,9 +13,12 @@ from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.index.corrections import has_met, tuned_by
 from shortlist.categories.index.learner import IndexLearner
-from shortlist.categories.index.tuning import EXAMPLES, LABELS, learn, least_share, make_scratch
+from shortlist.categories.index.lists import Index
+from shortlist.categories.index.tuning import EXAMPLES, MISSED, are_single, cut_lists, learn, least_share, make_scratch
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
+
+FEW, MOST_PASSES = 8000, 10  # rows that all passes see together, if there are fewer; but no more passes than these
 
 
 class TunedIndex(IndexLearner):
@@ -27,7 +30,8 @@ class TunedIndex(IndexLearner):
         average, are dropped.
     max_edges, leakage, rare, values, max_total_edges, shards, random_state, n_jobs : as FeatureFocus has
         them; more edges vote.
-    passes : how often ``fit`` goes through the rows: the first time it counts and tunes, then it tunes.
+    passes : how often ``fit`` goes through the rows: the first time it counts and tunes, then it tunes. None: twice,
+        and through fewer than 4,000 rows more often, up to ten times.
     step : how much of what a class misses is made up for at a time; 0 only counts.
     """
 
@@ -35,7 +39,7 @@ class TunedIndex(IndexLearner):
         self,
         min_weight: float = 0.01,
         max_edges: int = 50,
-        passes: int = 2,
+        passes: int | None = None,
         step: float = 0.3,
         leakage: bool = True,
         rare: int = 10,
@@ -60,14 +64,20 @@ class TunedIndex(IndexLearner):
     def _begin(self) -> None:
         super()._begin()
         as_real(self.step, "step", least=0)
-        as_whole(self.passes, "passes", least=1)
+        self._planned = self.passes_through(FEW)
         self._biases = np.zeros(0)
-        self._stats = np.zeros(LABELS + 1)
+        self._stats = np.zeros(MISSED + 1)
         self._pass = 0
+
+    def passes_through(self, n_rows: int) -> int:
+        """How often ``fit`` goes through that many rows."""
+        passes = min(max(2, -(-FEW // max(1, n_rows))), MOST_PASSES) if self.passes is None else self.passes
+        self._planned = as_whole(passes, "passes", least=1)
+        return self._planned
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
-        further = max(1, self.passes - 1)
+        further = max(1, self._planned - 1)
         self._to_come = np.array([further + 1 - self._pass, further], dtype=np.float64) * order.size
         self._biases = grown(self._biases, len(self._labels))
         super()._learn(rows, labels, order, first_pass)
@@ -83,6 +93,10 @@ class TunedIndex(IndexLearner):
 
     def _least_share(self) -> float:
         return least_share(float(self.min_weight), self._stats)
+
+    def _drop_light(self, index: Index) -> None:
+        keep = self.max_edges if are_single(self._stats) else 0
+        cut_lists(index, keep, self._least_share(), bool(self.leakage))
 
     def _bias(self) -> Floats:
         return grown(self._biases, len(self._labels))[: len(self._labels)]
@@ -131,15 +145,17 @@ class TunedIndex(IndexLearner):
         state.require(self._biases.size == len(self._labels), "each label has a bias")
         finite = bool(np.isfinite(tuned).all() and np.isfinite(self._biases).all())
         state.require(finite, "corrections and biases are finite")
-        self._stats = np.array(state.array("course", np.float64))
-        state.require(self._stats.size == LABELS + 1 and bool((self._stats >= 0).all()), "it has its counts")
+        stats = state.array("course", np.float64)
+        self._stats = np.append(stats, 1.0) if stats.size == MISSED else np.array(stats)  # from before contests
+        state.require(self._stats.size == MISSED + 1 and bool((self._stats >= 0).all()), "it has its counts")
+        self._planned = self.passes_through(self.n_examples_)
         passed = state.array("pass", np.int64)
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
         self._index.edges["tuned"], self._pass = tuned, int(passed[0])
 
 
 def joined(stats_of_parts: list[Floats], shares: list[float]) -> Floats:
-    """What learners that learned apart have in their stats: the mean surprise by shares, counts added."""
-    stats = np.sum(stats_of_parts, axis=0)
-    stats[:EXAMPLES] = np.average(stats_of_parts, axis=0, weights=shares)[:EXAMPLES]
+    """What learners that learned apart have in their stats: what is a mean averaged by shares, counts added."""
+    stats, means = np.sum(stats_of_parts, axis=0), np.average(stats_of_parts, axis=0, weights=shares)
+    stats[:EXAMPLES], stats[MISSED] = means[:EXAMPLES], means[MISSED]
     return stats

@@ -25,7 +25,8 @@ as small as ``min_weight`` divided by the mean number of labels so far. The inde
 Further passes of ``fit`` only correct, with steps that fall evenly from half of that to nothing.
 
 Each class is corrected for itself, never against another one. So a class that is true but that nobody has written down,
-of which real label sets are full, costs a small step on its own score and nothing else.
+of which real label sets are full, costs a small step on its own score and nothing else. Where examples have one label
+each there are no such classes, and they contend (contest.py): there only e_c and η are others.
 """
 
 from __future__ import annotations
@@ -36,14 +37,16 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
+from shortlist.categories.index.contest import FASTER, HALF, NOTHING, RECENT, contend, rivals
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve, room_for_touched
 from shortlist.categories.pauses import DONE
-from shortlist.labels import LabelSets
+from shortlist.labels import SINGLE, LabelSets
 
 FURTHER = 0.5  # of the step, where further passes begin
-SURPRISE, WEIGHT, EXAMPLES, LABELS = 0, 1, 2, 3  # entries of stats: z̄, the examples in it; all, and their labels
+# Entries of stats: z̄, the examples in it; all, and their labels; the share of the last new ones that were missed.
+SURPRISE, WEIGHT, EXAMPLES, LABELS, MISSED = 0, 1, 2, 3, 4
 BOLD, DOUBT, MEMORY = 2.3, 5.0, 5000.0  # how much bolder; from which z̄ on not at all (1/5); examples in z̄
 KAPPA = 0.04  # κ: a class's bias learns as a feature would that is in every row with the value 0.2
 
@@ -82,14 +85,12 @@ def learn(
             stats[EXAMPLES] += 1.0
             stats[LABELS] += labels.indptr[i + 1] - labels.indptr[i]
         n = retrieve(rows, i, index, max_edges, rare, scratch.scores, scratch.touched)
-        z = find_errors(labels, i, bias, scratch, n)
+        rival, keep, eta = find_errors(labels, i, first_pass, bias, stats, scratch, n, max_edges, step)
         if first_pass:
-            stats[WEIGHT] = min(stats[WEIGHT] + 1.0, MEMORY)
-            stats[SURPRISE] += (z - stats[SURPRISE]) / stats[WEIGHT]
-            eta, least = step * boldness(z, stats[SURPRISE]), least_share(min_weight, stats)
-            count_and_correct(rows, labels, i, index, scratch, max_edges, least, leakage, cap, eta)
+            least = least_share(min_weight, stats)
+            count_and_correct(rows, labels, i, index, scratch, max_edges, rival, keep, least, leakage, cap, eta)
         else:
-            eta = step * boldness(z, stats[SURPRISE]) * FURTHER * to_come[0] / to_come[1]
+            eta *= FURTHER * to_come[0] / to_come[1]
             correct(rows, i, index, scratch, max_edges, eta)
             to_come[0] -= 1.0
         for a in range(n):
@@ -114,13 +115,50 @@ def least_share(min_weight: float, stats: Floats) -> float:
 
 
 @kernel
-def find_errors(labels: LabelSets, i: int, bias: Floats, scratch: Scratch, n: int) -> float:
-    """e_c of the n retrieved classes of example i, and of its own; gives the surprise z."""
-    for b in range(labels.indptr[i], labels.indptr[i + 1]):
-        scratch.error[labels.ids[b]] = 1.0  # if it is not retrieved
+def are_single(stats: Floats) -> bool:
+    """Whether examples have one label each, so far."""
+    return stats[LABELS] <= SINGLE * stats[EXAMPLES]
+
+
+@kernel
+def find_errors(
+    labels: LabelSets, i: int, first_pass: bool, bias: Floats, stats: Floats, scratch: Scratch, n: int,
+    max_edges: int, step: float,
+) -> tuple[int, int, float]:  # fmt: skip
+    """e_c of the n retrieved classes of example i, and of its own. The stats goes on where the example is new.
+
+    Gives the wrong class that is to have new edges (−1 for none), how many edges stay however light, and η.
+    """
+    own, touched = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.touched[:n]
+    for c in own:
+        scratch.error[c] = 1.0
+    if own.size > 0 and are_single(stats):
+        r, low, s, high = rivals(scratch.scores, scratch.error, bias, own, touched)
+        if first_pass:
+            missed = 0.0 if low > high else 1.0
+            stats[MISSED] += (missed - stats[MISSED]) / min(stats[EXAMPLES], RECENT)
+        if stats[MISSED] <= HALF:
+            contend(scratch.scores, scratch.error, bias, own, touched, r, low, s)
+            if first_pass:
+                note_surprise(stats, min(1.0, max(0.0, high - low)) ** 2)
+            return s if s >= 0 and scratch.error[s] < 0.0 else -1, max_edges, step * FASTER
+    z = each_for_itself(bias, scratch, touched)
+    if first_pass:
+        note_surprise(stats, z)
+    return -1, 0, step * boldness(z, stats[SURPRISE])
+
+
+@kernel
+def note_surprise(stats: Floats, z: float) -> None:
+    stats[WEIGHT] = min(stats[WEIGHT] + 1.0, MEMORY)
+    stats[SURPRISE] += (z - stats[SURPRISE]) / stats[WEIGHT]
+
+
+@kernel
+def each_for_itself(bias: Floats, scratch: Scratch, touched: Ints) -> float:
+    """e_c of the retrieved classes, where the error of the true ones is 1 as if they were not; gives the surprise z."""
     worst = 0.0
-    for a in range(n):
-        c = scratch.touched[a]
+    for c in touched:
         score = scratch.scores[c] + bias[c]
         if scratch.error[c] > 0.0:
             scratch.error[c] = max(0.0, 1.0 - score)
@@ -143,7 +181,7 @@ def correct(rows: Rows, i: int, index: Index, scratch: Scratch, max_edges: int, 
 @kernel
 def count_and_correct(
     rows: Rows, labels: LabelSets, i: int, index: Index, scratch: Scratch,
-    max_edges: int, least: float, leakage: bool, cap: int, eta: float,
+    max_edges: int, rival: int, keep: int, least: float, leakage: bool, cap: int, eta: float,
 ) -> None:  # fmt: skip
     """FSU for all true classes with an error at once, in one walk along each list that corrects its edges as well.
 
@@ -161,8 +199,9 @@ def count_and_correct(
             error = scratch.error[c]
             if at < max_edges:
                 own[at]["tuned"] += shift * error
-            if error > 0.0:
+            if error != 0.0:
                 scratch.met[c] = j + 1
+            if error > 0.0:
                 put_in_place(own, 0, at, c, own[at]["weight"] + x, own[at]["tuned"])
 
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
@@ -177,7 +216,22 @@ def count_and_correct(
                     n += 1
                     feature["length"] = n
                     index.used[EDGES] += 1
-        cut_tail(feature, edges, index.used, least, leakage)
+        if rival >= 0 and scratch.met[rival] != j + 1 and n < max_edges and index.used[EDGES] < cap:
+            if n == feature["capacity"]:
+                move_to_more_room(f, n + 1, index)
+                first = feature["start"]
+            put_in_place(edges, first, first + n, rival, NOTHING * x, shift * scratch.error[rival])
+            feature["length"] = n + 1
+            index.used[EDGES] += 1
+        cut_tail(feature, edges, index.used, keep, least, leakage)
+
+
+@kernel
+def cut_lists(index: Index, keep: int, least: float, leakage: bool) -> None:
+    """Drop the edges of each feature, beyond ``keep``, whose share is below least."""
+    for f in range(index.features.size):
+        if index.features[f]["length"] > keep:
+            cut_tail(index.features[f], index.edges, index.used, keep, least, leakage)
 
 
 @kernel

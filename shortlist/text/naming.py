@@ -1,0 +1,100 @@
+"""Texts -> features, and features -> their names and places in a text: what a TextVectorizer does with single texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist.concurrency.locks import reading
+from shortlist.errors import InputError
+from shortlist.text.characters import character_table
+from shortlist.text.features import Features, features_of, places, spell, with_characters
+from shortlist.text.saving import SavedVectorizer
+from shortlist.text.settings import Settings
+from shortlist.text.stops import stop_table
+from shortlist.text.tokens import Words, letter_table, places_before, split
+from shortlist.text.weighting import Weighting
+from shortlist.texts import as_texts, to_codes
+from shortlist.vocabulary import Vocabulary
+
+
+class NamingVectorizer(SavedVectorizer):
+    """Base class: knows features by name."""
+
+    @reading
+    def names(self, columns: Iterable[int], text: str | None = None) -> list[str]:
+        """The feature behind each column.
+
+        With ``hashed=...`` a column has no name of its own: given a ``text``, its features that fall into the column
+        are named, with " | " between them, otherwise the column's number, as "#7".
+        """
+        check_is_fitted(self, "vocabulary_")
+        columns = [int(column) for column in columns]
+        for column in columns:
+            if not 0 <= column < self.n_features_:
+                raise InputError(f"there is no column {column}; there are {self.n_features_}, counted from 0")
+        if self._settings.hashed is None:
+            return self.vocabulary_.names(columns)
+        behind: dict[int, list[str]] = {}
+        if text is not None:
+            words, features = self._features(as_texts([text]))
+            vocabulary = Vocabulary()
+            self._name_new(vocabulary, words, features, vocabulary.learn(features.hashes)[1])
+            for name, column in zip(vocabulary.names(), self._columns(vocabulary.hashes).tolist(), strict=True):
+                behind.setdefault(column, []).append(name)
+        return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
+
+    @reading
+    def spans(self, text: str) -> dict[int, list[tuple[int, int]]]:
+        """Where the features of each column stand in a text: first letter and the one after the last, by column."""
+        words, features = self._features([text])
+        columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
+        starts, ends = places(words, features, self._settings.prefix or 0)
+        if not np.array_equal(words.codes, to_codes(text)):  # composing or lower-casing has made other letters of some
+            starts, ends = places_before(text, starts, ends, self._settings.composed, self._settings.lowercase)
+        found: dict[int, list[tuple[int, int]]] = {}
+        for column, start, end in zip(columns.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            if column >= 0:
+                found.setdefault(column, []).append((start, end))
+        return found
+
+    @reading
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """The feature behind each column, in order."""
+        check_is_fitted(self, "vocabulary_")
+        hashed = self._settings.hashed is not None
+        return np.array(self.names(range(self.n_features_)) if hashed else self.vocabulary_.names(), dtype=object)
+
+    def _begin(self) -> None:
+        """Check the parameters, and forget everything."""
+        self._settings = chosen = Settings.of(self)
+        self._weighting = Weighting(chosen.tf, chosen.idf, chosen.norm, chosen.slope, chosen.min_df)
+        self._table = letter_table(chosen.lowercase, chosen.fold_digits)
+        self._stops = stop_table(chosen, self._table)
+        self.vocabulary_ = Vocabulary()
+
+    def _split(self, texts: Sequence[str], min_length: int) -> Words:
+        return split(texts, self._table, min_length, self._settings.lowercase, self._settings.composed)
+
+    def _features(self, texts: Sequence[str]) -> tuple[Words, Features]:
+        chosen = self._settings
+        words = self._split(texts, chosen.min_length)
+        if self._stops is not None:
+            words = words.keep(self._stops.find(words.hashes) < 0)
+        features = features_of(words, self._table, chosen.longest, chosen.prefix or 0)
+        if chosen.characters is None:
+            return words, features
+        return words, with_characters(features, words, character_table(chosen.lowercase), *chosen.characters)
+
+    def _columns(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The hashed columns of features: the upper half of the hash, scaled down to the width."""
+        half = np.uint64(32)
+        return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
+
+    def _name_new(self, vocabulary: Vocabulary, words: Words, features: Features, new: NDArray[np.int64]) -> None:
+        if new.size:
+            characters = self._table if self._settings.characters is None else character_table(self._settings.lowercase)
+            vocabulary.name(*spell(words, features, new, self._table, self._settings.prefix or 0, characters))
