@@ -82,7 +82,7 @@ def fit(rows, Y):
     for first, last, some in plan:
         start = time.process_time()
         if some.size:
-            found.append(learner.rank_rows(known_only(ranked.block(done, done + some.size), known), DEPTH))
+            found.append(learner._rank_rows(known_only(ranked.block(done, done + some.size), known), DEPTH))
             done += some.size
         mark_known(rows.indptr, rows.indices, order[first:last], known)
         extra += time.process_time() - start
@@ -231,15 +231,15 @@ def measure(name, data, with_rivals):
     began = time.process_time()
     learner, confidence, extra = fit(rows, train[1])
     learning = (time.process_time() - began) / (1 + extra)
-    ranking = learner.rank_rows(test_rows, 5)
+    ranking = learner._rank_rows(test_rows, 5)
     confidence.probabilities(ranking.scores)
     began = time.process_time()
-    learner.rank_rows(text.rows(test[0]) if isinstance(test[0], list) else test_rows, 5)
+    learner._rank_rows(text.rows(test[0]) if isinstance(test[0], list) else test_rows, 5)
     ranked = time.process_time() - began
     began = time.process_time()
     confidence.probabilities(ranking.scores)
     answered = time.process_time() - began
-    ranking = learner.rank_rows(test_rows, DEPTH)
+    ranking = learner._rank_rows(test_rows, DEPTH)
     found = Test(ranking.ids, ranking.scores, learner.label_numbers(test[1]))
     chance = np.nan_to_num(confidence.probabilities(ranking.scores))
     best, hits = chance[:, 0], found.hits[:, 0]

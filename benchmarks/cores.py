@@ -39,7 +39,7 @@ def split(texts, labels):
 
 
 def quality(learner, rows, labels, tested, truth):
-    return 100 * learner.fit_rows(rows, labels).score_rows(tested, truth)
+    return 100 * learner._fit_rows(rows, labels)._score_rows(tested, truth)
 
 
 def seconds(call):
@@ -97,12 +97,12 @@ def print_quality(everything, few):
 
 def print_times(path, texts, labels, everything, few):
     rows, own, _, _ = everything
-    sharded, tuned = sl.TunedIndex(shards=2), sl.TunedIndex().fit_rows(rows, own)
-    rocchio = sl.Rocchio().fit_rows(*few[:2])
+    sharded, tuned = sl.TunedIndex(shards=2), sl.TunedIndex()._fit_rows(rows, own)
+    rocchio = sl.Rocchio()._fit_rows(*few[:2])
     jobs = {
-        "learn 180,000 titles, TunedIndex(shards=2)": (sharded, lambda: sharded.fit_rows(rows, own)),
-        "rank them, k=10, TunedIndex()": (tuned, lambda: tuned.rank_rows(rows, 10)),
-        "add up sums, Rocchio": (rocchio, lambda: rocchio.fit_rows(*few[:2])),
+        "learn 180,000 titles, TunedIndex(shards=2)": (sharded, lambda: sharded._fit_rows(rows, own)),
+        "rank them, k=10, TunedIndex()": (tuned, lambda: tuned._rank_rows(rows, 10)),
+        "add up sums, Rocchio": (rocchio, lambda: rocchio._fit_rows(*few[:2])),
     }
     print("\n| seconds | 1 | 2 | ratio |\n|---|--:|--:|--:|")
     for name, (model, call) in jobs.items():

@@ -66,7 +66,7 @@ def main(data: Path) -> None:
 
     model = sl.Categorizer(sl.FeatureFocus(margin=0.5), text).fit([texts[i] for i in train], groups[train])
     some = [texts[i] for i in test]
-    batch, _ = best(lambda: model.learner_.rank_rows(model.text_.rows(some), 5))
+    batch, _ = best(lambda: model.learner_._rank_rows(model.text_.rows(some), 5))
     from_rows, _ = best(lambda: learner.rank(X[test], k=5))
     singly, _ = best(lambda: [model.rank(one) for one in some])
     each = 1e6 / len(some)

@@ -24,24 +24,24 @@ TESTED = 10_000
 def one(n_classes: int, n_examples: int) -> dict:
     """Learn and rank one stream in this process."""
     from shortlist import TunedIndex
-    from shortlist.experiments.myriad import many_classes
+    from shortlist.experiments.myriad import many_labels
 
     learner = TunedIndex()
     seen, times = 0, []
-    for rows, labels in many_classes(n_classes, n_examples):
+    for rows, labels in many_labels(n_classes, n_examples):
         began = time.process_time()
-        learner.learn_rows(rows, labels)
+        learner._learn_rows(rows, labels)
         times.append((rows.n_rows, time.process_time() - began))
         seen += rows.n_rows
         if len(times) % 200 == 0:
             print(f"{n_classes:,} classes: {seen:,} examples, {learner.n_edges_:,} edges", file=sys.stderr, flush=True)
     last = times[-max(1, len(times) // 5) :]
-    tested = list(many_classes(n_classes, TESTED, seed=1))
+    tested = list(many_labels(n_classes, TESTED, seed=1))
     best = float("inf")
     for _ in range(3):
         began = time.process_time()
         for rows, _ in tested:
-            learner.rank_rows(rows, 5)
+            learner._rank_rows(rows, 5)
         best = min(best, time.process_time() - began)
     features = learner.times_seen()
     status = Path("/proc/self/status")
@@ -56,7 +56,7 @@ def one(n_classes: int, n_examples: int) -> dict:
         "edges of an active feature": sum(learner.edges_touched(rows.to_matrix()) for rows, _ in tested) / len(tested),
         "learn, µs": 1e6 * sum(seconds for _, seconds in last) / sum(n for n, _ in last),
         "rank, µs": 1e6 * best / sum(rows.n_rows for rows, _ in tested),
-        "R1": sum(learner.score_rows(*batch) for batch in tested) / len(tested),
+        "R1": sum(learner._score_rows(*batch) for batch in tested) / len(tested),
         "memory, MB": int(held[1]) * 1024 / 1e6 if held else float("nan"),
     }
 
@@ -64,13 +64,13 @@ def one(n_classes: int, n_examples: int) -> dict:
 def merge(n_classes: int, n_examples: int) -> None:
     """Merge two learners of different streams, and say what it took."""
     from shortlist import TunedIndex
-    from shortlist.experiments.myriad import many_classes
+    from shortlist.experiments.myriad import many_labels
 
     learners = []
     for seed in (0, 1):
         learners.append(TunedIndex())
-        for rows, labels in many_classes(n_classes, n_examples, seed):
-            learners[-1].learn_rows(rows, labels)
+        for rows, labels in many_labels(n_classes, n_examples, seed):
+            learners[-1]._learn_rows(rows, labels)
     edges = [learner.n_edges_ for learner in learners]
     TunedIndex().merge(TunedIndex().fit([[1.0]], ["a first merge compiles"]))
     sizes = [sum(array.nbytes for array in learner.to_state().all_arrays().values()) for learner in learners]

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
-import scipy.sparse
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from shortlist.arrays.given_labels import BEYOND, Label, LabelsLike, check_count, indicator_columns, label_lists, shown
 from shortlist.arrays.kernels import kernel
-from shortlist.arrays.sparse import compressed
 from shortlist.errors import InputError
 
-Label = str | int | float
-# What people may give as the labels of examples: label lists, one label for each, or an indicator matrix.
-LabelsLike: TypeAlias = Iterable[Label | Iterable[Label]] | ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix
-
-LONG = 1000  # letters of a label that an array of texts would give to every other label too
 FEW = 20  # so many labels are compared with one another faster than sorted
-BEYOND = 10**4300  # the least whole number that Python does not write out, and a model file could not hold
 
 
 SINGLE = 1.05  # labels an example, on average: so far examples count as having one each
@@ -69,12 +62,14 @@ class NumberedLabels(Sequence[list[Label]]):
     """The label lists of many examples: names, each once, and the numbers of each example's labels among them.
 
     A sequence of label lists, which can stand wherever these can. Not every name need occur: batches of one file
-    share their names, to which later batches add. A label may stand twice with one example, as it was given.
+    share their names, to which later batches add. A label may stand twice with one example, as it was given. If they
+    came as an indicator matrix, it had so many ``columns``.
     """
 
-    def __init__(self, names: list[Label] | list[str], sets: LabelSets) -> None:
+    def __init__(self, names: list[Label] | list[str], sets: LabelSets, columns: int | None = None) -> None:
         self.names: list[Any] = names
         self.sets = sets
+        self.columns = columns
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[Label]]) -> NumberedLabels:
@@ -121,7 +116,7 @@ class NumberedLabels(Sequence[list[Label]]):
         used = _in_order(ids, len(self.names))
         rank = np.zeros(len(self.names), dtype=np.int32)
         rank[used] = np.arange(len(used))
-        return NumberedLabels([self.names[number] for number in used], LabelSets(indptr, rank[ids]))
+        return NumberedLabels([self.names[number] for number in used], LabelSets(indptr, rank[ids]), self.columns)
 
     def numbered_as(self, numbers: NDArray[np.int32]) -> LabelSets:
         """The label sets, where name i has the number numbers[i]; each label once with an example."""
@@ -197,80 +192,13 @@ class LabelIndex:
 def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
     """The labels of n_rows examples, checked; what is bad is refused."""
     if isinstance(Y, NumberedLabels):
-        _check_count(len(Y), n_rows)
+        check_count(len(Y), n_rows)
         return Y
     labels = NumberedLabels.of(label_lists(Y, n_rows))
+    labels.columns = indicator_columns(Y)
     if any(isinstance(name, int) and not -BEYOND < name < BEYOND for name in labels.names):
         raise InputError("a label is a whole number of more than 4,300 digits, which no model file can hold; use text")
     return labels
-
-
-def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
-    """The labels of each example as a list, from a list of label lists, one label each, or an indicator matrix.
-
-    A label is text or a number: what can be stored and compared.
-    """
-    given: Any = Y
-    return _checked(given, n_rows)
-
-
-def _checked(Y: Any, n_rows: int) -> list[list[Label]]:
-    if isinstance(Y, list) and len(Y) == n_rows and _are_plain(Y):
-        return Y
-    if scipy.sparse.issparse(Y):
-        rows = compressed(Y, "Y")
-        lists = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])] if Y.shape[0] else []
-    else:
-        if hasattr(Y, "to_numpy"):
-            Y = Y.to_numpy()  # a column of a pandas or polars frame
-        if isinstance(Y, np.ndarray) and Y.ndim == 2 and Y.shape[1] == 1 and Y.dtype != object:
-            Y = Y[:, 0]
-        if isinstance(Y, np.ndarray) and Y.ndim == 2:
-            if Y.dtype.kind not in "biuf":
-                raise InputError("a two-dimensional Y must be an indicator matrix of 0 and 1")
-            lists = [np.flatnonzero(row).tolist() for row in Y]
-        elif isinstance(Y, np.ndarray) and Y.dtype != object:
-            lists = [[label] for label in Y.tolist()]
-        elif isinstance(Y, (str, bytes)) or not hasattr(Y, "__len__"):
-            raise InputError("the labels must come as a list of label lists, or as one label for each example")
-        else:
-            lists = [_one(labels) for labels in Y]
-    _check_count(len(lists), n_rows)
-    for row, labels in enumerate(lists):
-        for label in labels:
-            if not _is_label(label):
-                raise InputError(f"the label {shown(label)} of example {row} is neither text nor a number")
-    return lists
-
-
-def class_list(classes: LabelsLike) -> list[list[Label]]:
-    """The labels that ``classes`` names, each as the label list of one example."""
-    try:
-        if scipy.sparse.issparse(classes):
-            raise TypeError
-        listed = _one(classes) if isinstance(classes, (set, frozenset)) else list(classes)  # type: ignore[arg-type]
-    except TypeError:
-        raise InputError(f"classes must be a list of labels, not {shown(classes)}") from None
-    return label_lists(listed, len(listed))
-
-
-def as_array(names: Sequence[Label]) -> NDArray[np.generic]:
-    """Labels as an array: of text or of numbers where such an array holds every one of them as it is."""
-    values: list[Any] = list(names)
-    kinds = set(map(type, values))
-    if (kinds == {int} and max(map(abs, values)) < 2**63) or kinds in ({bool}, {float}):
-        return np.array(values)
-    if kinds == {str} and max(map(len, values)) <= LONG and not any(name.endswith("\0") for name in values):
-        return np.array(values)  # NumPy takes a last NUL for room that is not used, and gives all texts the same room
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def shown(value: object) -> str:
-    """A value as a sentence shows it: on one line, and not at full length."""
-    said = " ".join(repr(value).split())
-    return said if len(said) <= 60 else f"{said[:59]}…"
 
 
 def label_counts(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
@@ -278,45 +206,6 @@ def label_counts(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
     if isinstance(lists, NumberedLabels):
         return np.diff(lists.sets.indptr)
     return np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
-
-
-def _check_count(found: int, n_rows: int) -> None:
-    if found != n_rows:
-        raise InputError(f"there are {n_rows} examples but labels for {found}; each example needs its own")
-
-
-def _are_plain(Y: list[Any]) -> bool:
-    """Whether these are lists of text and whole numbers: what most come as, and there is nothing to look at."""
-    return set(map(type, Y)) <= {list} and set(map(type, chain.from_iterable(Y))) <= {str, int}
-
-
-def _one(labels: Any) -> list[Label]:
-    if isinstance(labels, (list, tuple)):
-        return list(map(_plain, labels))
-    if isinstance(labels, np.ndarray):
-        return list(map(_plain, labels.tolist())) if labels.ndim else [_plain(labels.item())]
-    if isinstance(labels, (set, frozenset)):
-        own = list(map(_plain, labels))
-        if all(map(_is_label, own)):
-            own.sort(key=lambda label: (str(type(label)), label))  # a set's own order changes from run to run
-        return own
-    return [_plain(labels)]
-
-
-def _plain(label: Any) -> Label:
-    """A label of NumPy's or of a subclass (an enumeration's, say) as Python's own: what a model file gives back."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    if type(label) in (str, int, float, bool):
-        return label
-    for kind in (str, int, float):
-        if isinstance(label, kind):
-            return str.__str__(label) if kind is str else kind(label)
-    return label
-
-
-def _is_label(label: Any) -> bool:
-    return isinstance(label, (str, int, float)) and label == label
 
 
 def _offsets(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
@@ -327,8 +216,7 @@ def _offsets(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
 def _in_order(ids: NDArray[np.int32], n: int) -> list[int]:
     """The different ones among numbers below n, in order of first appearance."""
     found = np.empty(min(ids.size, n), dtype=np.int32)
-    order: list[int] = found[: _list_new(ids, np.zeros(n, dtype=np.bool_), found)].tolist()
-    return order
+    return list(found[: _list_new(ids, np.zeros(n, dtype=np.bool_), found)].tolist())
 
 
 @kernel

@@ -9,39 +9,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.labels import Label
+from shortlist.arrays.given_labels import Label
 
 
 class Ranking:
-    """The best labels of one example, or of many, best first.
+    """The best labels of one text or row, or of many, best first.
 
     A ranking of one iterates as (label, score) pairs; a ranking of many as rankings of one.
 
     Parameters
     ----------
-    ids : array of shape (k,) or (n, k)
-        The labels as numbers in order of first appearance, −1 where fewer than k labels were retrieved.
-    scores : array of the same shape
-        Their scores, NaN where there is no label.
+    ids : ndarray of int32
+        The labels as numbers in order of first appearance, −1 where there is none.
+    scores : ndarray of float64
+        Their scores.
     names : sequence
-        The label of each number.
+        The labels, by their numbers.
 
     Attributes
     ----------
-    ids, scores : array
-        As above.
-    labels : array of the same shape
-        The labels themselves, None where there is none.
+    labels : ndarray of object
+        k labels for one, n × k for many: None where fewer than k labels were retrieved.
+    scores : ndarray of float64
+        Their scores, in the same shape; NaN where there is no label.
+    ids : ndarray of int32
+        Their numbers.
+
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 3.2.
 
     Examples
     --------
-    >>> from shortlist import Categorizer
-    >>> model = Categorizer().fit(["wheat exports rose", "crude oil prices"], [["grain"], ["energy"]])
-    >>> ranking = model.rank(["oil", "wheat"], k=1)
+    >>> from shortlist import FeatureFocus
+    >>> ranking = FeatureFocus(rare=0).fit([[1.0, 1.0], [0.0, 1.0]], ["a", "b"]).rank([[1.0, 0.0], [0.0, 1.0]], k=2)
+    >>> ranking
+    <Ranking of 2 rows, 2 labels each>
     >>> ranking.labels.tolist()
-    [['energy'], ['grain']]
-    >>> [label for label, score in ranking[0]]
-    ['energy']
+    [['a', None], ['b', 'a']]
+    >>> list(ranking[0])
+    [('a', 1.0)]
     """
 
     def __init__(self, ids: NDArray[np.int32], scores: NDArray[np.float64], names: Sequence[Label]) -> None:
@@ -97,28 +104,32 @@ class Explanation:
 
     Parameters
     ----------
-    label : label
+    label : str, int or float
         What is explained.
     score : float
         Its score.
-    votes : list of (feature, float)
-        What each feature adds to the score.
-    spans : list of lists of (int, int)
-        For each vote, where its feature stands in the text: the first character and the one after the last. Empty where
-        there is no text.
+    votes : list of (feature, vote)
+        The features and their votes, heaviest first.
+    spans : list of lists of (int, int), default=[]
+        For each vote where its feature stands in the text: pairs of the first character and the one after the last.
+        Empty where there is no text.
 
     Attributes
     ----------
     label, score, votes, spans
-        As above.
+        As given.
+
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 3.2: scores are sums
+    of votes.
 
     Examples
     --------
-    >>> from shortlist import Categorizer
-    >>> model = Categorizer().fit(["wheat exports rose", "crude oil prices"], [["grain"], ["energy"]])
-    >>> explanation = model.explain("crude oil", "energy")
-    >>> explanation.label, len(explanation) > 0
-    ('energy', True)
+    >>> from shortlist import FeatureFocus
+    >>> learner = FeatureFocus(values="raw", rare=0).fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+    >>> learner.explain([2.0, 1.0], "a").votes
+    [(0, 2.0)]
     """
 
     label: Label

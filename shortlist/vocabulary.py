@@ -130,7 +130,7 @@ class Vocabulary:
         vocabulary = cls()
         vocabulary.learn(hashes)
         state.require(len(vocabulary) == hashes.size, "no two features are the same")
-        inside = not ends.size or (ends.min() >= 0 and ends.max() <= n_letters)  # or differences might wrap around
+        inside = not ends.size or (ends.min() >= 0 and ends.max() <= n_letters)  # otherwise differences might overflow
         state.require(inside, "the names follow one another")
         lengths = np.diff(ends, prepend=0, append=n_letters)
         state.require(np.all(lengths[:-1] >= 0) and lengths[-1] == 0, "the names follow one another")

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist import FeatureFocus, InputError
-from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, as_array, label_counts
-from shortlist.labels import label_lists as lists_of
+from shortlist.arrays.given_labels import as_array
+from shortlist.arrays.given_labels import label_lists as lists_of
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, label_counts
 
 names = st.sampled_from(["a", "b", "c", "d", 1, 2])
 label_lists = st.lists(st.lists(names, max_size=30), max_size=6)

@@ -63,8 +63,8 @@ def two_threads() -> Iterator[Ratio]:
         return lambda: work(learner.set_params(n_jobs=n_jobs))
 
     for name, work, aim in [
-        ("ranked", lambda one: one.rank_rows(rows, 5), 1.7),
-        ("learned in shards", lambda one: one.fit_rows(rows, Y), 1.3),
+        ("ranked", lambda one: one._rank_rows(rows, 5), 1.7),
+        ("learned in shards", lambda one: one._fit_rows(rows, Y), 1.3),
     ]:
         times = in_turn(on(2, work), on(1, work), clock=time.perf_counter)
         yield Ratio(f"{name} on two threads: on one", *times, aim)

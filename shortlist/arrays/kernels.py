@@ -20,7 +20,7 @@ Ints = NDArray[np.int32]  # indices, label numbers
 Longs = NDArray[np.int64]  # offsets, counts
 Floats = NDArray[np.float64]  # values, weights, scores
 
-LEAST_SQUARE = np.finfo(np.float64).tiny  # a smaller sum of squares has lost digits, or all
+LEAST_SQUARE = np.finfo(np.float64).tiny  # a sum of squares below this has lost some or all of its digits
 
 UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}  # a Numba without it is only slower
 
@@ -41,7 +41,7 @@ def step(function: Function) -> Function:
 
 def _compiled(function: Function, **options: bool) -> Function:
     compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
-    if compiled is not function:  # as it is where compilation is turned off
+    if compiled is not function:  # it is the same where compilation is turned off
         with contextlib.suppress(RuntimeError):  # no folder can be written, neither here nor the user's own
             compiled._cache = StampedCache(function)
     return compiled
@@ -67,7 +67,7 @@ def _prefetch(typing: Any, array: Any, i: Any) -> Any:
         address, number = builder.bitcast(entry, ir.IntType(8).as_pointer()), ir.IntType(32)
         prefetch = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
         ask = cgutils.get_or_insert_function(builder.module, prefetch, "llvm.prefetch.p0i8")
-        builder.call(ask, [address, number(0), number(3), number(1)])  # to read, to be kept in the cache, data
+        builder.call(ask, [address, number(0), number(3), number(1)])  # to read; keep; data
         return context.get_dummy_value()
 
     return types.void(array, i), generate
@@ -118,7 +118,7 @@ def scale_to_unit_length(indptr: Longs, data: Floats) -> None:
         square = 0.0
         for j in range(indptr[i], indptr[i + 1]):
             square += data[j] * data[j]
-        if not LEAST_SQUARE <= square < np.inf:  # values so small, or so large, that their squares are no measure
+        if not LEAST_SQUARE <= square < np.inf:  # squares of such values underflow or overflow
             square = _square_of_scaled(data[indptr[i] : indptr[i + 1]])
         length = np.sqrt(square)
         for j in range(indptr[i], indptr[i + 1]):

@@ -46,7 +46,7 @@ class Rows(NamedTuple):
 
     def to_matrix(self) -> scipy.sparse.csr_array:
         """As a SciPy matrix, with the 32-bit offsets that scikit-learn's estimators ask for where they suffice."""
-        first, last = self.indptr[0], self.indptr[-1]  # of a block of rows, only its own entries
+        first, last = self.indptr[0], self.indptr[-1]  # a block of rows shares arrays with others: take its own entries
         offsets = np.int32 if last - first <= np.iinfo(np.int32).max else np.int64
         indices, indptr = self.indices[first:last], self.indptr - first
         parts = self.data[first:last], indices.astype(offsets, copy=False), indptr.astype(offsets)

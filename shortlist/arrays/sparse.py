@@ -78,7 +78,7 @@ def _rows_of(X: Any) -> Compressed:
         listed = scipy.sparse.dia_array((matrix.data[inside], matrix.offsets[inside]), shape=X.shape).tocoo()
         entries, coords = listed.data, (listed.row, listed.col)
     else:
-        listed = X.tocoo()  # of the other kinds made by NumPy, which checks
+        listed = X.tocoo()  # SciPy makes this with NumPy, which checks bounds
         entries, coords = listed.data, (listed.row, listed.col)
     for places, size in zip(coords, X.shape, strict=True):
         _check_places(places, size)

@@ -41,11 +41,17 @@ def as_rows(X: MatrixLike, *, nonnegative: bool = False) -> Rows:
     )
 
 
+class WrongType(InputError, TypeError):
+    """Not numbers: scikit-learn's tools look for a TypeError, and all others for an InputError."""
+
+
 def _as_matrix(X: MatrixLike) -> Any:
     """What is not a sparse matrix, as a dense one of finite numbers (or a sparse one, of a frame with such columns)."""
     try:
         return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
-    except (ValueError, TypeError, OverflowError) as problem:
+    except TypeError as problem:
+        raise WrongType(" ".join(str(problem).split())[:300]) from None
+    except (ValueError, OverflowError) as problem:
         raise InputError(" ".join(str(problem).split())[:300]) from None
 
 
@@ -76,9 +82,9 @@ def as_numbers(values: ArrayLike, name: str, *, length: int | None = None) -> ND
     return array
 
 
-MOST = 2**31 - 1  # what a whole-number parameter may be where nothing is said: kernels add and multiply such numbers
-MOST_AMOUNT = 2**62  # what an amount of something may be: bytes, edges, examples
-MOST_SEED = 2**32 - 1  # of all that draws random numbers
+MOST = 2**31 - 1  # the usual upper bound of whole-number parameters, which kernels add and multiply
+MOST_AMOUNT = 2**62  # the upper bound of amounts: bytes, edges, examples
+MOST_SEED = 2**32 - 1  # the highest seed that every random generator takes
 
 
 def as_whole(value: object, name: str, *, least: int = 0, most: int = MOST) -> int:

@@ -20,10 +20,19 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
+from shortlist.categories.made import Made
 from shortlist.categories.shards import MergingLearner, added
 from shortlist.concurrency.locks import lock_of
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
+
+
+class Sums:
+    """Sums over examples, features × labels, and those not yet added: adding small matrices one by one is slow."""
+
+    def __init__(self, added: scipy.sparse.csr_array) -> None:
+        self.added = added
+        self.pending: list[Any] = []
 
 
 class AdditiveLearner(MergingLearner):
@@ -34,20 +43,19 @@ class AdditiveLearner(MergingLearner):
 
     def _begin(self) -> None:
         self._totals = np.zeros(0, dtype=self.number)
-        self._sums = scipy.sparse.csr_array((0, 0), dtype=self.number)
-        self._pending: list[Any] = []  # sums not yet added: adding many small matrices one by one is slow
-        self._derived: Any = None
+        self._sums = Sums(scipy.sparse.csr_array((0, 0), dtype=self.number))
+        self._made: Made[Any] = Made()
 
     @abstractmethod
     def _made_of_sums(self) -> Any:
         """What the learner ranks by."""
 
-    def _made(self) -> Any:
+    def _ranks_by(self) -> Any:
         """What the learner ranks by. Of several threads that ask for it the first one makes it, for all."""
         with lock_of(self).making:
-            if self._derived is None:
-                self._derived = self._made_of_sums()
-            return self._derived
+            if self._made.value is None:
+                self._made.value = self._made_of_sums()
+            return self._made.value
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         X = rows._replace(data=rounded(rows.data)).to_matrix().astype(self.number, copy=False)
@@ -65,9 +73,9 @@ class AdditiveLearner(MergingLearner):
             return scipy.sparse.vstack(list(blocks), format="csr")
 
     def _add(self, sums: Any, totals: NDArray[Any]) -> None:
-        self._pending.append(sums)
+        self._sums.pending.append(sums)
         self._totals = added(self._totals, totals)
-        self._derived = None
+        self._made = Made()
 
     def _merge(self, other: Any, numbers: Ints) -> None:
         """Exact: the sums over both learners' rows."""
@@ -82,13 +90,14 @@ class AdditiveLearner(MergingLearner):
         """All sums, features × labels; of each feature in the order of the labels."""
         with lock_of(self).making:
             shape = (self._totals.size, len(self._labels))
-            if self._pending or self._sums.shape != shape:
-                for matrix in [self._sums, *self._pending]:
+            held = self._sums
+            if held.pending or held.added.shape != shape:
+                for matrix in [held.added, *held.pending]:
                     matrix.resize(shape)
-                sums = sum(self._pending, self._sums).tocsr()
+                sums = sum(held.pending, held.added).tocsr()
                 sums.sort_indices()
-                self._sums, self._pending = sums, []
-            return self._sums
+                held.added, held.pending = sums, []
+            return held.added
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
         sums = self._all_sums()
@@ -106,11 +115,12 @@ class AdditiveLearner(MergingLearner):
         state.require(self._totals.size == self.n_features_in_, "each feature has a total")
         finite = np.isfinite(sums).all() and np.isfinite(self._totals).all()
         state.require(bool(finite and (sums > 0).all() and (self._totals >= 0).all()), "sums are positive")
-        self._sums = scipy.sparse.csr_array((sums, labels, indptr), (self._totals.size, len(self._labels)))
-        self._sums.check_format(full_check=True)
+        matrix = scipy.sparse.csr_array((sums, labels, indptr), (self._totals.size, len(self._labels)))
+        matrix.check_format(full_check=True)
         state.require(bool((self._label_counts[labels] > 0).all()), "labels with a sum have been seen")
-        self._sums.sort_indices()
-        state.require(self._sums.has_canonical_format, "a feature has one sum for each label")
+        matrix.sort_indices()
+        state.require(matrix.has_canonical_format, "a feature has one sum for each label")
+        self._sums = Sums(matrix)
 
 
 def rounded(values: Floats, bits: int = 24) -> Floats:
@@ -119,7 +129,7 @@ def rounded(values: Floats, bits: int = 24) -> Floats:
     return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
 
 
-def as_indicator(labels: LabelSets, n_labels: int) -> Any:
+def as_indicator(labels: LabelSets, n_labels: int) -> scipy.sparse.csr_array:
     """Label sets as a SciPy indicator matrix."""
     ones = np.ones(labels.ids.size, dtype=np.int64)
     return scipy.sparse.csr_array((ones, labels.ids, labels.indptr), (labels.n_rows, n_labels))

@@ -1,4 +1,4 @@
-"""The best of many scored classes: a heap of as many as are wanted, then sorted."""
+"""The best of many scored labels: a heap of as many as are wanted, then sorted."""
 
 from __future__ import annotations
 

@@ -20,11 +20,13 @@ import scipy.sparse
 from safetensors import safe_open
 from sklearn.base import clone
 
+from shortlist.arrays.given_labels import Label
+from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.files import store
 
 
-def check_learner(learner: Any) -> None:
+def check_learner(learner: CategoryLearner) -> None:
     """Try the whole contract of learners of categories on copies of a learner.
 
     Parameters
@@ -57,7 +59,7 @@ def example_data(seed: int = 0, n: int = 300) -> tuple[Any, list[list[str]]]:
     return X.tocsr(), labels
 
 
-def fit_is_repeated_partial_fit(learner: Any) -> None:
+def fit_is_repeated_partial_fit(learner: CategoryLearner) -> None:
     if not hasattr(learner, "partial_fit"):
         return
     X, Y = example_data()
@@ -74,14 +76,14 @@ def fit_is_repeated_partial_fit(learner: Any) -> None:
         assert np.allclose(*scores, rtol=1e-9, atol=1e-9), f"in parts of {size} the scores differ"
 
 
-def the_same_seed_gives_the_same_bytes(learner: Any) -> None:
+def the_same_seed_gives_the_same_bytes(learner: CategoryLearner) -> None:
     X, Y = example_data()
     assert as_bytes(clone(learner).fit(X, Y)) == as_bytes(clone(learner).fit(X, Y)), "two fits differ"
     refitted = clone(learner).fit(*example_data(seed=1)).fit(X, Y)
     assert as_bytes(refitted) == as_bytes(clone(learner).fit(X, Y)), "fit does not forget what was learned before"
 
 
-def the_number_of_threads_changes_nothing(learner: Any) -> None:
+def the_number_of_threads_changes_nothing(learner: CategoryLearner) -> None:
     if "n_jobs" not in learner.get_params():
         return
     X, Y = example_data(n=1200)
@@ -95,7 +97,7 @@ def the_number_of_threads_changes_nothing(learner: Any) -> None:
         assert same, f"with n_jobs={n_jobs} the ranking differs"
 
 
-def saving_and_loading_change_nothing(learner: Any) -> None:
+def saving_and_loading_change_nothing(learner: CategoryLearner) -> None:
     X, Y = example_data()
     learner.fit(X, Y)
     with tempfile.TemporaryDirectory() as folder:
@@ -118,7 +120,7 @@ def saving_and_loading_change_nothing(learner: Any) -> None:
             assert as_bytes(again) != as_bytes(learner), "learning has changed the file"
 
 
-def rankings_are_the_best_of_the_scores(learner: Any) -> None:
+def rankings_are_the_best_of_the_scores(learner: CategoryLearner) -> None:
     X, Y = example_data()
     learner.fit(X, Y)
     scores = learner.decision_function(X)
@@ -134,7 +136,7 @@ def rankings_are_the_best_of_the_scores(learner: Any) -> None:
     assert list(learner.predict(X)) == [row.labels[0] if len(row) else most_frequent(learner) for row in ranking]
 
 
-def explanations_sum_to_the_score(learner: Any) -> None:
+def explanations_sum_to_the_score(learner: CategoryLearner) -> None:
     X, Y = example_data()
     learner.fit(X, Y)
     for i in range(0, 300, 17):
@@ -146,7 +148,7 @@ def explanations_sum_to_the_score(learner: Any) -> None:
     refuses("a label it does not know", learner.explain, X[[0]], "a label nobody has learned")
 
 
-def unseen_labels_and_columns_are_taken_up(learner: Any) -> None:
+def unseen_labels_and_columns_are_taken_up(learner: CategoryLearner) -> None:
     X, Y = example_data()
     learner.fit(X[:, :40], Y)
     if hasattr(learner, "partial_fit"):
@@ -160,7 +162,7 @@ def unseen_labels_and_columns_are_taken_up(learner: Any) -> None:
     assert len(learner.rank(scipy.sparse.csr_array((0, 60)), k=3)) == 0, "no rows are not ranked"
 
 
-def dense_and_sparse_agree(learner: Any) -> None:
+def dense_and_sparse_agree(learner: CategoryLearner) -> None:
     X, Y = example_data()
     sparse, dense = clone(learner).fit(X, Y), clone(learner).fit(X.toarray(), Y)
     assert as_bytes(sparse) == as_bytes(dense), "learning differs"
@@ -177,7 +179,7 @@ def dense_and_sparse_agree(learner: Any) -> None:
     assert as_bytes(clone(learner).fit(X, np.array(flat))) == single, "an array of labels differs from a list of lists"
 
 
-def input_is_never_modified(learner: Any) -> None:
+def input_is_never_modified(learner: CategoryLearner) -> None:
     X, Y = example_data()
     with_zero = X.copy()
     with_zero.data[3] = 0.0  # a stored zero, which must stay where it is
@@ -195,7 +197,7 @@ def input_is_never_modified(learner: Any) -> None:
     clone(learner).fit(frozen, Y).rank(frozen)
 
 
-def parameters_are_only_stored(learner: Any) -> None:
+def parameters_are_only_stored(learner: CategoryLearner) -> None:
     parameters = learner.get_params(deep=False)
     copied = clone(learner)
     assert type(copied) is type(learner)
@@ -205,7 +207,7 @@ def parameters_are_only_stored(learner: Any) -> None:
     assert repr(learner.get_params(deep=False)) == repr(parameters), "fit changes a parameter"
 
 
-def bad_input_is_refused_and_changes_nothing(learner: Any) -> None:
+def bad_input_is_refused_and_changes_nothing(learner: CategoryLearner) -> None:
     X, Y = example_data()
     learner.fit(X, Y)
     before = as_bytes(learner)
@@ -220,7 +222,7 @@ def bad_input_is_refused_and_changes_nothing(learner: Any) -> None:
     refuses("k = 0", learner.rank, X, 0)
 
 
-def hostile_input(X: Any, Y: list[list[str]], nonnegative: bool) -> Iterator[tuple[str, Any, Any]]:
+def hostile_input(X: scipy.sparse.csr_array, Y: list[list[str]], nonnegative: bool) -> Iterator[tuple[str, Any, Any]]:
     """What, a bad X, a bad Y."""
     for name, value in (("NaN", np.nan), ("infinity", np.inf)):
         bad = X.copy()
@@ -263,14 +265,14 @@ PROMISES: list[Callable[[Any], None]] = [
 ]
 
 
-def as_bytes(learner: Any) -> bytes:
+def as_bytes(learner: CategoryLearner) -> bytes:
     """All that a learner has learned and is set to."""
     state = learner.to_state()
     arrays = state.all_arrays()
     return repr(state.header()).encode() + b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))
 
 
-def most_frequent(learner: Any) -> Any:
+def most_frequent(learner: CategoryLearner) -> Label:
     return learner.classes_[int(np.argmax(learner.label_counts_))]
 
 

@@ -9,13 +9,36 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.categories.learner import BIAS, CategoryLearner
+from shortlist.categories.answering import BIAS
+from shortlist.categories.learner import CategoryLearner
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
 
 class FrequencyBaseline(CategoryLearner):
-    """Ranks the labels by how often they were seen, whatever the row. The score is the share of the examples."""
+    """Ranks the labels by how often they were seen, whatever the row. The score is the share of the examples.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    label_counts_ : ndarray
+        In how many examples each label was seen.
+    n_examples_, n_features_in_ : int
+        How many rows were learned, and how many columns the widest had.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
+
+    References
+    ----------
+    The baseline of Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004).
+
+    Examples
+    --------
+    >>> from shortlist import FrequencyBaseline
+    >>> FrequencyBaseline().fit([[1.0], [2.0], [3.0]], ["a", "b", "b"]).predict([[1.0]]).tolist()
+    ['b']
+    """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"frequency": {}}
 

@@ -1,6 +1,6 @@
-"""One classifier for each class against all others, the comparators of paper 004 (section 5, figure 9).
+"""One classifier for each label against all others, the comparators of paper 004 (section 5, figure 9).
 
-Classes are ranked by the raw scores of their linear classifiers. These are
+Labels are ranked by the raw scores of their linear classifiers. These are
 
 "perceptron"  a Perceptron: on a mistake, label·(w·x) ≤ 0, w += label·x;
 "committee"   several Perceptrons that differ in their random start: where a mistake brings a feature into the weights
@@ -25,7 +25,7 @@ from sklearn.svm import LinearSVC
 from shortlist.arrays.kernels import Floats, Ints, Longs, add, dot, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_SEED, as_choice, as_real, as_whole
-from shortlist.categories.learner import BIAS
+from shortlist.categories.answering import BIAS
 from shortlist.categories.prototypes.learner import PrototypeLearner
 from shortlist.categories.prototypes.weights import Prototypes, no_prototypes, pack
 from shortlist.files.store import State
@@ -40,13 +40,45 @@ class OneVersusRest(PrototypeLearner):
 
     Parameters
     ----------
-    classifier : "perceptron", "committee" or "svm".
-    members : Perceptrons in a committee.
-    patience : Perceptrons stop when so many passes have not improved their training error.
-    C : of the SVM, how much an error costs.
-    values : "l2" scales each row to unit length, "raw" leaves the values.
-    random_state : seed of the order of rows and of the random starts.
-    n_jobs : threads for ranking; results do not depend on it.
+    classifier : {"svm", "perceptron", "committee"}, default="svm"
+        What each class is told from all others by.
+    members : int, default=10
+        Perceptrons in a committee.
+    patience : int, default=5
+        Perceptrons stop when so many passes have not improved their training error.
+    C : float, default=1.0
+        Of the SVM, how much an error costs.
+    values : {"l2", "raw"}, default="l2"
+        "l2" scales each row to unit length, "raw" leaves the values.
+    random_state : int, default=0
+        Seed of the order of rows and of the random starts.
+    n_jobs : int, default=None
+        Threads for ranking; results do not depend on it. −1 for all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    label_counts_ : ndarray
+        In how many examples each label was seen.
+    n_examples_, n_features_in_ : int
+        How many rows were learned, and how many columns the widest had.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
+    n_weights_ : int
+        How many weights the classifiers hold.
+
+    References
+    ----------
+    The comparators of Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004),
+    section 5.
+
+    Examples
+    --------
+    >>> from shortlist import OneVersusRest
+    >>> learner = OneVersusRest().fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
+    >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
+    ['a', 'b']
     """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {
@@ -90,12 +122,12 @@ class OneVersusRest(PrototypeLearner):
         return with_constant(rows.of_unit_length() if self.values == "l2" else rows, self.n_features_in_)
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        n_classes = len(self._labels)
+        n_labels = len(self._labels)
         holders = scipy.sparse.csr_array(
-            (np.ones(labels.ids.size), labels.ids, labels.indptr), (rows.n_rows, n_classes)
+            (np.ones(labels.ids.size), labels.ids, labels.indptr), (rows.n_rows, n_labels)
         ).tocsc()
         weights = []
-        for c in range(n_classes):
+        for c in range(n_labels):
             sign = np.full(rows.n_rows, -1.0)
             sign[holders.indices[holders.indptr[c] : holders.indptr[c + 1]]] = 1.0
             weights.append(scipy.sparse.csr_array(self._classifier(rows, sign, c)[None, :]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from shortlist.arrays.columns import Names
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.concurrency.locks import Shared, reading
@@ -27,8 +28,10 @@ class SavedLearner(Shared, BaseEstimator, ABC):
 
     n_examples_: int
     n_features_in_: int
+    feature_names_in_: Names
     _labels: LabelIndex
     _label_counts: Longs
+    _label_columns: int | None  # of the indicator matrices that all labels came as
 
     @abstractmethod
     def _start(self) -> None:
@@ -55,13 +58,17 @@ class SavedLearner(Shared, BaseEstimator, ABC):
     def to_state(self) -> State:
         """All that a fitted learner is."""
         self._check_fitted()
-        settings = {
+        settings: dict[str, Any] = {
             "parameters": self.get_params(deep=False),
             "n_examples": self.n_examples_,
             "n_features": self.n_features_in_,
         }
+        if self._label_columns is not None:
+            settings["label_columns"] = self._label_columns
         arrays = {name: _finite(self, array) for name, array in self._to_arrays().items()}
         arrays |= {"labels": text_to_array(self._labels.names), "label_counts": self.label_counts_}
+        if hasattr(self, "feature_names_in_"):
+            arrays["feature_names"] = text_to_array(self.feature_names_in_.tolist())
         return State(type(self).__name__, settings, arrays)
 
     @classmethod
@@ -76,6 +83,13 @@ class SavedLearner(Shared, BaseEstimator, ABC):
         state.require(bool(((counts >= 0) & (counts <= MOST_AMOUNT)).all()), "labels have counts of at least 0")
         learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
+        if "label_columns" in state.settings:
+            learner._label_columns = as_whole(state.settings["label_columns"], "label_columns", most=len(counts))
+        if "feature_names" in state.arrays:
+            names = state.names("feature_names")
+            named = len(names) <= learner.n_features_in_ and all(isinstance(name, str) for name in names)
+            state.require(named, "its columns have names")
+            learner.feature_names_in_ = np.array(names, dtype=object)
         learner._from_arrays(state)
         return learner
 

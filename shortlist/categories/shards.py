@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.columns import note_names
 from shortlist.arrays.kernels import Ints, Longs
 from shortlist.arrays.validation import as_whole
 from shortlist.categories.learner import CategoryLearner
@@ -22,6 +23,9 @@ from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class MergingLearner(CategoryLearner):
@@ -33,7 +37,7 @@ class MergingLearner(CategoryLearner):
 
     @writing
     @whole
-    def merge(self, other: Any) -> Any:
+    def merge(self, other: Self) -> Self:
         """Take up what another learner of this kind has learned on other rows, over the same columns."""
         kind = type(self)
         if not isinstance(other, kind):
@@ -49,6 +53,9 @@ class MergingLearner(CategoryLearner):
     def _take_over(self, other: Any) -> None:
         if not self.__sklearn_is_fitted__():
             self._start()
+            note_names(self, getattr(other, "feature_names_in_", None))
+        learned, columns = self.n_examples_ > 0, (self._label_columns, other._label_columns)
+        self._label_columns = columns[1] if not learned else max(columns) if None not in columns else None
         numbers = self._labels.learn([[name] for name in other._labels.names], len(other._labels)).ids
         self._merge(other, numbers)
         counts = np.zeros(len(self._labels), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Top-down classification over a tree of classes, a comparator of paper 004 (section 5.1, figure 7).
+"""Top-down classification over a tree of labels, a comparator of paper 004 (section 5.1, figure 7).
 
 Each node of the tree has a classifier, trained against its siblings on the examples that belong to one of them (at the
 top: on all). An example belongs to a node if it has the node's label or a label below it; nodes need not be labels. A
@@ -14,19 +14,21 @@ the fixed sigmoid is given a slope of −2 but the value 1/(1 + e^{−1}) at sco
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats, Ints, Longs
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.additive import as_indicator
-from shortlist.categories.learner import BIAS, CategoryLearner
+from shortlist.categories.answering import BIAS
+from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.tree import Tree
 from shortlist.concurrency.locks import reading
@@ -34,6 +36,7 @@ from shortlist.errors import InputError
 from shortlist.files.store import State, build, text_to_array
 from shortlist.labels import LabelSets
 
+TreeLike: TypeAlias = Mapping[Label, Label] | Iterable[tuple[Label, Label]]
 FIXED = (-2.0, 0.0)
 HELD_OUT = 0.2
 
@@ -43,21 +46,59 @@ class TopDown(CategoryLearner):
 
     Parameters
     ----------
-    tree : pairs (child, parent), or a mapping from child to parent. Nodes without a parent, and labels that the tree
-        does not name, stand at the top; without a tree all labels do.
-    classifier, members, patience, C, values : of the classifiers; see OneVersusRest.
-    sigmoid : "fitted", or "fixed" at 1/(1 + e^{−2s}), which saves the trials.
-    trials : how many random 80-20 splits give the scores that a sigmoid is fitted to.
-    p_min : a path ends where its probability falls below this.
-    random_state : seed of the splits and of the classifiers.
-    n_jobs : threads for ranking; results do not depend on it.
+    tree : pairs (child, parent), mapping from child to parent, or None, default=None
+        Nodes without a parent, and labels that the tree does not name, stand at the top; without a tree all labels do.
+    classifier : {"svm", "perceptron", "committee"}, default="svm"
+        What a node is told from its siblings by.
+    sigmoid : {"fitted", "fixed"}, default="fitted"
+        "fixed" at 1/(1 + e^{−2s}) saves the trials.
+    trials : int, default=3
+        How many random 80-20 splits give the scores that a sigmoid is fitted to.
+    p_min : float, default=0.05
+        A path ends where its probability falls below this.
+    members : int, default=10
+        Perceptrons in a committee.
+    patience : int, default=5
+        Perceptrons stop when so many passes have not improved their training error.
+    C : float, default=1.0
+        Of the SVM, how much an error costs.
+    values : {"l2", "raw"}, default="l2"
+        "l2" scales each row to unit length, "raw" leaves the values.
+    random_state : int, default=0
+        Seed of the splits and of the classifiers.
+    n_jobs : int, default=None
+        Threads for ranking; results do not depend on it. −1 for all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    label_counts_ : ndarray
+        In how many examples each label was seen.
+    n_examples_, n_features_in_ : int
+        How many rows were learned, and how many columns the widest had.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
+
+    References
+    ----------
+    A comparator of Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004),
+    section 5.1.
+
+    Examples
+    --------
+    >>> from shortlist import TopDown
+    >>> learner = TopDown({"oats": "grain", "rye": "grain"}, sigmoid="fixed")
+    >>> learner = learner.fit([[1.0, 0.0], [0.0, 1.0]], ["oats", "rye"])
+    >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
+    ['oats', 'rye']
     """
 
     updatable = False
 
     def __init__(
         self,
-        tree: Any = None,
+        tree: TreeLike | None = None,
         classifier: str = "svm",
         sigmoid: str = "fitted",
         trials: int = 3,
@@ -160,7 +201,7 @@ class TopDown(CategoryLearner):
         return np.array([BIAS], dtype=np.int32), self._scores(row)[0, [label]]
 
     @reading
-    def edges_touched(self, X: Any) -> float:
+    def edges_touched(self, X: MatrixLike) -> float:
         """d of paper 004: the mean number of classifiers that are applied to a row."""
         rows = self._check(X)
         reached = np.zeros((rows.n_rows, len(self._nodes)))
@@ -206,7 +247,7 @@ class TopDown(CategoryLearner):
                 self._among[parent] = classifiers
 
 
-def as_pairs(tree: Any) -> list[tuple[Any, Any]]:
+def as_pairs(tree: TreeLike | None) -> list[tuple[Any, Any]]:
     """The tree as pairs (child, parent)."""
     pairs: Iterable[Any] = () if tree is None else tree.items() if hasattr(tree, "items") else tree
     try:

@@ -1,4 +1,4 @@
-"""A tree of classes, from pairs (child, parent)."""
+"""A tree of labels, from pairs (child, parent)."""
 
 from __future__ import annotations
 

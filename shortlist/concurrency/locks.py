@@ -31,10 +31,10 @@ class ModelLock:
 
     def __init__(self) -> None:
         self.gate = Lock()  # held by whoever writes
-        self.turn = Lock()  # held by whoever waits to read: the next to write lets it go first
+        self.turn = Lock()  # held by whoever waits to read; the next writer lets it go first
         self.writer: int | None = None  # the thread that writes
         self.readers: dict[LockType, int] = {}  # their locks, and their threads
-        self.making = threading.RLock()  # for what is made when it is first asked for, by readers
+        self.making = threading.RLock()  # for what readers make the first time it is asked for
 
     def others(self, thread: int) -> list[LockType]:
         return [lock for lock, reader in list(self.readers.items()) if reader != thread]
@@ -54,7 +54,8 @@ def lock_of(model: object) -> ModelLock:
     try:
         lock: ModelLock = model._lock  # type: ignore[attr-defined]
     except AttributeError:
-        lock = model.__dict__.setdefault("_lock", ModelLock())  # of two threads that come first, both get the same
+        # Of two threads that come first, both get the same lock.
+        lock = model.__dict__.setdefault("_lock", ModelLock())
     return lock
 
 
@@ -74,7 +75,7 @@ def reading(verb: Verb) -> Verb:
                     return verb(self, *args, **kwargs)
             finally:
                 del lock.readers[mine]
-        mine = Lock()  # the one before may be what the writer waits for
+        mine = Lock()  # a writer may be waiting for the lock of the first attempt
         with mine:
             try:
                 with lock.turn, lock.gate:

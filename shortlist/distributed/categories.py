@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone
 
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, as_plain
@@ -28,7 +29,7 @@ from shortlist.files import store
 from shortlist.files.store import State, array_to_text, text_to_array
 from shortlist.inputs import Examples, Skipped
 from shortlist.inputs.labelled import with_labels
-from shortlist.labels import Label, LabelIndex, numbered
+from shortlist.labels import LabelIndex, numbered
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
 from shortlist.text.settings import LEFT_OPEN
@@ -198,7 +199,7 @@ def load(
 
 def learn(part: Part, text: TextVectorizer | None, learner: AdditiveLearner, which: Longs | None = None) -> State:
     """What a fresh learner makes of a part, or of some of its examples."""
-    return clone(learner).learn_rows(*load(part, text, which)).to_state()
+    return clone(learner)._learn_rows(*load(part, text, which)).to_state()
 
 
 def learn_shard(

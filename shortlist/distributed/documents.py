@@ -20,7 +20,6 @@ from shortlist.arrays.validation import as_numbers, as_rows
 from shortlist.distributed.categories import note
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part
-from shortlist.documents.average_precision import MapSVM
 from shortlist.documents.queries import as_queries
 from shortlist.documents.ranker import StructuralRanker
 from shortlist.documents.structural_svm import Plane, RankingRisk, as_plane, largest_value, unit_of
@@ -35,7 +34,7 @@ def train(
     cluster: Cluster, parts: Sequence[Part], model: DocumentRanker, skipped: Skipped | None = None
 ) -> DocumentRanker:
     """Fit a DocumentRanker. Notes in ``skipped`` what was left out."""
-    learner = MapSVM() if model.learner is None else clone(model.learner)
+    learner = model.new_learner()
     if not isinstance(learner, StructuralRanker):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("queries", part, model) for part in parts]
@@ -79,7 +78,7 @@ def survey(part: Part, model: DocumentRanker) -> State:
     """The queries of a part, which of them teach nothing, and the size of its features."""
     stream = part.open()
     rows, relevance, query = gathered(part, stream)
-    learner = MapSVM() if model.learner is None else model.learner
+    learner = model.new_learner()
     scaled = as_rows(model.scaled(rows, query))
     queries = as_queries(query, rows.n_rows)
     _, taught = learner._pairs(as_numbers(relevance, "relevance"), queries, both=True)

@@ -21,14 +21,15 @@ from numpy.typing import ArrayLike
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist.arrays.columns import check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike
-from shortlist.arrays.validation import as_choice, as_numbers, as_real, as_rows, as_whole
+from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole
 from shortlist.concurrency.locks import reading
 from shortlist.documents.average_precision import map_loss
 from shortlist.documents.binning import ScoreBins
 from shortlist.documents.queries import as_queries
-from shortlist.documents.ranker import LinearRanker
+from shortlist.documents.ranker import LinearRanker, as_relevance
 from shortlist.documents.scaling import QueryScaler
 from shortlist.errors import InputError
 from shortlist.files.store import State
@@ -97,7 +98,7 @@ class AccuracySVM(LinearRanker):
         as_choice(self.variant, "variant", VARIANTS)
         rows = as_rows(X)
         as_queries(query, rows.n_rows)
-        relevant = as_numbers(y, "relevance", length=rows.n_rows) > 0
+        relevant = as_relevance(y, rows.n_rows) > 0
         if relevant.all() or not relevant.any():
             raise InputError("there must be both relevant and non-relevant documents to learn from")
         cost = np.count_nonzero(~relevant) / np.count_nonzero(relevant) if self.variant == 2 else 1.0
@@ -105,12 +106,14 @@ class AccuracySVM(LinearRanker):
         svm.fit(self._features(X, query), relevant.astype(np.int64))
         coef, intercept = svm.coef_[0].astype(np.float64), float(svm.intercept_[0])
         self._have(coef_=coef, intercept_=intercept, n_features_in_=rows.n_features, n_iter_=int(svm.n_iter_))
+        note_names(self, column_names(X))
         return self
 
     @reading
     def decision_function(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
         """The score w·φ + b of each row, above 0 where the row is taken for relevant."""
         check_is_fitted(self, "coef_")
+        check_columns(self, X)
         self._check_width(as_rows(X))
         return self._features(X, query) @ self.coef_ + self.intercept_
 

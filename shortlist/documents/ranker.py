@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist.arrays.columns import Names, check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_numbers, as_real, as_rows, as_whole
@@ -45,6 +46,7 @@ class LinearRanker(Shared, BaseEstimator, ABC):
 
     coef_: Floats
     n_features_in_: int
+    feature_names_in_: Names
     _score_needs_both = False  # whether the measure is undefined for a query whose documents are all relevant
 
     @abstractmethod
@@ -59,6 +61,7 @@ class LinearRanker(Shared, BaseEstimator, ABC):
     def decision_function(self, X: MatrixLike) -> Floats:
         """The score w·φ of each row."""
         check_is_fitted(self, "coef_")
+        check_columns(self, X)
         rows = as_rows(X)
         self._check_width(rows)
         return rows.to_matrix() @ self.coef_
@@ -121,6 +124,19 @@ class LinearRanker(Shared, BaseEstimator, ABC):
         """Write the model to one file, which ``shortlist.load`` opens."""
         store.save(self, path)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def as_relevance(y: Any, n_rows: int) -> Floats:
+    """How relevant each of n_rows documents is, checked."""
+    if y is None:
+        raise InputError("a ranker requires y to be passed, but the target y is None: give each row's relevance")
+    return as_numbers(y, "relevance", length=n_rows)
+
 
 class StructuralRanker(LinearRanker):
     """A linear ranker that minimises P(w) = ½‖w‖² + (C/n)·Σ_i ξ_i, ξ_i the hinge bound on query i's loss.
@@ -170,11 +186,13 @@ class StructuralRanker(LinearRanker):
         """Learn from rows X, their relevance y and the id of the query each row answers."""
         rows = as_rows(X)
         queries = as_queries(query, rows.n_rows)
-        relevance = as_numbers(y, "relevance", length=rows.n_rows)
+        relevance = as_relevance(y, rows.n_rows)
         pairs, taught = self._pairs(relevance, queries, both=True)
-        return self.fit_risk(
+        self.fit_risk(
             RankingRisk(rows, pairs, self._search, self._loss), rows.n_features, queries.names[~taught], len(queries)
         )
+        note_names(self, column_names(X))
+        return self
 
     def fit_risk(
         self, worst_plane: Callable[[Floats], Plane], n_features: int, set_aside: NDArray[np.generic], n_queries: int

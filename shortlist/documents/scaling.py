@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.stats
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
+from shortlist.arrays.columns import check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_rows
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 METHODS = ("range", "percentile")
 
 
-class QueryScaler(TransformerMixin, BaseEstimator):
+class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Bring each feature of each query's documents to [0, 1]. There is nothing to learn, so new queries need no fit.
 
     Parameters
@@ -61,6 +62,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):
         """Only check."""
         as_choice(self.method, "method", METHODS)
         self.n_features_in_ = as_rows(X).n_features
+        note_names(self, column_names(X))
         return self
 
     def fit_transform(self, X: MatrixLike, y: ArrayLike | None = None, query: ArrayLike | None = None) -> Floats:
@@ -70,6 +72,8 @@ class QueryScaler(TransformerMixin, BaseEstimator):
     def transform(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
         """The scaled features, a dense array: scaling leaves few zeros."""
         method = as_choice(self.method, "method", METHODS)
+        if hasattr(self, "n_features_in_"):
+            check_columns(self, X)
         rows = as_rows(X)
         queries = as_queries(query, rows.n_rows)
         scaled = rows.to_matrix().toarray()

@@ -91,7 +91,7 @@ def solve(
         planes += 1
         # Line 10: optimise over the working set.
         solve_dual(gram, heights, alpha, 0.5 * (best - dual), STEPS_PER_PASS)
-        alpha *= C / alpha.sum()  # rounding must not lend the certificate anything
+        alpha *= C / alpha.sum()  # rounding must not make the certificate look better than it is
         w = np.zeros(n_features)
         for k in np.flatnonzero(alpha):
             w += alpha[k] * normals[k]
@@ -213,7 +213,7 @@ def solve_dual(gram: Floats, heights: Floats, alpha: Floats, tol: float, max_ste
                 if gain > best:
                     down, step, best = k, length, gain
         if down < 0:
-            break  # nothing left but rounding
+            break  # what is left is rounding error
         alpha[up] += step
         alpha[down] = alpha[down] - step if step < alpha[down] else 0.0
         for k in range(m):

@@ -73,7 +73,7 @@ def compare(
         own, truth = [labels[i] for i in train], [labels[i] for i in test]
         for contestant, rival in zip(contestants, rivals, strict=True):
             if not contestant.seconds:  # what is compiled now is not counted as learning
-                clone(rival).fit_rows(train_rows.take([0]), own[:1]).rank_rows(test_rows.take([0]))
+                clone(rival)._fit_rows(train_rows.take([0]), own[:1])._rank_rows(test_rows.take([0]))
             _try(contestant, clone(rival), train_rows, own, test_rows, truth)
         yield contestants
 
@@ -100,10 +100,10 @@ def _rows(data: list[str] | Rows, train: list[int], test: list[int], text: TextV
 
 def _try(contestant: Contestant, rival: Any, train: Rows, own: Any, test: Rows, truth: Any) -> None:
     began = time.process_time()
-    rival.fit_rows(train, own)
+    rival._fit_rows(train, own)
     contestant.seconds.append(time.process_time() - began)
     began = time.process_time()
-    ranking = rival.rank_rows(test, DEPTH)
+    ranking = rival._rank_rows(test, DEPTH)
     contestant.microseconds.append(1e6 * (time.process_time() - began) / test.n_rows)
     found = evaluate(ranking.stack([ranking], DEPTH), rival.label_numbers(truth), MEASURES, resamples=0)
     for name in MEASURES:

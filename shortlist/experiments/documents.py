@@ -60,7 +60,7 @@ FIVE_FOLDS = Protocol(
     thresholds=0,
     structural_C=(1.0, 10.0, 100.0, 1000.0),
     accuracy_C=(1e-3, 1e-2, 1e-1, 1.0),
-    tol=1e-5,  # at 1e-3, other last digits on the way lead to other C and to a MAP lower by 0.002
+    tol=1e-5,  # at 1e-3, differences in rounding lead to another C and to a MAP lower by 0.002
     methods=("SVM-map", "SVM-roc", "SVM-ndcg", "SVM-mrr", "SVM-acc", "SVM-acc2"),
 )
 PROTOCOLS = {"cranfield": PAPER, "ohsumed": PAPER, "ohsumed-folds": FIVE_FOLDS, "trec9": PAPER, "trec10": PAPER}

@@ -82,7 +82,7 @@ def _receive(remote: Remote, part: Path, progress: Progress) -> None:
         answer = urllib.request.urlopen(request, timeout=PATIENCE)
     except urllib.error.HTTPError as problem:
         if problem.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
-            return  # everything is there; if it is too much, the digest tells
+            return  # everything is there; the digest will show whether it is too much
         raise
     with answer, part.open("ab") as stream:
         if answer.status != http.client.PARTIAL_CONTENT:  # the server sends all of it

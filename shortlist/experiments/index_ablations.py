@@ -79,10 +79,10 @@ def by_pass(
     learner = FeatureFocus(passes=passes, **options)
     rows, own = learner._check(X[train]), Y[train]
     found: dict[str, list[float]] = {"test": [], "train": []}
-    for _ in learner.fit_passes(rows, own):
+    for _ in learner._fit_passes(rows, own):
         found["test"].append(learner.score(X[test], Y[test]))
         if training:
-            found["train"].append(learner.score_rows(rows, own))
+            found["train"].append(learner._score_rows(rows, own))
     return found
 
 

@@ -26,7 +26,7 @@ from shortlist.measures import evaluate
 
 PAPER = "Madani, Connor and Greiner (paper 004)"
 COLUMNS = ("HR", "R1", "R5", "T_tr", "d", "edges")
-DEPTH = 100  # labels ranked for HR: a class that stands lower counts as not retrieved
+DEPTH = 100  # labels ranked for HR; a label further down counts as not retrieved
 
 # Method -> learner, and for each data set the methods tried on it, with trials and published figures (figures 9, 10).
 METHODS: dict[str, Callable[[], Any]] = {

@@ -15,7 +15,7 @@ from shortlist.experiments.index_comparison import PAPER
 
 CASE_SAMPLE, CASE_SPLITS = 2000, 100  # section 4.3.1
 STREAM, STREAM_TRIALS, STREAM_FLOORS = 1000, 200, (0.0, 0.01, 0.1)  # appendix B
-HIGHEST = tuple(round(0.05 * n, 2) for n in range(1, 20))  # p*, the true probability of the first class
+HIGHEST = tuple(round(0.05 * n, 2) for n in range(1, 20))  # p*, the true probability of the first label
 
 
 # Section 4.3.1: when to update.

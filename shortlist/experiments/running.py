@@ -180,7 +180,7 @@ def _work(tasks: list[Task], folder: Path, workers: int) -> Iterator[tuple[Task,
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-BLAS = np.linalg, scipy.linalg  # each brings its own; only what is loaded already can be told to use one thread
+BLAS = np.linalg, scipy.linalg  # each library has its own threads; only those already loaded can be limited to one
 
 
 def one_thread() -> threadpool_limits:

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 try:
     import fcntl
-except ImportError:  # a system without such locks: drafts that were left behind stay
+except ImportError:  # on a system without such locks, abandoned drafts stay
     fcntl = None  # type: ignore[assignment]
 
 END = ".draft"
@@ -48,7 +48,7 @@ def remove_abandoned(target: Path) -> None:
     with contextlib.suppress(OSError):  # a folder that cannot be listed
         for draft in [entry for entry in target.parent.iterdir() if named.fullmatch(entry.name)]:
             with contextlib.suppress(OSError), open(draft, "rb+") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # or its writer lives
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its writer is alive
                 draft.unlink()
 
 

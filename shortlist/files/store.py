@@ -37,7 +37,7 @@ Kind = TypeVar("Kind")
 
 FORMAT = 1
 KEY = "shortlist"
-# What a file not as written leads to: among the settings may be any number, and so any amount of memory.
+# The errors that a damaged file can cause: a damaged number may, for example, ask for any amount of memory.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
@@ -121,7 +121,7 @@ class State:
         """
         offsets = self.array(name, np.int64)
         bounded = offsets.size == n_lists + 1 and offsets.min() == offsets[0] == 0
-        bounded = bounded and offsets.max() == offsets[-1] == n_entries  # or differences might wrap around
+        bounded = bounded and offsets.max() == offsets[-1] == n_entries  # otherwise differences might overflow
         self.require(bounded and bool((np.diff(offsets) >= 0).all()), f"{name} ascend from 0 to the number of entries")
         return offsets
 
@@ -155,7 +155,7 @@ def save(model: Storable, path: str | os.PathLike[str]) -> None:
 
 def write(state: State, path: str | os.PathLike[str]) -> None:
     """Write a state to one file, as ``save`` does."""
-    target = Path(os.path.realpath(path))  # behind a link, the file itself
+    target = Path(os.path.realpath(path))  # where it is a link, the file that it leads to
     if target.exists() and not target.is_file():
         raise ModelFileError(f"cannot write {path}: it is no ordinary file; name another one")
     header = {"format": FORMAT, "library": VERSION, "model": state.header()}
@@ -337,7 +337,7 @@ def text_to_array(texts: Sequence[object]) -> NDArray[np.uint8]:
     """Words or labels as bytes for a model file: JSON, so that numbers stay numbers."""
     try:
         text = json.dumps(texts, ensure_ascii=False)
-    except ValueError as problem:  # of a number with more digits than Python writes
+    except ValueError as problem:  # a number has more digits than Python writes out
         raise InputError(f"a label or name cannot be saved: {problem}") from None
     return np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
 

@@ -29,7 +29,7 @@ class Examples:
     query: list[str] | None = None
     ids: list[str] | None = None
     split: list[str] | None = None
-    feature_names: list[str] | None = None  # of the columns of ``rows``: not one for each example
+    feature_names: list[str] | None = None  # names of the columns of ``rows``, not one for each example
 
     def __len__(self) -> int:
         for name, values in self.columns():

@@ -22,7 +22,7 @@ class Format:
     name: ClassVar[str]
     description: ClassVar[str]
     carries: ClassVar[tuple[str, ...]]  # the fields of Examples that it fills
-    endings: ClassVar[tuple[str, ...]] = ()  # of the names of such files
+    endings: ClassVar[tuple[str, ...]] = ()  # endings of the names of such files
     encoding: ClassVar[str] = "utf-8"
     obtained: ClassVar[str] = ""  # where the data set can be had, for the formats that are one data set's own
 

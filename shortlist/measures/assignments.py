@@ -13,8 +13,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.validation import as_real, as_whole
-from shortlist.labels import Label, LabelSets, LabelsLike
+from shortlist.labels import LabelSets
 from shortlist.measures.positions import Positions, place_labels
 from shortlist.measures.registry import registered
 from shortlist.ranking import Ranking

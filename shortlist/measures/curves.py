@@ -65,7 +65,7 @@ def interpolated(
         best = 0.0
         for nth in range(size, 0, -1):  # from full recall upwards, keeping the best precision so far
             best = max(best, nth / rank[starts[i] + nth - 1])
-            while level >= 0 and (nth == 1 or recall[level] * size > nth - 1 + 1e-9):  # nth − 1 were not enough
+            while level >= 0 and (nth == 1 or recall[level] * size > nth - 1 + 1e-9):  # more than nth − 1 give
                 total[level] += best
                 level -= 1
     return total

@@ -11,9 +11,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
-from shortlist.labels import LabelSets, LabelsLike
+from shortlist.labels import LabelSets
 from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import Steps, as_steps
@@ -30,7 +31,7 @@ class MeasureRecord(TypedDict):
 
     value: float | None
     better: Literal["higher", "lower"]
-    low: NotRequired[float | None]  # of its interval
+    low: NotRequired[float | None]  # ends of the interval
     high: NotRequired[float | None]
 
 
@@ -116,7 +117,7 @@ class Evaluation:
         return "\n".join(lines)
 
 
-DEPTH = 200  # labels ranked for a measure that looks at the whole ranking but can do with its beginning
+DEPTH = 200  # labels to rank for a measure of whole rankings that a long beginning suffices for
 
 
 def depth(measures: Iterable[Measure], n_labels: int) -> int:
@@ -298,9 +299,9 @@ def _summarise(
     per_instance = {}
     left_out = {reason: int(empty.sum())} if empty.any() else {}
     for one in chosen:
-        assert one.compute is not None  # only measures of models have none, and they were refused
+        assert one.compute is not None  # only measures of models cannot be computed here, and they were refused above
         needed = {"propensities": propensities} if "propensities" in one.needs else {}
-        with np.errstate(divide="ignore", invalid="ignore"):  # where an instance is left out
+        with np.errstate(divide="ignore", invalid="ignore"):  # dividing by 0 where an instance is left out
             found = one.compute(data, **needed, **one.parameters)
         if one.total is None:
             found[empty] = np.nan

@@ -78,6 +78,6 @@ def accuracy(positions: Positions, t: float) -> Values:
 )  # fmt: skip
 def best_accuracy(positions: Positions) -> Values:
     """Share of a query's documents on the right side of the best cut of its ranking."""
-    best = positions.others.astype(np.float64)  # everything below the cut
+    best = positions.others.astype(np.float64)  # every item that was cut off
     np.maximum.at(best, positions.row, 2 * positions.nth - positions.rank + positions.others[positions.row])
     return best / positions.length

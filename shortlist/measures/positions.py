@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.validation import as_numbers, as_whole
 from shortlist.errors import InputError
-from shortlist.labels import LabelIndex, LabelSets, LabelsLike
+from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking
 
 FINE, UNKNOWN, GAP, NO_SCORE, ASCENDS, TWICE = range(6)

@@ -65,7 +65,8 @@ class Propensities:
         counts = as_numbers(self.counts, "counts")
         if counts.size and counts.min() < 0:
             raise InputError(f"counts[{int(np.argmin(counts))}] is negative")
-        as_whole(self.n_examples, "n_examples", least=3, most=MOST_AMOUNT)  # below e examples C is negative
+        # With fewer than e examples the constant C would be negative.
+        as_whole(self.n_examples, "n_examples", least=3, most=MOST_AMOUNT)
         as_real(self.A, "A", least=0)
         as_real(self.B, "B", least=0)
         object.__setattr__(self, "counts", counts)

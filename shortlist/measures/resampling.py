@@ -14,7 +14,7 @@ from shortlist.arrays.validation import MOST_SEED, as_whole
 from shortlist.concurrency.prefetch import by_threads
 
 CONFIDENCE = 95  # per cent
-MANY = 20_000  # rows that are worth threads
+MANY = 20_000  # fewer rows are not worth starting threads for
 BATCH = 20  # samples that are drawn with one generator
 
 

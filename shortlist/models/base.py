@@ -70,6 +70,38 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     usual_measures: ClassVar[tuple[str, ...]]
     detail: ClassVar[str]  # what ``evaluate`` can also show one by one
     learner_: Any
+    parts: ClassVar[tuple[str, ...]] = ("learner",)  # parameters that are estimators, short names of them, or None
+
+    # Parameters. Those of a part have names such as ``learner__passes``, also where the part is the usual one.
+
+    @abstractmethod
+    def new_learner(self) -> BaseEstimator:
+        """The learner as it is set, before it has learned anything."""
+
+    def _new_part(self, name: str) -> BaseEstimator:
+        """What a parameter stands for."""
+        part: BaseEstimator = getattr(self, f"new_{name}")()
+        return part
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; with ``deep``, those of the parts too."""
+        found: dict[str, Any] = super().get_params(deep=False)
+        for name in self.parts if deep else ():
+            given = found[name]
+            part = self._new_part(name) if given is None or isinstance(given, str) else given
+            found |= {f"{name}__{key}": value for key, value in part.get_params().items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name. Of the usual part, or of one with a short name, the model gets one of its own."""
+        super().set_params(**{name: value for name, value in params.items() if "__" not in name})
+        nested = {name: value for name, value in params.items() if "__" in name}
+        for name in {name.partition("__")[0] for name in nested}.intersection(self.parts):
+            given = getattr(self, name)
+            if given is None or isinstance(given, str):
+                setattr(self, name, self._new_part(name))
+        super().set_params(**nested)
+        return self
 
     # Learning.
 

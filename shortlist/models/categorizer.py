@@ -4,50 +4,33 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 
+from shortlist.arrays.given_labels import Label, LabelsLike, class_list
 from shortlist.arrays.rows import Rows
-from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.learner import BIAS, CategoryLearner
+from shortlist.categories.answering import BIAS, n_examples
+from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
-from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
+from shortlist.labels import NumberedLabels, numbered
 from shortlist.models.category_model import CategoryModel, RankedLabels
+from shortlist.models.learners import made
 from shortlist.models.memory import Bound
+from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, texts_and_labels, texts_of
 from shortlist.ranking import Explanation, Ranking
-from shortlist.text.taken import Taken
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import as_texts, blocks
 
-Batch = Examples | tuple[Sequence[str], Any]  # texts and their labels
-
-
-@dataclass
-class TakenUp:
-    """Texts that were taken up, on their way to be learned."""
-
-    taken: Taken
-    rows: Rows
-    labels: NumberedLabels
-    n_learned: int = 0
-
-    @classmethod
-    def of(cls, text: TextVectorizer, texts: Sequence[str], labels: NumberedLabels) -> TakenUp:
-        taken = text.take(texts, single=labels.sets.single)
-        return cls(taken, text.weighted(taken.rows), labels)
-
-    def give_back(self, text: TextVectorizer) -> None:
-        """Learning was stopped: the text part forgets those that were not learned."""
-        text.give_back(self.taken, self.n_learned)
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def default_text() -> TextVectorizer:
@@ -57,28 +40,51 @@ def default_text() -> TextVectorizer:
 class Categorizer(ClassifierMixin, CategoryModel):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
-    >>> c = Categorizer()
-    >>> c.learn("wheat exports rose", ["grain", "trade"])
-    >>> c.learn("the bank raised its rates", "money")
-    >>> c.rank("corn and wheat shipments fell", k=2)
-    >>> c.explain("corn and wheat shipments fell", "grain")
-
-    Parameters
-    ----------
-    learner : any learner of categories; TunedIndex() if None.
-    text : how texts become features; TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth") if
-        None.
-    max_memory : a bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is
-        reached, the rarest words and the weakest edges make room, and learning goes on (memory.py).
-
     Several threads may rank at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
     Ctrl-C, leaves the model as it was; other learning that is stopped has learned the first so many texts, as
     ``learner_.n_examples_`` tells.
+
+    Parameters
+    ----------
+    learner : CategoryLearner or str, default=None
+        Any learner of categories, or the short name of one, such as "mmp"; ``TunedIndex()`` if None.
+    text : TextVectorizer, default=None
+        How texts become features; ``TextVectorizer(ngrams="auto", tf="log", idf="smooth")`` if None.
+    max_memory : str or int, default=None
+        A bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is reached, the
+        rarest words and the weakest edges make room, and learning goes on (memory.py).
+
+    Attributes
+    ----------
+    learner_ : CategoryLearner
+        The learner, once something was learned.
+    text_ : TextVectorizer
+        The text part, once something was learned.
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    forgotten_ : dict
+        How many words and edges have made room to keep within ``max_memory``.
+
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), for the usual learner.
+
+    Examples
+    --------
+    >>> from shortlist import Categorizer
+    >>> model = Categorizer().learn("wheat exports rose", ["grain", "trade"])
+    >>> model = model.learn("the bank raised its rates", "money")
+    >>> model.rank("corn and wheat shipments fell", k=1).labels.tolist()
+    ['grain']
+    >>> [word for word, vote in model.explain("wheat shipments fell", "grain") if vote > 0]
+    ['wheat', 'wheat*']
     """
+
+    parts = ("learner", "text")
 
     def __init__(
         self,
-        learner: CategoryLearner | None = None,
+        learner: CategoryLearner | str | None = None,
         text: TextVectorizer | None = None,
         max_memory: str | int | None = None,
     ) -> None:
@@ -90,22 +96,31 @@ class Categorizer(ClassifierMixin, CategoryModel):
 
     # Learning.
 
-    def learn(self, text: str, labels: Any) -> Categorizer:
+    def learn(self, text: str, labels: Label | Collection[Label]) -> Self:
         """Learn one text with its label or list of labels. New words and labels just arrive."""
         return self.learn_many([text], [labels])
 
+    def learn_many(self, texts: Sequence[str], Y: LabelsLike) -> Self:
+        """Learn texts in the order given, going on from what is known."""
+        return self.partial_fit(texts, Y)
+
     @writing
     @whole
-    def learn_many(self, texts: Sequence[str], Y: Any) -> Categorizer:
-        """Learn texts in the order given, going on from what is known."""
+    def partial_fit(self, texts: Sequence[str], Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
+        """``learn_many`` under scikit-learn's name for it. ``classes`` names labels that need not occur in Y."""
         texts = as_texts(texts)
         Y = self._checked(texts, Y)
+        named = class_list(() if classes is None else classes)
         text, learner = self._parts()
         bound = self._bound(text, learner)
+        if bound is not None:
+            bound.check_labels(Y)
+            bound.check_labels(numbered(named, len(named)))
+        if named:
+            learner._expect_labels(named)
         if bound is None:
             self._learn_all(text, learner, texts, Y)
             return self
-        bound.check_labels(Y)
         self._have_parts(text, learner, bound)
         for block in blocks(texts):
             self._learn_all(text, learner, texts[block], Y[block])
@@ -130,7 +145,7 @@ class Categorizer(ClassifierMixin, CategoryModel):
         """Learn texts that were taken up, or as many of them as there is time for."""
         before = getattr(learner, "n_examples_", 0)
         try:
-            learner.learn_rows(batch.rows, batch.labels)
+            learner._learn_rows(batch.rows, batch.labels)
         finally:
             batch.n_learned = getattr(learner, "n_examples_", 0) - before
             if not self.__sklearn_is_fitted__() and learner.__sklearn_is_fitted__():
@@ -149,7 +164,7 @@ class Categorizer(ClassifierMixin, CategoryModel):
         return text
 
     def new_learner(self) -> CategoryLearner:
-        learner: CategoryLearner = TunedIndex() if self.learner is None else clone(self.learner)
+        learner: CategoryLearner = made(self.task, self.learner)
         return learner
 
     def _have_parts(self, text: TextVectorizer, learner: CategoryLearner, bound: Bound | None = None) -> None:
@@ -157,19 +172,19 @@ class Categorizer(ClassifierMixin, CategoryModel):
         self._have(text_=text, learner_=learner, _bound_now=bound if bound and bound.text is text else None)
 
     @writing
-    def check_labels(self, Y: Any) -> None:
+    def check_labels(self, Y: LabelsLike) -> None:
         """Refuse label lists that are bad, or for which ``max_memory`` leaves no room, as learning them would."""
-        labels = numbered(Y, len(Y))
+        labels = numbered(Y, n_examples(Y))
         if self.__sklearn_is_fitted__() and (bound := self._bound(self.text_, self.learner_)) is not None:
             self._have_parts(self.text_, self.learner_, bound)
             bound.check_labels(labels)
 
-    def fit(self, texts: Sequence[str], Y: Any) -> Categorizer:
+    def fit(self, texts: Sequence[str], Y: LabelsLike) -> Self:
         """Forget everything and learn these texts: shuffled, and as many passes as the learner is set to."""
         texts = as_texts(texts)
         return self.fit_batches([(texts, self._checked(texts, Y))])
 
-    def fit_batches(self, batches: Iterable[Batch]) -> Categorizer:
+    def fit_batches(self, batches: Iterable[Batch]) -> Self:
         """``fit`` from batches of texts and label lists, of which only the rows of counts are kept.
 
         Batches are made in a thread of their own while earlier ones are tokenised. Until all is learned the model is
@@ -181,21 +196,20 @@ class Categorizer(ClassifierMixin, CategoryModel):
         if bound is not None:
             self._fit_within(bound, pairs)
         else:
-            names, sets = LabelIndex(), []
+            labels = LabelBatches()
 
             def texts() -> Iterator[Sequence[str]]:
                 for some_texts, some_labels in prefetch(pairs):
-                    sets.append(names.learn(some_labels, len(as_texts(some_texts))))
-                    text.settle(as_texts(some_texts), sets[-1].single)
+                    text.settle(as_texts(some_texts), labels.add(some_labels, len(as_texts(some_texts))).single)
                     yield some_texts
 
             counted = text.fit_counts(texts())
             rows = counted if learner.takes_pieces else counted.all()
-            learner.fit_rows(rows, NumberedLabels(names.names, LabelSets.stack(sets)))
+            learner._fit_rows(rows, labels.all())
         self._have_parts(text, learner, bound)
         return self
 
-    def learn_batches(self, batches: Iterable[Batch]) -> Categorizer:
+    def learn_batches(self, batches: Iterable[Batch]) -> Self:
         """``learn_many`` of one batch after the other; while one is learned, the next are tokenised and made.
 
         If a batch cannot be made, all batches before it have been learned.
@@ -230,12 +244,12 @@ class Categorizer(ClassifierMixin, CategoryModel):
         self._have_parts(text, learner)
         return self
 
-    def _fit_within(self, bound: Bound, batches: Iterable[tuple[Sequence[str], Any]]) -> None:
+    def _fit_within(self, bound: Bound, batches: Iterable[tuple[Sequence[str], LabelsLike]]) -> None:
         """Learn in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
         checked = ((texts, self._checked(texts, labels)) for texts, labels in prefetch(batches))
         small = ((texts[block], labels[block]) for texts, labels in checked for block in blocks(texts))
         for rows, labels in bound.windows(small):
-            for _ in bound.learner.learn_passes(rows, labels):
+            for _ in bound.learner._learn_passes(rows, labels):
                 pass
             bound.keep()
         if bound.learner.n_examples_ == 0:
@@ -249,7 +263,7 @@ class Categorizer(ClassifierMixin, CategoryModel):
         same = now is not None and now.given == self.max_memory and now.learner is learner
         return now if same else Bound(self.max_memory, text, learner)
 
-    def _checked(self, texts: Sequence[str], Y: Any) -> NumberedLabels:
+    def _checked(self, texts: Sequence[str], Y: LabelsLike) -> NumberedLabels:
         """The labels; what is bad is refused before anything is learned from any text."""
         return numbered(Y, len(as_texts(texts)))
 
@@ -260,27 +274,27 @@ class Categorizer(ClassifierMixin, CategoryModel):
         """The k best labels of a text, or of each of many texts."""
         self._check_fitted()
         if isinstance(text, str):
-            one: Ranking = self.learner_.rank_rows(self.text_.rows([text]), k)[0]
+            one: Ranking = self.learner_._rank_rows(self.text_.rows([text]), k)[0]
             return one
-        return self.learner_.rank_rows(self.text_.rows(as_texts(text)), k)
+        return self.learner_._rank_rows(self.text_.rows(as_texts(text)), k)
 
     @reading
     def predict(self, texts: Sequence[str]) -> NDArray[Any]:
-        """The best label of each text."""
+        """The best label of each text; if all labels came as indicator matrices, such a matrix (CategoryLearner)."""
         self._check_fitted()
-        return self.learner_.predict_rows(self.text_.rows(as_texts(texts)))
+        return self.learner_._predict_rows(self.text_.rows(as_texts(texts)))
 
     @reading
-    def score(self, texts: Sequence[str], Y: Any, sample_weight: Any = None) -> float:
+    def score(self, texts: Sequence[str], Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """R1: the share of texts whose best label is one of theirs."""
         self._check_fitted()
-        return self.learner_.score_rows(self.text_.rows(as_texts(texts)), Y, sample_weight)
+        return self.learner_._score_rows(self.text_.rows(as_texts(texts)), Y, sample_weight)
 
     @reading
-    def explain(self, text: str, label: Any) -> Explanation:
+    def explain(self, text: str, label: Label) -> Explanation:
         """The votes of the words of a text for a label. They sum to the label's score."""
         self._check_fitted()
-        found = self.learner_.explain_row(self.text_.rows([text]), label)
+        found = self.learner_._explain_row(self.text_.rows([text]), label)
         columns = [column for column, _ in found.votes]
         names = iter(self.text_.names([column for column in columns if column != BIAS], text))
         words = ["(any text)" if column == BIAS else next(names) for column in columns]
@@ -320,7 +334,7 @@ class Categorizer(ClassifierMixin, CategoryModel):
         return State("Categorizer", settings, parts={"text": self.text_.to_state(), "learner": learner})
 
     @classmethod
-    def from_state(cls, state: State) -> Categorizer:
+    def from_state(cls, state: State) -> Self:
         text, learner = build(state.parts["text"]), build(state.parts["learner"])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
@@ -335,15 +349,5 @@ class Categorizer(ClassifierMixin, CategoryModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
+        tags.classifier_tags.multi_label = True
         return tags
-
-
-def texts_and_labels(batch: Batch) -> tuple[Sequence[str], Any]:
-    """The texts of a batch and their labels."""
-    return (texts_of(batch), batch.labels or []) if isinstance(batch, Examples) else batch
-
-
-def texts_of(examples: Examples) -> Sequence[str]:
-    if examples.texts is None:
-        raise InputError("the model takes texts, and the data hold rows of features; train another model on them")
-    return examples.texts

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.rows import Rows
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.prefetch import prefetch
@@ -53,8 +54,7 @@ class CategoryModel(Model[JudgedRanking]):
     learner_: CategoryLearner
 
     @abstractmethod
-    def new_learner(self) -> CategoryLearner:
-        """The learner as it is set, before it has learned anything."""
+    def new_learner(self) -> CategoryLearner: ...
 
     @abstractmethod
     def _rows(self, examples: Examples) -> Rows:
@@ -69,12 +69,12 @@ class CategoryModel(Model[JudgedRanking]):
         self._check_fitted()
         with closing(prefetch(batches)) as read, closing(prefetch((self._rows(one), one) for one in read)) as tokenised:
             for rows, batch in tokenised:
-                yield self.learner_.rank_rows(rows, k), batch
+                yield self.learner_._rank_rows(rows, k), batch
 
     def rank_examples(self, examples: Examples, k: int) -> Ranking:
         """The k best labels of each example of a batch."""
         self._check_fitted()
-        return self.learner_.rank_rows(self._rows(examples), k)
+        return self.learner_._rank_rows(self._rows(examples), k)
 
     # Measuring.
 
@@ -136,7 +136,7 @@ class CategoryModel(Model[JudgedRanking]):
         """What people call the features of these columns."""
         return list(columns)
 
-    def strongest(self, label: Any, n: int = 10) -> list[tuple[Any, float]]:
+    def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
         """The n features with the strongest connections to a label, and their weights."""
         self._check_fitted()
         if not hasattr(self.learner_, "strongest"):

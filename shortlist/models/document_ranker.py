@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from shortlist.arrays.columns import Names, check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_rows, as_whole
 from shortlist.concurrency.locks import reading
-from shortlist.documents.average_precision import MapSVM
 from shortlist.documents.queries import QueryRanking, as_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.documents.scaling import METHODS, QueryScaler
@@ -22,6 +23,7 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import evaluate_documents
 from shortlist.models.base import Model, Report, Table
+from shortlist.models.learners import made
 from shortlist.ranking import Explanation
 
 if TYPE_CHECKING:
@@ -60,8 +62,8 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     Parameters
     ----------
-    learner : LinearRanker, default=None
-        Any ranker of documents; ``MapSVM()`` if None.
+    learner : LinearRanker or str, default=None
+        Any ranker of documents, or the short name of one, such as "ndcg"; ``MapSVM()`` if None.
     scale : {"range", "percentile"} or None, default="range"
         As in QueryScaler; None leaves the features as they are.
 
@@ -94,18 +96,23 @@ class DocumentRanker(Model[JudgedDocuments]):
     __metadata_request__fit = {"query": True}  # noqa: RUF012
     __metadata_request__score = {"query": True, "sample_weight": None}  # noqa: RUF012
 
-    def __init__(self, learner: LinearRanker | None = None, scale: str | None = "range") -> None:
+    def __init__(self, learner: LinearRanker | str | None = None, scale: str | None = "range") -> None:
         self.learner = learner
         self.scale = scale
+
+    def new_learner(self) -> LinearRanker:
+        learner: LinearRanker = made(self.task, self.learner)
+        return learner
 
     # Learning.
 
     def fit(self, X: MatrixLike, relevance: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Learn from rows X, their relevance and the query that each answers, forgetting what was learned before."""
-        rows = _as_rows(X)
+        rows, names = _as_rows(X), None if isinstance(X, Rows) else column_names(X)
         n_queries = len(as_queries(query, rows.n_rows))
-        learner = MapSVM() if self.learner is None else clone(self.learner)
+        learner = self.new_learner()
         learner.fit(self.scaled(rows, query), relevance, query=query)
+        note_names(learner, names)
         self._have(learner_=learner, n_examples_=rows.n_rows, n_queries_=n_queries, n_features_in_=rows.n_features)
         return self
 
@@ -155,7 +162,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         for rows, query, _, ids in whole_queries(batches):
             yield RankedDocuments(self.rank(rows, query), ids)
 
-    def scaled(self, rows: Rows, query: ArrayLike | None) -> Any:
+    def scaled(self, rows: Rows, query: ArrayLike | None) -> scipy.sparse.csr_array | Floats:
         """The features of these rows as the learner sees them."""
         as_choice(self.scale, "scale", (*METHODS, None))
         matrix = rows.to_matrix()
@@ -163,6 +170,8 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     def _as_learned(self, X: Any, query: ArrayLike | None) -> Any:
         self._check_fitted()
+        if not isinstance(X, Rows):
+            check_columns(self.learner_, X)
         rows, width = _as_rows(X), self.learner_.n_features_in_
         if rows.n_features > width:
             raise InputError(f"the documents have {rows.n_features} features, and the model learned from {width}")
@@ -187,6 +196,11 @@ class DocumentRanker(Model[JudgedDocuments]):
             found.details = {"queries": table}
         return found
 
+    @property
+    def feature_names_in_(self) -> Names:
+        """The names of the columns learned from, where they have names."""
+        return self.learner_.feature_names_in_
+
     def describe(self) -> dict[str, Any]:
         return {
             "learner": type(self.learner_).__name__,
@@ -204,7 +218,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         return State("DocumentRanker", settings, parts={"learner": self.learner_.to_state()})
 
     @classmethod
-    def from_state(cls, state: State) -> DocumentRanker:
+    def from_state(cls, state: State) -> Self:
         learner = build(state.parts["learner"])
         state.require(isinstance(learner, LinearRanker), "its learner is a ranker of documents")
         state.require(bool(np.isfinite(learner.coef_).all()), "its weights are finite")

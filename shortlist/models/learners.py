@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from shortlist.categories.learner import CategoryLearner
 from shortlist.documents.ranker import LinearRanker
@@ -44,7 +44,7 @@ class Named:
         """What it is, in a line."""
         return (inspect.getdoc(self.kind) or "").partition("\n")[0]
 
-    def make(self) -> Any:
+    def make(self) -> BaseEstimator:
         """One that has learned nothing."""
         return self.kind(**self.settings)
 
@@ -61,7 +61,7 @@ def learners(task: Task) -> dict[str, Named]:
     return {usual: found[usual]} | dict(sorted(found.items()))
 
 
-def named(task: Task, name: str | None = None, option: str = "--learner") -> Any:
+def named(task: Task, name: str | None = None, option: str = "--learner") -> BaseEstimator:
     """A learner by its short name; the usual one if None."""
     known = learners(task)
     if name is not None and name not in known:
@@ -69,7 +69,12 @@ def named(task: Task, name: str | None = None, option: str = "--learner") -> Any
     return known[USUAL[task] if name is None else name].make()
 
 
-def changed(estimator: Any, settings: dict[str, Any], prefix: str = "") -> Any:
+def made(task: Task, given: BaseEstimator | str | None) -> BaseEstimator:
+    """A learner as a model is given it (any learner, the short name of one, or None for the usual one), unlearned."""
+    return named(task, given, "learner") if given is None or isinstance(given, str) else clone(given)
+
+
+def changed(estimator: BaseEstimator, settings: dict[str, Any], prefix: str = "") -> BaseEstimator:
     """The estimator with these settings, refused if it has no such setting."""
     known = estimator.get_params(deep=False)
     for name in settings:

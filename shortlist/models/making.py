@@ -69,9 +69,7 @@ class Settings:
         return learner, changed(default_text(), for_text, prefix=TEXT)
 
     def _rater(self) -> Rater:
-        learner, usual = named("ratings", self.learner), default_learner()
-        same = {name: value for name, value in usual.get_params().items() if name in learner.get_params()}
-        return Rater(changed(learner.set_params(**same), self.values))
+        return Rater(changed(default_learner(self.learner, "--learner"), self.values))
 
     def _document_ranker(self) -> DocumentRanker:
         values = dict(self.values)

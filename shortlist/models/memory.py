@@ -15,16 +15,19 @@ import contextlib
 import ctypes
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
+from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.validation import as_size
 from shortlist.categories.index.learner import IndexLearner
+from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
-from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
+from shortlist.labels import NumberedLabels
 from shortlist.models.sizes import MOST
+from shortlist.models.text_batches import LabelBatches
 from shortlist.text.counted import CountedRows
+from shortlist.text.vectorizer import TextVectorizer
 
 LEAST = 64 * 10**6
 ROWS = 16  # a sixteenth of the memory; the rest of the quarter is for batches on their way and rows being weighed
@@ -37,13 +40,13 @@ class RoomMade(UserWarning):
 class Bound:
     """The bound on one model, and what it has cost so far."""
 
-    def __init__(self, max_memory: Any, text: Any, learner: Any) -> None:
+    def __init__(self, max_memory: str | int, text: TextVectorizer, learner: CategoryLearner) -> None:
         self.given = max_memory
         self.size = as_size(max_memory, "max_memory", least=LEAST)
         self.words_forgotten = 0
-        self.text, self.learner = text, learner
         if not isinstance(learner, IndexLearner):
             raise InputError(f"max_memory needs a learner that can make room, such as FeatureFocus, not {learner}")
+        self.text, self.learner = text, learner
         if getattr(learner, "shards", 1) > 1:
             raise InputError("max_memory bounds one index, and each shard has its own; use shards=1")
         self._said = False
@@ -77,7 +80,7 @@ class Bound:
     def check_labels(self, labels: NumberedLabels) -> None:
         """Refuse labels that would leave too little room for anything else, before they are learned."""
         known = self.learner._labels
-        names = (labels.names[i] for i in np.unique(labels.sets.ids).tolist())
+        names = {labels.names[i] for i in np.unique(labels.sets.ids).tolist()}.union(range(labels.columns or 0))
         new = [len(str(name)) for name in names if name not in known.number]
         self._share_beside(len(known) + len(new), known.n_bytes + sum(new))
 
@@ -102,21 +105,23 @@ class Bound:
         self.learner.forget_columns(kept)
         self.words_forgotten += int((~kept).sum())
 
-    def windows(self, batches: Iterator[tuple[Sequence[str], Any]]) -> Iterator[tuple[CountedRows, NumberedLabels]]:
+    def windows(
+        self, batches: Iterator[tuple[Sequence[str], LabelsLike]]
+    ) -> Iterator[tuple[CountedRows, NumberedLabels]]:
         """Rows of as many texts as there is room for at a time; all of them, if there is.
 
         Whoever takes a window learns it and makes room before asking for the next: that may renumber the words.
         """
-        rows, names, sets = CountedRows(self.text.weighted), LabelIndex(), []
+        rows, all_labels = CountedRows(self.text.weighted), LabelBatches()
         for texts, labels in batches:
-            sets.append(names.learn(labels, len(texts)))
-            rows.add(self.text.take(texts, single=sets[-1].single).rows)
+            single = all_labels.add(labels, len(texts)).single
+            rows.add(self.text.take(texts, single=single).rows)
             held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows
             if held > self.size // ROWS or self.words_are_full():
-                yield rows, NumberedLabels(names.names, LabelSets.stack(sets))
-                rows, names, sets = CountedRows(self.text.weighted), LabelIndex(), []
+                yield rows, all_labels.all()
+                rows, all_labels = CountedRows(self.text.weighted), LabelBatches()
         if rows.n_rows:
-            yield rows, NumberedLabels(names.names, LabelSets.stack(sets))
+            yield rows, all_labels.all()
 
 
 def give_back() -> None:

@@ -20,6 +20,7 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.base import Model, Report, Table
+from shortlist.models.learners import made, named
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.prank import PRank
@@ -29,8 +30,12 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def default_learner() -> RatingLearner:
-    return PRank(passes=5, random_state=0)
+def default_learner(name: str | None = None, option: str = "learner") -> RatingLearner:
+    """The usual learner, or the one of a short name, with the settings of the usual one that it has too."""
+    usual = PRank(passes=5, random_state=0)
+    learner: RatingLearner = named("ratings", name, option)
+    known = learner.get_params()
+    return learner.set_params(**{key: value for key, value in usual.get_params().items() if key in known})
 
 
 class JudgedRatings(NamedTuple):
@@ -65,8 +70,9 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     Parameters
     ----------
-    learner : RatingLearner, default=None
-        Any learner of ratings; ``PRank(passes=5, random_state=0)`` if None.
+    learner : RatingLearner or str, default=None
+        Any learner of ratings, or the short name of one, such as "widrow-hoff"; ``PRank(passes=5, random_state=0)`` if
+        None. One by its name goes through the rows as often.
 
     Attributes
     ----------
@@ -99,8 +105,15 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     rows_of = "numbers"
     learner_: RatingLearner
 
-    def __init__(self, learner: RatingLearner | None = None) -> None:
+    def __init__(self, learner: RatingLearner | str | None = None) -> None:
         self.learner = learner
+
+    def new_learner(self) -> RatingLearner:
+        given = self.learner
+        learner: RatingLearner = (
+            default_learner(given) if given is None or isinstance(given, str) else made(self.task, given)
+        )
+        return learner
 
     # Learning.
 
@@ -109,7 +122,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         table, names = _dense(X), _names(X, columns)
         mean, spread = table.mean(axis=0), table.std(axis=0)
         scale = np.where(spread > 0, spread, 1.0)
-        learner = default_learner() if self.learner is None else clone(self.learner)
+        learner = self.new_learner()
         learner.fit((table - mean) / scale, ratings)
         n_examples, n_features = table.shape
         self._have(
@@ -142,8 +155,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         """``fit`` from batches of rows and ratings, all of which are kept."""
-        learner = default_learner() if self.learner is None else self.learner
-        rows, ratings, columns = _gathered(batches, learner.scale)
+        rows, ratings, columns = _gathered(batches, self.new_learner().scale)
         return self.fit(rows, ratings, columns)
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
@@ -183,7 +195,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """What each column adds to the score of one row, and the rating that the score falls on."""
         scaled = self._scaled(np.atleast_2d(np.asarray(x, dtype=np.float64)), columns)
         names = list(range(self.mean_.size)) if self.columns_ is None else self.columns_
-        return self.learner_.explain_row(scaled, names)
+        return self.learner_.explain(scaled, names)
 
     def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
@@ -245,7 +257,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         return State("Rater", settings, arrays, {"learner": self.learner_.to_state()})
 
     @classmethod
-    def from_state(cls, state: State) -> Rater:
+    def from_state(cls, state: State) -> Self:
         learner = build(state.parts["learner"])
         state.require(isinstance(learner, RatingLearner), "its learner is a learner of ratings")
         rater = cls(clone(learner))

@@ -13,8 +13,8 @@ from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
-from shortlist.labels import LabelIndex, LabelSets, NumberedLabels
 from shortlist.models.category_model import CategoryModel
+from shortlist.models.text_batches import LabelBatches
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -43,20 +43,19 @@ class RowCategorizer(CategoryModel):
         return learner
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
-        names, sets, parts = LabelIndex(), [], []
+        labels, parts = LabelBatches(), []
         for batch in prefetch(batches):
-            sets.append(names.learn(batch.labels, len(batch)))
+            labels.add(batch.labels or [], len(batch))
             parts.append(self._rows(batch))
         if not parts:
             raise InputError("there are no examples to learn from")
-        labels = NumberedLabels(names.names, LabelSets.stack(sets))
-        self.learner_ = self.new_learner().fit_rows(Rows.stack(parts), labels)
+        self.learner_ = self.new_learner()._fit_rows(Rows.stack(parts), labels.all())
         return self
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
         self.check_can_learn()
         for batch in prefetch(batches):
-            self.learner_.learn_rows(self._rows(batch), batch.labels)
+            self.learner_._learn_rows(self._rows(batch), batch.labels)
         return self
 
     def _rows(self, examples: Examples) -> Rows:

@@ -37,7 +37,9 @@ class Calibration:
         spread[spread == 0] = 1.0
         model = LogisticRegression(solver="newton-cholesky").fit(scores / spread, y)
         slopes, offsets = np.zeros((n_steps, scores.shape[1])), np.full(n_steps, -np.inf)
-        slopes[seen[-model.coef_.shape[0] :]] = model.coef_ / spread  # of two ratings only the higher has a slope
+        slopes[seen[-model.coef_.shape[0] :]] = (
+            model.coef_ / spread
+        )  # where there are two ratings, only the higher one has a slope
         offsets[seen] = 0.0
         offsets[seen[-model.coef_.shape[0] :]] = model.intercept_
         return cls(slopes, offsets)

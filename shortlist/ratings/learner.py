@@ -7,6 +7,7 @@ hypothesis, its average and its voters are laid out is told in voting.py.
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -107,7 +108,7 @@ class RatingLearner(ClassifierMixin, DualLearner):
         passes = as_whole(self.passes, "passes", least=1)
         seed = as_seed(self.random_state)
         generator = None if seed is None else np.random.default_rng(seed)
-        before = dict(self.__dict__)  # learning from the start changes none of the arrays that there were
+        before = dict(self.__dict__)  # fitting makes new arrays and leaves the old ones unchanged
         try:
             self._take(X, y, None, afresh=True, passes=passes, generator=generator)
         except BaseException:
@@ -190,7 +191,7 @@ class RatingLearner(ClassifierMixin, DualLearner):
             # The rows move once, into random order; later passes shuffle runs of them (see in_runs).
             generator.shuffle(order)
             rows, y, order = rows.take(order), y[order], np.arange(rows.n_rows, dtype=np.int64)
-        self._calibration = None  # it told of another rule
+        self._calibration = None  # it was fitted to an older rule
         if self._supports is not None:
             self._supports.origin[:] = -1
         for number in range(passes):
@@ -225,18 +226,22 @@ class RatingLearner(ClassifierMixin, DualLearner):
         return -float(np.average(distances, weights=weights))
 
     @reading
-    def explain_row(self, x: Floats, names: Sequence[str | int] | None = None) -> Explanation:
+    def explain(self, x: MatrixLike, names: Sequence[str | int] | None = None) -> Explanation:
         """What each column, by its name or number, adds to the score of one row of numbers, and the rating it gets.
 
         The score is that of the rating, where each rating has its own weights, and otherwise the row's on the scale.
         """
+        check_is_fitted(self, "_clock")
         if self._supports is not None or self.hypothesis == "voted":
             raise InputError("a kernel, or a vote of many rules, is no sum over columns that could be explained")
         weights, biases, _ = self._hypotheses()
+        x = x if getattr(x, "ndim", 0) == 2 else np.atleast_2d(np.asarray(x))
         row = _as_rows(x).to_matrix().toarray()
         if row.shape[0] != 1:
             raise InputError(f"explain takes one row, not {row.shape[0]}")
-        step = int(self._rate(x)[0])
+        step = int(self._rate(x)[0])  # refuses columns that are not those learned from
+        if names is not None and len(names) != row.shape[1]:
+            raise InputError(f"there are {len(names)} names for {row.shape[1]} columns; each column needs its own")
         own = step if weights.shape[1] == self.classes_.size > 1 else 0
         votes = (weights[0, own] * row[0]).tolist()
         pairs: list[tuple[str | int | float, float]] = list(
@@ -246,6 +251,12 @@ class RatingLearner(ClassifierMixin, DualLearner):
             pairs.append(("(any row)", float(biases[0, own])))
         heaviest = sorted((pair for pair in pairs if pair[1] != 0), key=lambda pair: -abs(pair[1]))
         return Explanation(self.classes_[step].item(), float(sum(vote for _, vote in heaviest)), heaviest)
+
+    def explain_row(self, x: MatrixLike, names: Sequence[str | int] | None = None) -> Explanation:
+        """Deprecated: use ``explain``."""
+        what = f"{type(self).__name__}.explain_row is called explain now; the former name goes with version 0.2"
+        warnings.warn(what, FutureWarning, stacklevel=2)
+        return self.explain(x, names)
 
     @writing
     def calibrate(self, X: MatrixLike, y: ArrayLike) -> Self:
@@ -276,7 +287,7 @@ class RatingLearner(ClassifierMixin, DualLearner):
                 raise InputError("no voters were kept; set hypothesis='voted' before learning")
             lives = np.concatenate([self._clock[1:], self._lives])
             rules = np.flatnonzero(lives)
-            places = np.where(rules == 0, 0, rules + 1)  # the rule now, then the voters from row 2 on
+            places = np.where(rules == 0, 0, rules + 1)  # row 0 is the current rule; voters begin at row 2
             return W[places], B[places], lives[rules].astype(np.float64)
         if self.hypothesis == "last":
             return W[:1], B[:1], np.ones(1)

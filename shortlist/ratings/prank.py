@@ -106,7 +106,7 @@ class PRank(ThresholdLearner):
     def _check_state(self, state: State) -> None:
         average = self._biases[0] - self._biases[1] / max(self._clock[0], 1)
         sorted_rows = np.vstack([self._biases[0], average, self._biases[2:]])
-        slack = 1e-9 * (1.0 + np.abs(sorted_rows).max(initial=0.0))  # an average is rounded
+        slack = 1e-9 * (1.0 + np.abs(sorted_rows).max(initial=0.0))  # averaging rounds
         state.require((np.diff(sorted_rows, axis=1) >= -slack).all(), "its thresholds are not in order")
 
 

@@ -72,7 +72,7 @@ class ThresholdLearner(RatingLearner):
         Of two ratings, as scikit-learn has it, one number: the distance above the threshold between them.
         """
         distances = self.distances(X)
-        distances[distances == 0] = np.finfo(np.float64).tiny  # to lie on a threshold is to lie above it
+        distances[distances == 0] = np.finfo(np.float64).tiny  # a row on a threshold counts as above it
         if self.classes_.size == 2:
             return distances[:, 0]
         ends = np.full((distances.shape[0], 1), np.inf)

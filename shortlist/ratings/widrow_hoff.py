@@ -111,7 +111,7 @@ class WidrowHoff(ThresholdLearner):
         eta = as_real(self.learning_rate, "learning_rate", least=0.0)
         as_choice(self.fit_intercept, "fit_intercept", (True, False))
         edges = self._edges(np.zeros((1, 1)))[0]
-        with np.errstate(over="ignore", invalid="ignore"):  # told below
+        with np.errstate(over="ignore", invalid="ignore"):  # reported below
             learned = _learn(
                 read.indptr, read.indices, read.data, write.indptr, write.indices, write.data,
                 order, y, self._positions(), edges, eta, eta if self.fit_intercept else 0.0,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Ints
-from shortlist.categories.learner import is_true
+from shortlist.categories.answering import is_true
 from shortlist.errors import InputError
 from shortlist.inputs import Examples
 from shortlist.labels import LabelSets

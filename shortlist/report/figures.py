@@ -8,12 +8,12 @@ from typing import Any
 from shortlist.errors import InputError
 from shortlist.experiments.experiment import Figure
 
-INK = "#010203"  # no other colour of the drawing: replaced by the page's own
+INK = "#010203"  # a colour that nothing else has; the page replaces it by its own
 STYLE: dict[Any, Any] = {
     "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
     "svg.fonttype": "none", "text.parse_math": False, "font.size": 9, "legend.framealpha": 0.0,
 }  # fmt: skip
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#999999")  # for any eye
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#999999")  # colour-blind safe
 LINES = ("-", "--", "-.", ":")
 
 
@@ -53,7 +53,7 @@ def _draw(axes: Any, figure: Figure) -> None:
             if curve.low is not None and curve.high is not None:
                 axes.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
     for axis, is_log in ((axes.xaxis, figure.log_x), (axes.yaxis, figure.log_y)):
-        if is_log:  # powers would be mathematics, which names are not to be read as
+        if is_log:  # the usual ticks are mathematics, which is not parsed, for the sake of names
             axis.set_major_formatter(lambda value, place: f"{value:,g}")
             axis.set_minor_formatter(lambda value, place: "")
     if n > 1:

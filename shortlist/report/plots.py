@@ -41,7 +41,7 @@ def plot_learning(path: str | Path, curves: Curves, measure: str) -> None:
     thinned = {}
     for name, (seen, value) in curves.items():
         x, y = np.asarray(seen, dtype=np.float64), np.asarray(value, dtype=np.float64)
-        few = np.unique(np.geomspace(1, max(x.size, 1), 500).astype(np.int64)) - 1  # as many as the eye can tell
+        few = np.unique(np.geomspace(1, max(x.size, 1), 500).astype(np.int64)) - 1  # as many as can be told apart
         thinned[name] = (x[few], y[few]) if x.size else (x, y)
     _draw(axes, thinned)
     axes.set_xscale("log")

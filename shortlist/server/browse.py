@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.categories.learner import BIAS
+from shortlist.categories.answering import BIAS
 from shortlist.errors import InputError
 
 
@@ -26,7 +26,7 @@ def facts(model: Any) -> dict[str, Any]:
 
 def explanation(model: Any, text: str, label: Any) -> dict[str, Any]:
     """The votes for a label, each with the places in the text where its feature stands."""
-    found = model.learner_.explain_row(model.text_.rows([text]), label)
+    found = model.learner_._explain_row(model.text_.rows([text]), label)
     columns = [column for column, _ in found.votes]
     names = iter(model.text_.names([column for column in columns if column != BIAS], text))
     spans = model.text_.spans(text)

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from shortlist.arrays.given_labels import label_lists
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_real, as_rows, as_seed, as_size, as_whole
 from shortlist.errors import InputError
-from shortlist.labels import LabelIndex, label_lists
+from shortlist.labels import LabelIndex
 
 
 def dense(rows):

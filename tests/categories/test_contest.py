@@ -102,4 +102,4 @@ def test_few_rows_are_gone_through_more_often(rows, passes):
     assert TunedIndex().passes_through(rows) == passes
     assert TunedIndex(passes=3).passes_through(rows) == 3
     X = scipy.sparse.csr_array(np.ones((min(rows, 4000), 1)))
-    assert max(TunedIndex().fit_passes(TunedIndex()._check(X), ["a"] * X.shape[0])) == passes
+    assert max(TunedIndex()._fit_passes(TunedIndex()._check(X), ["a"] * X.shape[0])) == passes

@@ -124,7 +124,7 @@ def test_a_stage_ahead_takes_up_no_more(monkeypatch):
     model = sl.Categorizer().learn("wheat", "grain")
     before = store.checksum(model.text_.to_state())
     begun = threading.Event()
-    learn_rows = sl.TunedIndex.learn_rows
+    learn_rows = sl.TunedIndex._learn_rows
 
     def stopped(self, rows, labels):
         begun.wait(60)
@@ -136,11 +136,11 @@ def test_a_stage_ahead_takes_up_no_more(monkeypatch):
                 begun.set()
             yield [f"word{n}"], ["label"]
 
-    monkeypatch.setattr(sl.TunedIndex, "learn_rows", stopped)
+    monkeypatch.setattr(sl.TunedIndex, "_learn_rows", stopped)
     with pytest.raises(KeyboardInterrupt):
         model.learn_batches(batches())
     assert store.checksum(model.text_.to_state()) == before
-    monkeypatch.setattr(sl.TunedIndex, "learn_rows", learn_rows)
+    monkeypatch.setattr(sl.TunedIndex, "_learn_rows", learn_rows)
     assert model.learn("rye", "grain").rank("rye")[0][0] == "grain"
 
 

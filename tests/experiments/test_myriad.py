@@ -7,12 +7,12 @@ import pytest
 
 from shortlist import FeatureFocus
 from shortlist.arrays.validation import as_rows
-from shortlist.experiments.myriad import COMMON, LONGEST, many_classes, n_words
+from shortlist.experiments.myriad import COMMON, LONGEST, many_labels, n_words
 
 
 def gathered(n_classes, n_examples, seed=0):
     rows, labels = [], []
-    for some_rows, numbered in many_classes(n_classes, n_examples, seed):
+    for some_rows, numbered in many_labels(n_classes, n_examples, seed):
         rows.append(some_rows)
         ends = numbered.sets.indptr
         labels += [[numbered.names[i] for i in numbered.sets.ids[a:b]] for a, b in pairwise(ends)]
@@ -20,7 +20,7 @@ def gathered(n_classes, n_examples, seed=0):
 
 
 def test_rows_are_such_as_the_door_lets_through():
-    for rows, _ in many_classes(1000, 12_000):
+    for rows, _ in many_labels(1000, 12_000):
         again = as_rows(rows.to_matrix(), nonnegative=True)
         assert np.array_equal(again.indices, rows.indices)
         assert np.array_equal(again.data, rows.data)
@@ -30,7 +30,7 @@ def test_rows_are_such_as_the_door_lets_through():
 
 
 def test_the_same_seed_gives_the_same_stream():
-    one, other, another = (next(many_classes(500, 100, seed)) for seed in (1, 1, 2))
+    one, other, another = (next(many_labels(500, 100, seed)) for seed in (1, 1, 2))
     assert np.array_equal(one[0].indices, other[0].indices)
     assert one[1].names == other[1].names
     assert not np.array_equal(one[0].indices, another[0].indices)
@@ -51,7 +51,7 @@ def test_classes_and_words_follow_zipfs_law():
 @pytest.mark.parametrize("n_classes", [1000, 1_000_000])
 def test_its_classes_can_be_learned(n_classes):
     learner = FeatureFocus(margin=0.3)
-    for rows, labels in many_classes(n_classes, 20_000):
-        learner.learn_rows(rows, labels)
-    rows, labels = next(many_classes(n_classes, 2000, seed=1))
-    assert learner.score_rows(rows, labels) > 0.3
+    for rows, labels in many_labels(n_classes, 20_000):
+        learner._learn_rows(rows, labels)
+    rows, labels = next(many_labels(n_classes, 2000, seed=1))
+    assert learner._score_rows(rows, labels) > 0.3

@@ -31,7 +31,6 @@ HYPOTHESES = ["last", "averaged", "voted"]
 # scikit-learn's checks that do not apply, and why.
 NOT_OURS = {
     "check_classifiers_regression_target": "ratings may be any ordered numbers, halves among them",
-    "check_dtype_object": "asks for a TypeError on a column of objects; bad input is an InputError, a ValueError",
 }
 
 

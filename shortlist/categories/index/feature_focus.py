@@ -1,8 +1,8 @@
 """Feature-Focus index learning (paper 004: Madani, Connor and Greiner, sections 4.1 to 4.3).
 
-Every feature keeps, for the classes it is seen with, the proportions w_fc of its own weight; classes are ranked by
-the votes of the active features. FF updates the features of an example only while the true class does not lead by
-the margin δ_m. One pass, one example at a time; a feature has at most 1/w_min edges, whatever the number of classes.
+Every feature keeps, for the labels it is seen with, the proportions w_fc of its own weight; labels are ranked by
+the votes of the active features. FF updates the features of an example only while the true label does not lead by
+the margin δ_m. One pass, one example at a time; a feature has at most 1/w_min edges, whatever the number of labels.
 
 In the paper's letters: w_min ``min_weight``, d_max ``max_edges``, δ_m ``margin``, r_f ``rare``, w′ the running sums.
 Beyond the paper: ``max_total_edges``, a hard cap on the whole index (index_learner.py), and ``shards``.
@@ -30,20 +30,56 @@ class FeatureFocus(IndexLearner):
 
     Parameters
     ----------
-    min_weight : edges lighter than this share of their feature's weight are dropped (w_min).
-    max_edges : how many of a feature's heaviest edges vote (d_max).
-    margin : an example is learned while its class does not lead by more than this (δ_m).
-    passes : how often ``fit`` goes through the rows.
-    leakage : whether the weight of dropped edges still counts in a feature's total, so that a feature that predicts
-        nothing grows quiet.
-    rare : features seen fewer than this many times vote with less weight, in proportion; 0 turns this off.
-    values : "l2" scales each row to unit length, "boolean" makes all values 1, "raw" leaves them.
-    first : the true class counts as retrieved only among this many best ones.
-    max_total_edges : hard cap on the edges of the whole index; None for no cap.
-    shards : in how many parts ``fit`` learns each pass, to be mixed at its end (shards.py). The parts learn at the same
+    min_weight : float, default=0.01
+        Edges lighter than this share of their feature's weight are dropped (w_min).
+    max_edges : int, default=25
+        How many of a feature's heaviest edges vote (d_max).
+    margin : float, default=0.1
+        An example is learned while its class does not lead by more than this (δ_m).
+    passes : int, default=1
+        How often ``fit`` goes through the rows.
+    leakage : bool, default=True
+        Whether the weight of dropped edges still counts in a feature's total, so that a feature that predicts nothing
+        grows quiet.
+    rare : int, default=10
+        Features seen fewer than this many times vote with less weight, in proportion; 0 turns this off.
+    values : {"l2", "boolean", "raw"}, default="l2"
+        "l2" scales each row to unit length, "boolean" makes all values 1, "raw" leaves them.
+    first : int, default=50
+        The true class counts as retrieved only among this many best ones.
+    max_total_edges : int or None, default=None
+        Hard cap on the edges of the whole index; None for no cap.
+    shards : int, default=1
+        In how many parts ``fit`` learns each pass, to be mixed at its end (shards.py). The parts learn at the same
         time, on ``n_jobs`` threads, and know nothing of one another.
-    random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
-    n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
+    random_state : int or None, default=0
+        Seed of the order in which ``fit`` goes through the rows; None keeps the order given.
+    n_jobs : int, default=None
+        Threads for the shards of ``fit`` and for ranking; results do not depend on it. −1 for all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    label_counts_ : ndarray
+        In how many examples each label was seen.
+    n_examples_, n_features_in_ : int
+        How many rows were learned, and how many columns the widest had.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
+    n_edges_ : int
+        How many edges the index holds.
+
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004).
+
+    Examples
+    --------
+    >>> from shortlist import FeatureFocus
+    >>> learner = FeatureFocus().fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
+    >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
+    ['a', 'b']
     """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"feature-focus": {"margin": 0.3}, "feature-focus-paper": {}}
@@ -84,8 +120,8 @@ class FeatureFocus(IndexLearner):
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
-        n_classes = len(self._labels)
-        scores, touched = np.zeros(n_classes), room_for_touched(n_classes)
+        n_labels = len(self._labels)
+        scores, touched = np.zeros(n_labels), room_for_touched(n_labels)
         return learn(
             rows, labels, order, done, first_pass, self._index, scores, touched, self.max_edges,
             float(self.min_weight), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
@@ -104,7 +140,7 @@ def learn(
     """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
-    scores: float64[classes], all zero; touched: int32[classes + 1].
+    scores: float64[labels], all zero; touched: int32[labels + 1].
     """
     for t in range(position, order.size):
         i = order[t]
@@ -117,7 +153,7 @@ def learn(
             for j in range(rows.indptr[i], rows.indptr[i + 1]):
                 index.features[rows.indices[j]]["seen"] += 1
         n = retrieve(rows, i, index, max_edges, rare, scores, touched)
-        wrong = 0.0  # s′_x, the best score of a class that is not true
+        wrong = 0.0  # s′_x, the best score of a label that is not true
         for a in range(n):
             c = touched[a]
             if scores[c] > wrong and not holds(labels, i, c):
@@ -146,7 +182,7 @@ def holds(labels: LabelSets, i: int, c: int) -> bool:
 
 @kernel
 def place(c: int, scores: Floats, touched: Ints, n: int) -> int:
-    """The rank of class c among the n retrieved ones, from 1; ties to the lower number."""
+    """The rank of label c among the n retrieved ones, from 1; ties to the lower number."""
     above = 0
     for a in range(n):
         other = touched[a]

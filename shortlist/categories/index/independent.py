@@ -1,6 +1,6 @@
 """IND, independent index learning (paper 004: Madani, Connor and Greiner, section 4.2).
 
-Every feature keeps the exact share of its examples that carry each class, w_fc = n_fc / n_f, and an edge for each
+Every feature keeps the exact share of its examples that carry each label, w_fc = n_fc / n_f, and an edge for each
 share of at least p_ind. Features are Boolean. Counts only add, so learners of separate parts of the data merge exactly.
 
 p_ind is ``threshold``; where it is not given, ``fit`` chooses it on a random 20 % of the rows, as the paper does.
@@ -12,16 +12,19 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.kernels import Floats, Ints, Longs
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_real
 from shortlist.categories.additive import AdditiveLearner, as_indicator
+from shortlist.categories.answering import is_true
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, make_edges, make_index
-from shortlist.categories.learner import is_true
+from shortlist.categories.made import Made
 from shortlist.categories.shards import added
 from shortlist.concurrency.locks import reading, writing
 from shortlist.files.store import State
@@ -37,9 +40,39 @@ class IndependentIndex(AdditiveLearner):
 
     Parameters
     ----------
-    threshold : edges with a share below it are left out (p_ind); None lets ``fit`` choose it on held-out rows.
-    random_state : seed of the choice of the held-out rows.
-    n_jobs : threads for ranking; results do not depend on it.
+    threshold : float or None, default=None
+        Edges with a share below it are left out (p_ind); None lets ``fit`` choose it on held-out rows.
+    random_state : int, default=0
+        Seed of the choice of the held-out rows.
+    n_jobs : int, default=None
+        Threads for ranking; results do not depend on it. −1 for all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    label_counts_ : ndarray
+        In how many examples each label was seen.
+    n_examples_, n_features_in_ : int
+        How many rows were learned, and how many columns the widest had.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
+    threshold_ : float
+        The threshold that is used.
+    n_edges_ : int
+        How many edges the index holds.
+
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004),
+    section 4.2.
+
+    Examples
+    --------
+    >>> from shortlist import IndependentIndex
+    >>> learner = IndependentIndex(threshold=0.05).fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
+    >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
+    ['a', 'b']
     """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"independent": {}}
@@ -56,14 +89,14 @@ class IndependentIndex(AdditiveLearner):
         self.threshold_ = as_real(given, "threshold", least=0, most=1)
         super()._begin()
 
-    def _fit_rows(self, rows: Any, Y: Any) -> None:
-        super()._fit_rows(rows, Y)
+    def _fit_all(self, rows: Any, Y: Any) -> None:
+        super()._fit_all(rows, Y)
         if self.threshold is None and rows.n_rows > 1:
             held_out = self.held_out(rows.n_rows)
             own = as_indicator(self._labels.learn(Y, rows.n_rows), len(self._labels))[held_out]
             tried, labels = some_rows(rows, held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
             numbered = NumberedLabels(self._labels.names, labels)
-            self.choose_threshold(self.hits(tried, numbered, clone(self).learn_rows(tried, numbered)))
+            self.choose_threshold(self.hits(tried, numbered, clone(self)._learn_rows(tried, numbered)))
 
     def held_out(self, n_rows: int) -> Longs:
         """The numbers of the rows, of so many, on which the threshold is chosen."""
@@ -71,12 +104,12 @@ class IndependentIndex(AdditiveLearner):
         return order[: max(1, round(HELD_OUT * n_rows))]
 
     @writing
-    def hits(self, rows: Rows, Y: Any, held_out: IndependentIndex) -> Longs:
+    def hits(self, rows: Rows, Y: LabelsLike, held_out: IndependentIndex) -> Longs:
         """For each candidate, how many of these rows get one of their own labels first, without the held-out rows.
 
         ``held_out`` has learned all held-out rows, of which these are some, and this learner those and all others.
         """
-        n_classes = len(self._labels)
+        n_labels = len(self._labels)
         numbers = self._labels.learn([[name] for name in held_out._labels.names], len(held_out._labels)).ids
         theirs = self._renumbered(held_out, numbers)
         theirs.resize(self._all_sums().shape)
@@ -87,7 +120,7 @@ class IndependentIndex(AdditiveLearner):
         for candidate in CANDIDATES:
             ids, scores = np.full((rows.n_rows, 1), -1, dtype=np.int32), np.empty((rows.n_rows, 1))
             index = proportions(counts, seen, candidate)
-            retrieval.rank(self._prepare(rows), index, np.zeros(n_classes), ALL_EDGES, 0, ids, scores)
+            retrieval.rank(self._prepare(rows), index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
             found.append(is_true(ids[:, 0], truth).sum())
         return np.array(found, dtype=np.int64)
 
@@ -95,7 +128,7 @@ class IndependentIndex(AdditiveLearner):
     def choose_threshold(self, hits: Longs) -> None:
         """Take the candidate with the most hits on all held-out rows; the smallest of equals."""
         self.threshold_ = CANDIDATES[int(np.argmax(hits))]
-        self._derived = None
+        self._made = Made()
 
     def _prepare(self, rows: Rows) -> Rows:
         return rows._replace(data=np.ones_like(rows.data))
@@ -104,7 +137,7 @@ class IndependentIndex(AdditiveLearner):
         return proportions(self._all_sums(), self._totals, self.threshold_)
 
     def _index(self) -> Index:
-        index: Index = self._made()
+        index: Index = self._ranks_by()
         return index
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
@@ -117,7 +150,7 @@ class IndependentIndex(AdditiveLearner):
         return retrieval.votes(row, self._index(), np.zeros(len(self._labels)), label, ALL_EDGES, 0)
 
     @reading
-    def edges_touched(self, X: Any) -> float:
+    def edges_touched(self, X: MatrixLike) -> float:
         """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
         return self._index().edges_touched(self._check(X), ALL_EDGES)
 
@@ -135,8 +168,8 @@ class IndependentIndex(AdditiveLearner):
         threshold = state.array("threshold", np.float64)
         state.require(threshold.size == 1, "there is one threshold")
         self.threshold_ = as_real(threshold[0], "threshold", least=0, most=1)
-        most = np.repeat(self._totals, np.diff(self._sums.indptr))
-        state.require(bool((self._sums.data <= most).all()), "shares are at most 1")
+        most = np.repeat(self._totals, np.diff(self._all_sums().indptr))
+        state.require(bool((self._all_sums().data <= most).all()), "shares are at most 1")
         state.require(bool((self._totals <= MOST_AMOUNT).all()), "counts can be counted up from")
 
 
@@ -146,13 +179,13 @@ def some_rows(rows: Rows, which: Longs) -> Rows:
     return Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, rows.n_features)
 
 
-def proportions(counts: Any, seen: Longs, threshold: float) -> Index:
-    """The index of all shares n_fc / n_f ≥ threshold, heaviest edge of each feature first, ties to the lower class."""
+def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -> Index:
+    """The index of all shares n_fc / n_f ≥ threshold, heaviest edge of each feature first, ties to the lower label."""
     counts = counts.tocoo()
-    feature, classes, number = counts.row, counts.col, counts.data
+    feature, label, number = counts.row, counts.col, counts.data
     kept = number / seen[feature] >= threshold
-    feature, classes, number = feature[kept], classes[kept], number[kept]
-    order = np.lexsort((classes, -number, feature))
+    feature, label, number = feature[kept], label[kept], number[kept]
+    order = np.lexsort((label, -number, feature))
     length = np.bincount(feature, minlength=seen.size).astype(np.int32)
     weights = number[order].astype(np.float64)
-    return make_index(length, make_edges(classes[order].astype(np.int32), weights), seen.astype(np.float64), seen)
+    return make_index(length, make_edges(label[order].astype(np.int32), weights), seen.astype(np.float64), seen)

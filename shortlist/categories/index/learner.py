@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats, Ints, Longs
-from shortlist.arrays.rows import Rows, RowStore
+from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, added, empty_index, make_index
@@ -112,7 +113,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
     # Ranking.
 
     def _bias(self) -> Floats:
-        """What each class has before any vote (float64[classes])."""
+        """What each label has before any vote (float64[labels])."""
         return np.zeros(len(self._labels))
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
@@ -176,11 +177,11 @@ class IndexLearner(MergingLearner, ShardedLearner):
 
     def _mix(self, shards: list[Any]) -> None:
         """W + Σ_s (W_s − W): what the shards have added to the running sums since the pass began, all added."""
-        mixed, n_classes = shards[0]._index, len(self._labels)
+        mixed, n_labels = shards[0]._index, len(self._labels)
         for shard in shards[1:]:
-            mixed = added(mixed, shard._index, 1.0, n_classes)
+            mixed = added(mixed, shard._index, 1.0, n_labels)
         if self._index.features.size:
-            mixed = added(mixed, self._index, 1.0 - len(shards), n_classes)
+            mixed = added(mixed, self._index, 1.0 - len(shards), n_labels)
         self._index = self._within_limits(mixed)
 
     def _within_limits(self, index: Index) -> Index:
@@ -208,12 +209,12 @@ class IndexLearner(MergingLearner, ShardedLearner):
         return self._index.n_edges
 
     @reading
-    def edges_touched(self, X: Any) -> float:
+    def edges_touched(self, X: MatrixLike) -> float:
         """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
         return self._index.edges_touched(self._check(X), self.max_edges)
 
     @reading
-    def strongest(self, label: Any, n: int = 10) -> list[tuple[int, float]]:
+    def strongest(self, label: Label, n: int = 10) -> list[tuple[int, float]]:
         """The n features with the largest weights to a label."""
         return self._index.strongest(self._number(label), n)
 

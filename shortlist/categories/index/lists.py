@@ -1,6 +1,6 @@
-"""The index of paper 004: from features to classes, sparse and weighted.
+"""The index of paper 004: from features to labels, sparse and weighted.
 
-Each feature f holds a list of edges (class c, w′_fc), heaviest first, and its total w′_f; the weight of an edge is
+Each feature f holds a list of edges (label c, w′_fc), heaviest first, and its total w′_f; the weight of an edge is
 w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots start .. start+capacity−1 and uses the
 first ``length`` of them. A list that outgrows its slots moves to half as many again; the slots it leaves are reused.
 Learners fill the index, each in its own way; this file ranks with it (section 3.2, RankedRetrieval).
@@ -79,7 +79,7 @@ class Index(NamedTuple):
         """All lists laid end to end, feature after feature (EDGE)."""
         return np.concatenate([np.empty(0, dtype=EDGE), *self._runs()])
 
-    def column(self, name: str, dtype: Any) -> Later:
+    def column(self, name: str, dtype: type[np.generic]) -> Later:
         """One field of all edges, feature after feature."""
         return Later(np.dtype(dtype), self.n_edges, lambda: (edges[name].astype(dtype) for edges in self._runs()))
 
@@ -92,7 +92,7 @@ class Index(NamedTuple):
             yield edges
 
     def strongest(self, label: int, n: int) -> list[tuple[int, float]]:
-        """The n features with the largest weights w_fc to a class."""
+        """The n features with the largest weights w_fc to a label."""
         feature, edges = self.all_edges()
         own = feature[edges["label"] == label]
         shares = edges["weight"][edges["label"] == label] / self.features["total"][own]
@@ -122,16 +122,16 @@ class Index(NamedTuple):
         return {**per_feature, **per_edge}
 
     @classmethod
-    def from_arrays(cls, state: State, n_features: int, n_classes: int) -> Index:
+    def from_arrays(cls, state: State, n_features: int, n_labels: int) -> Index:
         """Read an index from a model file, refusing anything that would lead a kernel astray."""
         length, total = state.array("length", np.int32), state.array("total", np.float64)
         seen, weights = state.array("seen", np.int64), state.array("edge_weight", np.float64)
-        classes = state.array("edge_class", np.int32)
+        labels = state.array("edge_class", np.int32)  # as files have always named it
         sizes = {length.size, total.size, seen.size}
         state.require(sizes == {n_features}, "each feature has a length, a total and a count")
         state.require((length >= 0).all(), "lists have lengths of at least 0")
-        state.require(int(length.sum(dtype=np.int64)) == classes.size == weights.size, "lists and edges agree")
-        known = not classes.size or (classes.min() >= 0 and classes.max() < n_classes)
+        state.require(int(length.sum(dtype=np.int64)) == labels.size == weights.size, "lists and edges agree")
+        known = not labels.size or (labels.min() >= 0 and labels.max() < n_labels)
         state.require(known, "edges lead to known labels")
         state.require(bool(np.isfinite(weights).all() and np.isfinite(total).all()), "weights are finite")
         state.require(bool((weights > 0).all() and (total >= 0).all()), "weights are positive")
@@ -140,12 +140,12 @@ class Index(NamedTuple):
         heaviest = np.maximum.reduceat(weights, (np.cumsum(length, dtype=np.int64) - length)[filled])
         room = 2 * total[filled]  # twice, since a total is a sum of many weights, and rounded as often
         state.require(bool((heaviest <= room).all()), "no edge is heavier than all edges of its feature")
-        return make_index(length, make_edges(classes, weights), total, seen)
+        return make_index(length, make_edges(labels, weights), total, seen)
 
 
-def make_edges(classes: Ints, weights: Floats) -> NDArray[Any]:
-    edges = np.zeros(classes.size, dtype=EDGE)
-    edges["label"], edges["weight"] = classes, weights
+def make_edges(labels: Ints, weights: Floats) -> NDArray[Any]:
+    edges = np.zeros(labels.size, dtype=EDGE)
+    edges["label"], edges["weight"] = labels, weights
     return edges
 
 
@@ -159,11 +159,11 @@ def make_index(length: Ints, edges: NDArray[Any], total: Floats, seen: Longs) ->
     return Index(features, edges, nothing_free, np.array([edges.size, edges.size], dtype=np.int64))
 
 
-def added(one: Index, other: Index, times: float, n_classes: int) -> Index:
+def added(one: Index, other: Index, times: float, n_labels: int) -> Index:
     """one + times·other, of all weights w′, totals and counts; where nothing is left there is no edge."""
     n = max(one.features.size, other.features.size)
     one, other = (index._replace(features=grown(index.features, n, doubled=False)) for index in (one, other))
-    length, place = np.zeros(n, dtype=np.int32), np.full(n_classes, -1, dtype=np.int64)
+    length, place = np.zeros(n, dtype=np.int32), np.full(n_labels, -1, dtype=np.int64)
     edges = np.zeros(one.n_edges + other.n_edges, dtype=EDGE)
     n_edges = add_lists(one, other, times, place, length, edges)
     total, seen = (one.features[name] + times * other.features[name] for name in ("total", "seen"))
@@ -193,7 +193,7 @@ def lay_end_to_end(index: Index, begin: int, end: int, edges: NDArray[Any]) -> N
 def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints, edges: NDArray[Any]) -> int:
     """The lists of one + times·other, feature after feature, heaviest edge first; gives the number of edges.
 
-    place: int64[classes], all −1; length: int32[features]; edges: zeros, with room for the edges of both.
+    place: int64[labels], all −1; length: int32[features]; edges: zeros, with room for the edges of both.
     """
     end = 0
     for f in range(length.size):
@@ -236,7 +236,7 @@ def put_in_place(edges: NDArray[Any], first: int, at: int, c: int, weight: float
 
 
 @kernel
-def cut_tail(feature: Any, edges: NDArray[Any], used: Longs, keep: int, min_weight: float, leakage: bool) -> None:
+def cut_tail(feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_weight: float, leakage: bool) -> None:
     """Drop the edges of a feature, beyond ``keep``, whose share is below min_weight: they are the last of its list."""
     first, n, dropped = feature["start"], feature["length"], 0.0
     while n > keep and edges[first + n - 1]["weight"] / feature["total"] < min_weight:
@@ -244,7 +244,7 @@ def cut_tail(feature: Any, edges: NDArray[Any], used: Longs, keep: int, min_weig
         used[EDGES] -= 1
         dropped += edges[first + n]["weight"]
     if not leakage:
-        feature["total"] = max(0.0, feature["total"] - dropped)  # nothing, rounded, may be less
+        feature["total"] = max(0.0, feature["total"] - dropped)  # rounding may leave less than 0
     feature["length"] = n
 
 

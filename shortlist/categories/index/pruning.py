@@ -131,7 +131,7 @@ def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> N
         index.used[EDGES] -= feature["length"] - kept
         feature["length"] = kept
         if not leakage:
-            feature["total"] = max(0.0, feature["total"] - dropped)  # nothing, rounded, may be less
+            feature["total"] = max(0.0, feature["total"] - dropped)  # rounding may leave less than 0
 
 
 @kernel

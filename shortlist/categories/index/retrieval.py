@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, fetch, kernel
 from shortlist.arrays.rows import Rows
+from shortlist.categories.answering import BIAS
 from shortlist.categories.best import keep_best
 from shortlist.categories.index.lists import Index
-from shortlist.categories.learner import BIAS
 
 LINES, EDGES_IN_LINE = 4, 4  # lines of the cache that are fetched of each list ahead of its turn, and edges in one
 LEAST = np.finfo(np.float64).tiny  # smaller ones count as 0 where a library has told the processor to round so
 
 
 def rank(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, ids: Ints, scores: Floats) -> None:
-    """The best classes of each row, into ids and scores (n × k). bias: what each class has before any vote."""
+    """The best labels of each row, into ids and scores (n × k). bias: what each label has before any vote."""
     own, touched = np.zeros(bias.size), room_for_touched(bias.size)
     _rank(rows, index, bias, max_edges, rare, own, touched, ids, scores)
 
 
 def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int) -> Floats:
-    """The scores of all classes, n × classes. One that is not retrieved has 0, or the lowest score if that is less."""
+    """The scores of all labels, n × labels. One that is not retrieved has 0, or the lowest score if that is less."""
     all_of_them = np.zeros((rows.n_rows, bias.size))
     touched = room_for_touched(bias.size)
     for i, scores in enumerate(all_of_them):
@@ -34,13 +32,13 @@ def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int
     return all_of_them
 
 
-def room_for_touched(n_classes: int) -> Ints:
-    """Where ``retrieve`` lists classes: it writes one place beyond the last."""
-    return np.empty(n_classes + 1, dtype=np.int32)
+def room_for_touched(n_labels: int) -> Ints:
+    """Where ``retrieve`` lists labels: it writes one place beyond the last."""
+    return np.empty(n_labels + 1, dtype=np.int32)
 
 
 @kernel
-def share_of(feature: Any, x: float, rare: int) -> float:
+def share_of(feature: np.void, x: float, rare: int) -> float:
     """r_f · x[f] / w′_f; times w′_fc it is the vote of f for c. r_f = min(1, #_f / rare), or 1 where rare is 0."""
     rating = 1.0 if feature["seen"] >= rare else feature["seen"] / rare
     return x * rating / feature["total"]
@@ -48,11 +46,11 @@ def share_of(feature: Any, x: float, rare: int) -> float:
 
 @kernel
 def retrieve(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints) -> int:
-    """Add the votes of row i to scores (float64[classes], zero before); list the scored classes in touched.
+    """Add the votes of row i to scores (float64[labels], zero before); list the scored labels in touched.
 
-    Each class c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among its max_edges heaviest
-    edges. The correction u_fc is 0 but for a learner that tunes. A class whose votes cancel, or vanish in rounding, is
-    retrieved with the least score. The loop has no branch: a processor cannot foresee which class is new.
+    Each label c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among its max_edges heaviest
+    edges. The correction u_fc is 0 but for a learner that tunes. A label whose votes cancel, or vanish in rounding, is
+    retrieved with the least score. The loop has no branch: a processor cannot foresee which label is new.
     """
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         if rows.indices[j] < index.features.size:
@@ -80,7 +78,7 @@ def _rank(
     rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, scores: Floats, touched: Ints,
     ids: Ints, best: Floats,
 ) -> None:  # fmt: skip
-    """Retrieve for each row and keep the k best classes (ids int32[n,k], best float64[n,k]); ties to the lower id."""
+    """Retrieve for each row and keep the k best labels (ids int32[n,k], best float64[n,k]); ties to the lower id."""
     for i in range(rows.indptr.size - 1):
         found = touched[: retrieve(rows, i, index, max_edges, rare, scores, touched)]
         for c in found:
@@ -91,17 +89,17 @@ def _rank(
 
 
 def votes(row: Rows, index: Index, bias: Floats, label: int, max_edges: int, rare: int) -> tuple[Ints, Floats]:
-    """The features of one row that vote for a class, and their votes, in the order in which they are added."""
+    """The features of one row that vote for a label, and their votes, in the order in which they are added."""
     columns, out = np.append(row.indices, np.int32(BIAS)), np.zeros(row.indices.size + 1)
     _votes(row, index, label, max_edges, rare, out)
-    if out.any():  # a class without a vote is not retrieved, whatever its bias
+    if out.any():  # a label without a vote is not retrieved, whatever its bias
         out[-1] = bias[label]
     return columns[out != 0], out[out != 0]
 
 
 @kernel
 def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: Floats) -> None:
-    """out[j] = the vote of the j-th active feature for the class."""
+    """out[j] = the vote of the j-th active feature for the label."""
     for j in range(row.indices.size):
         if row.indices[j] >= index.features.size or index.features[row.indices[j]]["length"] == 0:
             continue

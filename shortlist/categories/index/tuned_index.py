@@ -26,13 +26,43 @@ class TunedIndex(IndexLearner):
 
     Parameters
     ----------
-    min_weight : edges lighter than this share of their feature's weight, divided by the labels that an example has on
-        average, are dropped.
-    max_edges, leakage, rare, values, max_total_edges, shards, random_state, n_jobs : as FeatureFocus has
-        them; more edges vote.
-    passes : how often ``fit`` goes through the rows: the first time it counts and tunes, then it tunes. None: twice,
-        and through fewer than 4,000 rows more often, up to ten times.
-    step : how much of what a class misses is made up for at a time; 0 only counts.
+    min_weight : float, default=0.01
+        Edges lighter than this share of their feature's weight, divided by the labels that an example has on average,
+        are dropped.
+    max_edges : int, default=50
+        How many of a feature's heaviest edges vote.
+    passes : int or None, default=None
+        How often ``fit`` goes through the rows: the first time it counts and tunes, then it tunes. None: twice, and
+        through fewer than 4,000 rows more often, up to ten times.
+    step : float, default=0.3
+        How much of what a label misses is made up for at a time; 0 only counts.
+    leakage, rare, values, max_total_edges, shards, random_state, n_jobs
+        As FeatureFocus has them.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    label_counts_ : ndarray
+        In how many examples each label was seen.
+    n_examples_, n_features_in_ : int
+        How many rows were learned, and how many columns the widest had.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
+    n_edges_ : int
+        How many edges the index holds.
+
+    References
+    ----------
+    The index is that of Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004);
+    docs/tuned-index.md tells what is tuned.
+
+    Examples
+    --------
+    >>> from shortlist import TunedIndex
+    >>> learner = TunedIndex().fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
+    >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
+    ['a', 'b']
     """
 
     def __init__(

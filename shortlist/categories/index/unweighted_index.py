@@ -1,14 +1,14 @@
 """The unweighted index of Madani et al. (2007), the forerunner that paper 004 compares with (section 6.3.7, figure 18).
 
-An index says which classes a row may have: those that one of its features has an edge to. It is updated only when it
-fails, by missing a true class or by retrieving more than t_tol false ones. Paper 004 says no more than that weights
+An index says which labels a row may have: those that one of its features has an edge to. It is updated only when it
+fails, by missing a true label or by retrieving more than t_tol false ones. Paper 004 says no more than that weights
 decide which edges are in the index, and refers to the older paper. Here the weights are paper 004's own shares, and
-the update its FSU: on a failure each active feature raises its share of the true classes, all its other shares shrink,
+the update its FSU: on a failure each active feature raises its share of the true labels, all its other shares shrink,
 and a share below ``min_weight`` is no edge.
 
-Without classifiers, the retrieved classes are ranked by the shares after all: Σ_f w_fc·x[f]. With them, each class
+Without classifiers, the retrieved labels are ranked by the shares after all: Σ_f w_fc·x[f]. With them, each label
 has a committee of Perceptrons, trained online in tandem with the index: on each row those of the retrieved and the
-true classes. Retrieved classes are ranked by the mean score of their Perceptrons, which may be negative.
+true labels. Retrieved labels are ranked by the mean score of their Perceptrons, which may be negative.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.best import keep_best
 from shortlist.categories.index import retrieval
@@ -38,7 +38,7 @@ from shortlist.labels import LabelSets
 
 ALL_EDGES = np.iinfo(np.int32).max
 N_STARTS = 1 << 16
-MOST_CLASSIFIERS = 1000  # of a class; all of them are numbered in 32 bits
+MOST_CLASSIFIERS = 1000  # of a label; all of them are numbered in 32 bits
 
 
 class UnweightedIndex(CategoryLearner):
@@ -46,13 +46,42 @@ class UnweightedIndex(CategoryLearner):
 
     Parameters
     ----------
-    tolerance : how many false classes may be retrieved without a correction (t_tol).
-    min_weight : a feature has an edge to the classes that hold at least this share of its weight.
-    classifiers : Perceptrons in each class's committee; 0 for none, 10 are the paper's.
-    passes : how often ``fit`` goes through the rows.
-    random_state : seed of the order in which ``fit`` goes through the rows, None for the order given, and of the random
-        starts of the Perceptrons.
-    n_jobs : threads for ranking; results do not depend on it.
+    tolerance : int, default=5
+        How many false classes may be retrieved without a correction (t_tol).
+    min_weight : float, default=0.1
+        A feature has an edge to the classes that hold at least this share of its weight.
+    classifiers : int, default=0
+        Perceptrons in each class's committee; 0 for none, 10 are the paper's.
+    passes : int, default=1
+        How often ``fit`` goes through the rows.
+    random_state : int or None, default=0
+        Seed of the order in which ``fit`` goes through the rows, None for the order given, and of the random starts of
+        the Perceptrons.
+    n_jobs : int, default=None
+        Threads for ranking; results do not depend on it. −1 for all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    label_counts_ : ndarray
+        In how many examples each label was seen.
+    n_examples_, n_features_in_ : int
+        How many rows were learned, and how many columns the widest had.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
+
+    References
+    ----------
+    Madani, Greiner, Kempe and Salavatipour, "Recall systems: efficient learning and use of category indices", AISTATS
+    2007, as compared with in paper 004, section 6.3.7.
+
+    Examples
+    --------
+    >>> from shortlist import UnweightedIndex
+    >>> learner = UnweightedIndex().fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
+    >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
+    ['a', 'b']
     """
 
     nonnegative = True
@@ -78,7 +107,7 @@ class UnweightedIndex(CategoryLearner):
         as_real(self.min_weight, "min_weight", least=0, most=1)
         as_whole(self.classifiers, "classifiers", most=MOST_CLASSIFIERS)
         self._index = empty_index()
-        self._perceptrons = no_prototypes()  # Perceptron m of class c is number c·classifiers + m
+        self._perceptrons = no_prototypes()  # Perceptron m of label c is number c·classifiers + m
         self._starts = np.random.default_rng(self.random_state or 0).uniform(-1, 1, N_STARTS)
 
     def _prepare(self, rows: Rows) -> Rows:
@@ -87,9 +116,9 @@ class UnweightedIndex(CategoryLearner):
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._index = self._index.for_features(rows.n_features)
         self._perceptrons = self._perceptrons.for_features(rows.n_features)
-        n_classes = len(self._labels)
-        scores, found = np.zeros(n_classes), room_for_touched(n_classes)
-        scratch = make_scratch(n_classes * self.classifiers)
+        n_labels = len(self._labels)
+        scores, found = np.zeros(n_labels), room_for_touched(n_labels)
+        scratch = make_scratch(n_labels * self.classifiers)
         for run in runs(order.size):
             done, why = run.start, WANTS_SLOTS
             while why != DONE:
@@ -103,17 +132,17 @@ class UnweightedIndex(CategoryLearner):
                     self._perceptrons = self._perceptrons.with_room(slots)
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        n_classes, m = len(self._labels), self.classifiers
+        n_labels, m = len(self._labels), self.classifiers
         if m == 0:
-            return retrieval.rank(rows, self._index, np.zeros(n_classes), ALL_EDGES, 0, ids, scores)
-        own, found = np.zeros(n_classes), room_for_touched(n_classes)
-        rank_retrieved(rows, self._index, own, found, self._perceptrons, make_scratch(n_classes * m), m, ids, scores)
+            return retrieval.rank(rows, self._index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
+        own, found = np.zeros(n_labels), room_for_touched(n_labels)
+        rank_retrieved(rows, self._index, own, found, self._perceptrons, make_scratch(n_labels * m), m, ids, scores)
 
     def _scores(self, rows: Rows) -> Floats:
-        n_classes = len(self._labels)
+        n_labels = len(self._labels)
         if self.classifiers == 0:
-            return retrieval.all_scores(rows, self._index, np.zeros(n_classes), ALL_EDGES, 0)
-        found = np.full((rows.n_rows, n_classes), -np.inf)  # what is not retrieved stands below all that is
+            return retrieval.all_scores(rows, self._index, np.zeros(n_labels), ALL_EDGES, 0)
+        found = np.full((rows.n_rows, n_labels), -np.inf)  # what is not retrieved stands below all that is
         ids, scores = np.full(found.shape, -1, dtype=np.int32), np.empty(found.shape)
         self._rank(rows, ids, scores)
         row, place = np.nonzero(ids >= 0)
@@ -142,7 +171,7 @@ class UnweightedIndex(CategoryLearner):
         return self.n_edges_ + self._perceptrons.n_weights
 
     @reading
-    def edges_touched(self, X: Any) -> float:
+    def edges_touched(self, X: MatrixLike) -> float:
         """d, the mean number of edges of each active feature of some rows."""
         return self._index.edges_touched(self._check(X), ALL_EDGES)
 
@@ -151,9 +180,9 @@ class UnweightedIndex(CategoryLearner):
         return self._index.to_arrays(n) | self._perceptrons.to_arrays(n, "perceptron ")
 
     def _from_arrays(self, state: State) -> None:
-        n, n_classes = self.n_features_in_, len(self._labels)
-        self._index = Index.from_arrays(state, n, n_classes)
-        self._perceptrons = Prototypes.from_arrays(state, n, n_classes * self.classifiers, "perceptron ")
+        n, n_labels = self.n_features_in_, len(self._labels)
+        self._index = Index.from_arrays(state, n, n_labels)
+        self._perceptrons = Prototypes.from_arrays(state, n, n_labels * self.classifiers, "perceptron ")
 
 
 # The index
@@ -167,7 +196,7 @@ def learn(
     """Learn the rows order[position:]. Stops early, before an example, where there is too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
-    scores: float64[classes], all zero; found: int32[classes + 1].
+    scores: float64[labels], all zero; found: int32[labels + 1].
     """
     for t in range(position, order.size):
         i = order[t]
@@ -183,7 +212,7 @@ def learn(
             if scores[labels.ids[b]] > 0.0:
                 hits += 1
         failed = hits < last - first or n - hits > tolerance
-        for b in range(first, last):  # the true classes' Perceptrons learn even if they were not retrieved
+        for b in range(first, last):  # the true labels' Perceptrons learn even if they were not retrieved
             if scores[labels.ids[b]] == 0.0:
                 found[n] = labels.ids[b]
                 n += 1
@@ -208,7 +237,7 @@ def teach(
     rows: Rows, i: int, labels: LabelSets, classes: Ints, perceptrons: Prototypes, scratch: Scratch, members: int,
     starts: Floats,
 ) -> int:  # fmt: skip
-    """Let the Perceptrons of these classes learn row i; returns the slots wanted, if there are too few to do so."""
+    """Let the Perceptrons of these labels learn row i; returns the slots wanted, if there are too few to do so."""
     scratch.clock[0] += 1
     score(rows, i, perceptrons, scratch, 0)
     changed = 0
@@ -240,9 +269,9 @@ def rank_retrieved(
     rows: Rows, index: Index, own: Floats, found: Ints, perceptrons: Prototypes, scratch: Scratch, members: int,
     ids: Ints, best: Floats,
 ) -> None:  # fmt: skip
-    """Rank the classes that the index retrieves by the mean score of their Perceptrons.
+    """Rank the labels that the index retrieves by the mean score of their Perceptrons.
 
-    own: float64[classes], all zero; found: int32[classes + 1].
+    own: float64[labels], all zero; found: int32[labels + 1].
     """
     for i in range(rows.indptr.size - 1):
         n = retrieve(rows, i, index, ALL_EDGES, 0, own, found)

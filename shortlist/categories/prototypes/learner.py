@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes.weights import Prototypes, all_scores, make_scratch, rank, votes_for
 from shortlist.concurrency.locks import reading
@@ -35,7 +34,7 @@ class PrototypeLearner(CategoryLearner):
         return row.indices[votes != 0], votes[votes != 0]
 
     @reading
-    def edges_touched(self, X: Any) -> float:
+    def edges_touched(self, X: MatrixLike) -> float:
         """d of paper 004: the mean number of labels whose weights each active feature of some rows brings in."""
         rows, listed = self._prepare(self._check(X)), self._hypothesis().length
         return float(listed[rows.indices[rows.indices < listed.size]].sum()) / max(rows.indices.size, 1)

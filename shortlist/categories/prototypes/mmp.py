@@ -1,6 +1,6 @@
-"""MMP: multiclass, multilabel Perceptrons for ranking topics (paper 001: Crammer and Singer, figure 2).
+"""MMP: multiclass, multilabel Perceptrons for ranking labels (paper 001: Crammer and Singer, figure 2).
 
-k prototypes w_1..w_k, zero at the start; topic r scores w_r·x. For a document x with relevant topics y among all topics
+k prototypes w_1..w_k, zero at the start; label r scores w_r·x. For a document x with relevant labels y among all labels
 Y the error set is E = {(r, s) : r ∈ y, s ∉ y, w_r·x ≤ w_s·x}. If it is not empty,
 
     n_r = |{s ∉ y : w_r·x ≤ w_s·x}| for r ∈ y,   n_s = |{r ∈ y : w_r·x ≤ w_s·x}| for s ∉ y,
@@ -11,9 +11,9 @@ Documents whose y is empty or all of Y teach nothing. All n come from one sort o
 Theorem 1, tested on generated streams: if prototypes of unit norm rank the whole stream perfectly with margin γ, and
 ‖x‖ ≤ R, then Σ loss1 ≤ 2R²/γ², Σ loss2 ≤ k·R²/γ² and Σ loss3 ≤ k/(k−1)·R²/γ² of the learner of that loss.
 
-Beside the paper: Y are the topics known so far (see prototypes.py for what a new one starts with; ``partial_fit``
-with ``classes`` makes topics known in advance, as the paper has them); several passes, averaged and voted
-prototypes (online.py); kernels with a budget (../dual.py); a ``margin`` that a relevant topic must keep,
+Beside the paper: Y are the labels known so far (see prototypes.py for what a new one starts with; ``partial_fit``
+with ``classes`` makes labels known in advance, as the paper has them); several passes, averaged and voted
+prototypes (online.py); kernels with a budget (../dual.py); a ``margin`` that a relevant label must keep,
 w_r·x − w_s·x ≤ margin being the error; and, as another step, the passive-aggressive one (Crammer, Dekel et al. 2006,
 PA-I) on the worst pair r, s:
 
@@ -33,6 +33,7 @@ from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.online import OnlinePrototypes
 from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, below
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, Scratch, score
+from shortlist.dual import Function
 from shortlist.errors import InputError
 
 STEPS = ("paper", "passive-aggressive")
@@ -43,22 +44,65 @@ class MMP(OnlinePrototypes):
 
     Parameters
     ----------
-    loss : 1, 2 or 3, the loss of paper 001 that the step is made for.
-    passes : how often ``fit`` goes through the rows.
-    hypothesis : which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
-    voters : how many prototype sets, the longest-lived, are kept to vote.
-    margin : a pair is in error unless the relevant topic leads by more than this; 0 is the paper's.
-    step : "paper", or "passive-aggressive" on the worst pair, which needs a margin above 0 (1 is usual).
-    C : the longest passive-aggressive step.
-    kernel : None, "polynomial" for (gamma·x·x' + coef0)^degree, "rbf" for exp(−gamma·‖x − x'‖²), or a function that
-        takes two matrices and gives the kernel's value for each pair of their rows.
-    budget : the most support vectors that are kept with a kernel, those that move the prototypes least making room;
-        None keeps all.
-    max_weights : how many weights of single topics to keep, the lightest making room; None keeps all. Looked at after
-        each example.
-    shards : in how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
-    random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
-    n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
+    loss : {1, 2, 3}, default=1
+        The loss of paper 001 that the step is made for.
+    passes : int, default=1
+        How often ``fit`` goes through the rows.
+    hypothesis : {"last", "averaged", "voted"}, default="last"
+        Which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
+    voters : int, default=20
+        How many prototype sets, the longest-lived, are kept to vote.
+    margin : float, default=0.0
+        A pair is in error unless the relevant topic leads by more than this; 0 is the paper's.
+    step : {"paper", "passive-aggressive"}, default="paper"
+        "passive-aggressive" moves the worst pair, and needs a margin above 0 (1 is usual).
+    C : float, default=1.0
+        The longest passive-aggressive step.
+    kernel : {"polynomial", "rbf"}, callable or None, default=None
+        "polynomial" for (gamma·x·x' + coef0)^degree, "rbf" for exp(−gamma·‖x − x'‖²), or a function that takes two
+        matrices and gives the kernel's value for each pair of their rows.
+    degree : int, default=2
+        Of the polynomial kernel.
+    gamma, coef0 : float, default=1.0
+        Of the kernels.
+    budget : int or None, default=None
+        The most support vectors that are kept with a kernel, those that move the prototypes least making room; None
+        keeps all.
+    max_weights : int or None, default=None
+        How many weights of single topics to keep, the lightest making room; None keeps all. Looked at after each
+        example.
+    shards : int, default=1
+        In how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
+    random_state : int or None, default=0
+        Seed of the order in which ``fit`` goes through the rows; None keeps the order given.
+    n_jobs : int, default=None
+        Threads for the shards of ``fit`` and for ranking; results do not depend on it. −1 for all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    label_counts_ : ndarray
+        In how many examples each label was seen.
+    n_examples_, n_features_in_ : int
+        How many rows were learned, and how many columns the widest had.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
+    n_weights_ : int
+        How many weights the prototypes hold.
+    cumulative_loss_ : dict
+        The losses on the way, each example's taken before it was learned.
+
+    References
+    ----------
+    Crammer and Singer, "A new family of online algorithms for category ranking", SIGIR 2002 (paper 001).
+
+    Examples
+    --------
+    >>> from shortlist import MMP
+    >>> learner = MMP(passes=2).fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
+    >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
+    ['a', 'b']
     """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {
@@ -75,7 +119,7 @@ class MMP(OnlinePrototypes):
         margin: float = 0.0,
         step: str = "paper",
         C: float = 1.0,
-        kernel: Any = None,
+        kernel: str | Function | None = None,
         degree: int = 2,
         gamma: float = 1.0,
         coef0: float = 1.0,
@@ -124,7 +168,7 @@ class Rule(NamedTuple):
     longest: float  # passive-aggressive step
 
 
-# Figure 2, the topic-ranking algorithm
+# Figure 2, the label-ranking algorithm
 
 
 @kernel

@@ -23,7 +23,8 @@ from shortlist import dual
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_whole
-from shortlist.categories.learner import BIAS
+from shortlist.categories.answering import BIAS
+from shortlist.categories.made import Made
 from shortlist.categories.pauses import DONE, RETIRES, WANTS_SLOTS
 from shortlist.categories.prototypes.learner import PrototypeLearner
 from shortlist.categories.prototypes.mixing import mixed
@@ -47,7 +48,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
 
     hypothesis: str
     voters: int
-    _hypothesis_now: Prototypes | None
+    _average: Made[Prototypes]
     max_weights: int | None
     kernel: Any = None  # a learner that takes kernels has these as parameters
     degree: int = 2
@@ -73,6 +74,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
         if self.kernel is not None:
             self._kernel_function()  # checks its parameters
         self._prototypes = no_prototypes()
+        self._average = Made()
         self._counts = np.zeros(3, dtype=np.int64)
         self._total_losses = np.zeros(3)
         self._loss_curve = np.zeros((0, 4))
@@ -146,7 +148,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
                 if self._prototypes.used[LISTED] > cap:
                     self._prototypes = self._prototypes.without_lightest(cap - cap // SPARE)
         self._note_losses(losses, seen)
-        self._hypothesis_now = None
+        self._average = Made()
 
     # Shards, by iterative parameter mixing (mixing.py).
 
@@ -168,7 +170,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
         self._counts[LIVED] = 0
         self._total_losses = sum((shard._total_losses for shard in shards), self._total_losses)
         self._loss_curve = np.vstack([self._loss_curve, [self._counts[SEEN], *self._total_losses]])
-        self._hypothesis_now = None
+        self._average = Made()
 
     # The three hypotheses.
 
@@ -189,9 +191,9 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
         if self.hypothesis != "averaged":
             return self._prototypes
         with lock_of(self).making:
-            if getattr(self, "_hypothesis_now", None) is None:
-                self._hypothesis_now = self._prototypes.averaged(int(self._counts[SEEN]))
-            return self._hypothesis_now  # type: ignore[return-value]
+            if self._average.value is None:
+                self._average.value = self._prototypes.averaged(int(self._counts[SEEN]))
+            return self._average.value
 
     def _scores(self, rows: Rows) -> Floats:
         rows = self._as_read(rows)

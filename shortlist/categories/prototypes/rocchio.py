@@ -1,27 +1,33 @@
 """Rocchio's prototypes in the form of Ittner et al., and the selection of terms by them (paper 001, sections 4.3, 4.4).
 
-With R_r the documents that topic r is relevant to and R_r^c all others,
+With R_r the documents that label r is relevant to and R_r^c all others,
 
     w_r[l] = max(0, β/|R_r|·Σ_{i∈R_r} x_i[l] − γ/|R_r^c|·Σ_{i∉R_r} x_i[l]),   β = 16, γ = 4,
 
-and each w_r is then scaled to unit norm; topics are ranked by w_r·x. Only sums over documents enter, so this batch
+and each w_r is then scaled to unit norm; labels are ranked by w_r·x. Only sums over documents enter, so this batch
 method learns in parts and merges exactly; and because values are at least 0, w_r[l] can differ from 0 only where a
 document of r has the term l: as sparse as the data.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 
+from shortlist.arrays.columns import column_names, note_names
+from shortlist.arrays.given_labels import LabelsLike
+from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.prototypes.learner import PrototypeLearner
 from shortlist.categories.prototypes.weights import Prototypes, pack
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Rocchio(AdditiveLearner, PrototypeLearner):
@@ -29,9 +35,37 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
 
     Parameters
     ----------
-    beta : weight of the rows with the topic (β).
-    gamma : weight of the rows without it (γ).
-    n_jobs : threads for ranking; results do not depend on it.
+    beta : float, default=16.0
+        Weight of the rows with the topic (β).
+    gamma : float, default=4.0
+        Weight of the rows without it (γ).
+    n_jobs : int, default=None
+        Threads for ranking; results do not depend on it. −1 for all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    label_counts_ : ndarray
+        In how many examples each label was seen.
+    n_examples_, n_features_in_ : int
+        How many rows were learned, and how many columns the widest had.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
+    n_weights_ : int
+        How many weights the prototypes hold.
+
+    References
+    ----------
+    Rocchio's method as in Crammer and Singer,
+    "A new family of online algorithms for category ranking", SIGIR 2002 (paper 001), section 4.3.
+
+    Examples
+    --------
+    >>> from shortlist import Rocchio
+    >>> learner = Rocchio().fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
+    >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
+    ['a', 'b']
     """
 
     def __init__(self, beta: float = 16.0, gamma: float = 4.0, n_jobs: int | None = None) -> None:
@@ -45,7 +79,7 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         super()._begin()
 
     def _hypothesis(self) -> Prototypes:
-        prototypes: Prototypes = self._made()
+        prototypes: Prototypes = self._ranks_by()
         return prototypes
 
     def _made_of_sums(self) -> Prototypes:
@@ -65,13 +99,36 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
 class RocchioSelection(SelectorMixin, BaseEstimator):
     """Select terms by Rocchio's weights: for each topic its heaviest terms; the union over topics is kept.
 
+    Works as any selector of scikit-learn: ``fit(X, Y)``, ``transform(X)``, ``get_support()``.
+
     Parameters
     ----------
-    least : as many terms of each topic are kept, where it has as many.
-    share : of a topic with many terms, this share is kept; "terms of a topic" are those with a weight above 0.
-    beta, gamma : of Rocchio's weights.
+    least : int, default=100
+        As many terms of each topic are kept, where it has as many.
+    share : float, default=0.025
+        Of a topic with many terms, this share is kept; "terms of a topic" are those with a weight above 0.
+    beta, gamma : float, default=16.0, 4.0
+        Of Rocchio's weights.
 
-    Works as any selector of scikit-learn: ``fit(X, Y)``, ``transform(X)``, ``get_support()``.
+    Attributes
+    ----------
+    support_ : ndarray of bool
+        Which columns are kept.
+    n_features_in_ : int
+        How many columns there were.
+    feature_names_in_ : ndarray of str
+        Their names, where they have names.
+
+    References
+    ----------
+    Crammer and Singer, "A new family of online algorithms for category ranking", SIGIR 2002 (paper 001),
+    section 4.4.
+
+    Examples
+    --------
+    >>> from shortlist import RocchioSelection
+    >>> RocchioSelection(least=1).fit_transform([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]], ["a", "b"]).tolist()
+    [[2.0, 0.0], [0.0, 2.0]]
     """
 
     def __init__(self, least: int = 100, share: float = 0.025, beta: float = 16.0, gamma: float = 4.0) -> None:
@@ -80,7 +137,7 @@ class RocchioSelection(SelectorMixin, BaseEstimator):
         self.beta = beta
         self.gamma = gamma
 
-    def fit(self, X: Any, Y: Any) -> RocchioSelection:
+    def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
         """Find the terms to keep."""
         least = as_whole(self.least, "least", least=1)
         share = as_real(self.share, "share", least=0, most=1)
@@ -93,6 +150,7 @@ class RocchioSelection(SelectorMixin, BaseEstimator):
         most = np.maximum(least, np.ceil(share * n_terms))
         kept = term[heaviest[place < most[topic[heaviest]]]]
         self.n_features_in_ = rocchio.n_features_in_
+        note_names(self, column_names(X))
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[kept] = True
         return self

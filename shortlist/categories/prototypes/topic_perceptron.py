@@ -1,12 +1,12 @@
-"""One Perceptron for each topic, a comparator of paper 001 (section 4.3) and the one-versus-rest form of Rosenblatt's.
+"""One Perceptron for each label, a comparator of paper 001 (section 4.3) and the one-versus-rest form of Rosenblatt's.
 
-Every topic r learns on its own whether a document is relevant to it: with the label +1 if r ∈ y and −1 if not,
+Every label r learns on its own whether a document is relevant to it: with the target +1 if r ∈ y and −1 if not,
 
     on a mistake, label·(w_r·x) ≤ 0:   w_r += label·x.
 
-Topics are ranked by w_r·x. A topic that arrives late starts with the prototype of a topic that was never relevant so
+Labels are ranked by w_r·x. A label that arrives late starts with the prototype of a label that was never relevant so
 far (prototypes.py): exactly what it would have learned, had it been known from the start. An empty y teaches too:
-it is a negative example of every topic.
+it is a negative example of every label.
 """
 
 from __future__ import annotations
@@ -24,14 +24,48 @@ class TopicPerceptron(OnlinePrototypes):
 
     Parameters
     ----------
-    passes : how often ``fit`` goes through the rows.
-    hypothesis : which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
-    voters : how many prototype sets, the longest-lived, are kept to vote.
-    max_weights : how many weights of single topics to keep, the lightest making room; None keeps all. Looked at after
-        each example.
-    shards : in how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
-    random_state : seed of the order in which ``fit`` goes through the rows; None keeps the order given.
-    n_jobs : threads for the shards of ``fit`` and for ranking; results do not depend on it.
+    passes : int, default=1
+        How often ``fit`` goes through the rows.
+    hypothesis : {"last", "averaged", "voted"}, default="last"
+        Which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
+    voters : int, default=20
+        How many prototype sets, the longest-lived, are kept to vote.
+    max_weights : int or None, default=None
+        How many weights of single topics to keep, the lightest making room; None keeps all. Looked at after each
+        example.
+    shards : int, default=1
+        In how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
+    random_state : int or None, default=0
+        Seed of the order in which ``fit`` goes through the rows; None keeps the order given.
+    n_jobs : int, default=None
+        Threads for the shards of ``fit`` and for ranking; results do not depend on it. −1 for all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        All labels, in order of first appearance.
+    label_counts_ : ndarray
+        In how many examples each label was seen.
+    n_examples_, n_features_in_ : int
+        How many rows were learned, and how many columns the widest had.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
+    n_weights_ : int
+        How many weights the prototypes hold.
+    cumulative_loss_ : dict
+        The losses on the way, each example's taken before it was learned.
+
+    References
+    ----------
+    Crammer and Singer, "A new family of online algorithms for category ranking", SIGIR 2002 (paper 001),
+    section 4.3.
+
+    Examples
+    --------
+    >>> from shortlist import TopicPerceptron
+    >>> learner = TopicPerceptron(passes=2).fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
+    >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
+    ['a', 'b']
     """
 
     def __init__(

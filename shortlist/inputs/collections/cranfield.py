@@ -22,7 +22,7 @@ from shortlist.inputs.parsing.fields import field_blocks, with_numbers
 from shortlist.inputs.source import Source
 
 OBTAINED = "http://ir.dcs.gla.ac.uk/resources/test_collections/cran/"
-LONGEST = 18  # digits of a record's number
+LONGEST = 18  # most digits of a record's number
 
 
 @dataclass

@@ -20,7 +20,7 @@ from shortlist.inputs.parsing.markup import inside, page_text, records, without
 from shortlist.inputs.source import Source
 
 ABOUT = ("DOCNO", "DOCOLDNO", "DOCHDR")
-PARTS = {"title": "Topic", "desc": "Description", "narr": "Narrative"}  # with the word that may begin each
+PARTS = {"title": "Topic", "desc": "Description", "narr": "Narrative"}  # each with the word that it may begin with
 BUNDLES = "WTX[0-9][0-9][0-9]/B[0-9][0-9]*"
 
 

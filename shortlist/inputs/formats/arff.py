@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
@@ -171,8 +172,6 @@ class _Batch:
 
     def taken(self) -> Examples:
         """The examples so far; start anew."""
-        from shortlist.arrays.rows import Rows
-
         rows = Rows(
             np.array(self._indptr, dtype=np.int64),
             np.array(self._indices, dtype=np.int32),

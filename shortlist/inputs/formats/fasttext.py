@@ -61,7 +61,7 @@ class FastText(Format):
             labels.append(line[at + len(prefix) : word.end(1)])
             at = word.end()
         rest = line[at:]
-        if prefix in rest:  # perhaps a label further on
+        if prefix in rest:  # there may be a label further on
             words = rest.split()
             late = [word[len(prefix) :] for word in words if word.startswith(prefix)]
             if late:

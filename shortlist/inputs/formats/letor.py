@@ -13,6 +13,7 @@ from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
 from shortlist.inputs.formats.svmlight import looks_sparse
 from shortlist.inputs.parsing.fields import place_of
+from shortlist.inputs.parsing.sparse_lines import Layout, sparse_blocks, with_numbers
 from shortlist.inputs.source import Source
 
 QUERY = re.compile(rb"\sqid:(\S+)")
@@ -43,8 +44,6 @@ class Letor(Format):
         return one is None or other is None or one[1] == other[1]
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        from shortlist.inputs.parsing.sparse_lines import Layout, sparse_blocks, with_numbers
-
         layout = Layout.of(0 if self.zero_based else 1, self.n_features, self.hashed)
         last, finished = "", set()
         for block in sparse_blocks(source, source.blocks(), layout):

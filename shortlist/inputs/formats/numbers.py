@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.formats.delimited import Csv, Layout
@@ -45,8 +46,6 @@ class Numbers(Csv):
     def _examples(
         self, source: Source, layout: Layout, numbers: Sequence[int], columns: Sequence[Sequence[str]]
     ) -> Examples:
-        from shortlist.arrays.validation import as_rows
-
         features = {name: list(columns[place]) for name, place in layout.places.items() if name != self.target}
         bad: dict[int, str] = {}  # each bad row is reported once, for its first bad cell
         for name, cells in features.items():

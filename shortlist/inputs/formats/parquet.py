@@ -96,7 +96,7 @@ class _Process:
         self._from.close()
 
     def ask(self, wish: list[Any]) -> None:
-        with contextlib.suppress(BrokenPipeError):  # that it has died is seen when its answer is awaited
+        with contextlib.suppress(BrokenPipeError):  # if the process has died, waiting for its answer shows it
             self._to.write(json.dumps(wish).encode() + b"\n")
             self._to.flush()
 

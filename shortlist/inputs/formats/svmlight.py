@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
+from shortlist.inputs.parsing.sparse_lines import Layout, sparse_blocks, with_numbers
 from shortlist.inputs.source import Source
 
 LINE = re.compile(r"[ \t]*([^\s:#]+[ \t]+)?(qid:\S+[ \t]+)?(\d+:[-+]?[\d.]\S*)([ \t]+\d+:[-+]?[\d.]\S*)*[ \t]*(#.*)?")
@@ -49,8 +50,6 @@ class SvmLight(Format):
         return True
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        from shortlist.inputs.parsing.sparse_lines import Layout, sparse_blocks, with_numbers
-
         first = 0 if self.zero_based else 1
         layout = Layout.of(first, self.n_features, self.hashed, nonnegative=bool(self.nonnegative))
         for block in sparse_blocks(source, source.blocks(), layout):

@@ -12,6 +12,8 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.fields import place_of
+from shortlist.inputs.parsing.sparse_kernel import LARGEST
+from shortlist.inputs.parsing.sparse_lines import MANY_COLUMNS, Layout, sparse_blocks
 from shortlist.inputs.source import Source
 
 HEADER = re.compile(r"(\d{1,15})\s+(\d{1,10})\s+(\d{1,10})\s*")
@@ -41,9 +43,6 @@ class Xmc(Format):
         return first, True, self
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        from shortlist.inputs.parsing.sparse_kernel import LARGEST
-        from shortlist.inputs.parsing.sparse_lines import MANY_COLUMNS, Layout, sparse_blocks
-
         layout = Layout.of(0, self.n_features, self.hashed, nonnegative=bool(self.nonnegative), blank_lines=True)
         blocks = source.blocks()
         first_block = next(blocks, None)

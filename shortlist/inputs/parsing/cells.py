@@ -19,9 +19,9 @@ from shortlist.vocabulary import Vocabulary
 
 Codes = NDArray[np.uint32]
 
-SPACES = np.array([chr(code).isspace() for code in range(0x3001)])  # there are none behind U+3000
+SPACES = np.array([chr(code).isspace() for code in range(0x3001)])  # U+3000 is the last space of Unicode
 LINE_FEED = 10
-SEED = np.uint64(0xCBF29CE484222325)  # not 0: letters of code 0 at the beginning would leave it as it is
+SEED = np.uint64(0xCBF29CE484222325)  # not 0, which leading letters of code 0 would leave unchanged
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)
 
@@ -64,7 +64,7 @@ class LabelCells:
 
     def number(self, labels: Texts, indptr: Longs) -> Sequence[list[str]]:
         """The labels of examples, of which number i has labels[indptr[i]:indptr[i+1]]."""
-        with np.errstate(over="ignore"):  # of hashes, where kernels run uncompiled
+        with np.errstate(over="ignore"):  # hashes overflow on purpose; NumPy warns of it where kernels run uncompiled
             hashes = _hashes(labels.codes, labels.starts, labels.ends)
         ids, new = self._known.learn(hashes)
         self._names += labels.pick(new)
@@ -93,7 +93,7 @@ def _parts(
     """Start and end of each part of the cells codes[firsts[i]:lasts[i]], and where the parts of each begin."""
     room = 0
     for cell in range(firsts.size):
-        room += (lasts[cell] - firsts[cell] + 1) // 2  # a part and what ends it take two letters; the last part, one
+        room += (lasts[cell] - firsts[cell] + 1) // 2  # a part is at least a letter and a separator
     starts = np.empty(room, np.int64)
     ends = np.empty(room, np.int64)
     indptr = np.zeros(firsts.size + 1, np.int64)

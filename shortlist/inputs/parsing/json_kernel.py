@@ -17,7 +17,7 @@ Codes = NDArray[np.uint32]
 LINE_FEED, SPACE, QUOTE, COMMA, MINUS, COLON, OPEN, BACKSLASH, CLOSE, BEGIN, END = (ord(c) for c in '\n ",-:[\\]{}')
 ESCAPES = np.zeros(128, dtype=np.uint32)  # what stands for the letter after a backslash
 ESCAPES[[ord(c) for c in '"\\/bfnrt']] = [ord(c) for c in '"\\/\b\f\n\r\t']
-OTHER = -1  # the line is none of the usual
+OTHER = -1  # not a line of the usual form
 
 
 def usual_records(block: bytes, text: str, labels: str) -> tuple[Texts, Texts, Longs] | None:

@@ -56,7 +56,7 @@ def without(record: str, tags: tuple[str, ...]) -> str:
         if opening.start() >= at and tag not in open_to_the_end:
             end = record.find(f"</{tag}>", opening.end())
             if end < 0:
-                open_to_the_end.add(tag)  # and so are all others of its name: looking again would take long
+                open_to_the_end.add(tag)  # then no later one is closed either; do not search again
             else:
                 kept.append(record[at : opening.start()])
                 at = end + len(f"</{tag}>")

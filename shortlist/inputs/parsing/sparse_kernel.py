@@ -18,7 +18,7 @@ from shortlist.arrays.kernels import step
 LARGEST = int(np.iinfo(np.int32).max)
 # columns of `spans`, one row for each example: where its parts stand in the block
 LINE, TARGET, TARGET_END, QUERY, QUERY_END, COMMENT, END = range(7)
-# places of `state`, which the kernel reads and writes
+# positions in `state`, which the kernel reads and writes
 POSITION, ROWS, VALUES, DIFFICULT, LINES, PROBLEM, PROBLEM_AT, FEATURES = range(8)
 # what is wrong with a line
 GOOD, PAIR, LOW, HIGH, ORDER, TWICE, VALUE, INFINITE, NEGATIVE, EMPTY, NO_QUERY = range(11)
@@ -37,7 +37,7 @@ class Rules(NamedTuple):
     """What lines may hold."""
 
     first_index: int  # the number that the file gives to its first column
-    most: int  # columns
+    most: int  # how many columns there may be
     nonnegative: bool  # whether values below 0 are bad
     blank_lines: bool  # whether a blank line is an example
 

@@ -130,7 +130,7 @@ class _Parsed:
         state = np.zeros(8, dtype=np.int64)
         state[at.FEATURES] = n_features
         while state[at.POSITION] < data.size:
-            with np.errstate(over="ignore"):  # of a number with more digits than fit, which is left to Python
+            with np.errstate(over="ignore"):  # a number with too many digits overflows, and is left to Python
                 at.parse(data, rules, output, state)
             if state[at.PROBLEM] != at.GOOD:
                 self._report(int(state[at.PROBLEM]), int(state[at.PROBLEM_AT]), first + int(state[at.LINES]) - 1)
@@ -154,7 +154,7 @@ class _Parsed:
     def _rows(self) -> Rows:
         indptr = self._output.indptr[: self._n_rows + 1]
         indices, values = self._output.indices[: self._n_values], self._output.values[: self._n_values]
-        if not np.all(values):  # numbers so small that they became 0
+        if not np.all(values):  # some numbers are so small that they were rounded to 0
             kept = np.flatnonzero(values)
             indptr, indices, values = np.searchsorted(kept, indptr), indices[kept], values[kept]
         if self._layout.hashed is not None:

@@ -16,7 +16,7 @@ from shortlist.inputs.source import Progress
 
 Name = str | int
 MOST_NAMED = 10  # columns that an error lists
-USUAL_LABELS = ("labels", "labels")  # what, and its column: the one that may be absent unless it was asked for
+USUAL_LABELS = ("labels", "labels")  # the purpose and its column, which may be absent unless it was asked for
 Row = tuple[str, list[str] | None, str | None, float | None]
 
 

@@ -1,0 +1,63 @@
+"""The names of a table's columns, as scikit-learn keeps and checks them: what was learned is for those columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from shortlist.errors import InputError
+
+Names = NDArray[np.object_]
+
+
+class _Table(BaseEstimator):
+    """Takes the names of columns, as any estimator of scikit-learn does."""
+
+
+def column_names(X: Any) -> Names | None:
+    """The names of the columns of a data frame; None for what has none."""
+    if _is_nameless(X):
+        return None
+    table = _Table()
+    _look_at(table, X, reset=True)
+    return getattr(table, "feature_names_in_", None)
+
+
+def note_names(estimator: Any, names: Names | None) -> None:
+    """Keep the names of the columns that an estimator learned from, where they have names."""
+    if names is not None:
+        estimator.feature_names_in_ = names
+    else:
+        estimator.__dict__.pop("feature_names_in_", None)
+
+
+def check_columns(estimator: Any, X: Any) -> None:
+    """Refuse columns whose names, or whose order, changed since the estimator learned."""
+    if hasattr(estimator, "feature_names_in_") or not _is_nameless(X):
+        _look_at(estimator, X, reset=False)
+
+
+def grown_names(estimator: Any, X: Any) -> Names | None:
+    """The names of the columns once X is learned too: columns may arrive behind those there are, but none change."""
+    known: Names | None = getattr(estimator, "feature_names_in_", None)
+    names = column_names(X)
+    if known is None or names is None or names.size <= known.size or list(names[: known.size]) != list(known):
+        check_columns(estimator, X)
+        return known
+    return names
+
+
+def _is_nameless(X: Any) -> bool:
+    return isinstance(X, (np.ndarray, list, tuple)) or scipy.sparse.issparse(X)
+
+
+def _look_at(estimator: Any, X: Any, *, reset: bool) -> None:
+    try:
+        validate_data(estimator, X, reset=reset, skip_check_array=True, ensure_2d=False)
+    except (ValueError, TypeError) as problem:
+        raise InputError(str(problem)) from None

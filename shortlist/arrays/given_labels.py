@@ -1,0 +1,139 @@
+"""Labels as people give them, lists, arrays or an indicator matrix, checked, as lists of plain labels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+from itertools import chain
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import DataConversionWarning
+
+from shortlist.arrays.sparse import compressed
+from shortlist.errors import InputError
+
+LONG = 1000  # letters of a label that an array of texts would give to every other label too
+BEYOND = 10**4300  # the least whole number that Python does not write out, and a model file could not hold
+Label: TypeAlias = str | int | float
+LabelsLike: TypeAlias = "ArrayLike | Sequence[Collection[Label]] | scipy.sparse.sparray | scipy.sparse.spmatrix"
+
+
+def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
+    """The labels of each example as a list, from a list of label lists, one label each, or an indicator matrix.
+
+    A label is text or a number: what can be stored and compared.
+    """
+    given: Any = Y
+    return as_label_lists(given, n_rows)
+
+
+def as_label_lists(Y: Any, n_rows: int) -> list[list[Label]]:
+    if isinstance(Y, list) and len(Y) == n_rows and are_plain(Y):
+        return Y
+    if scipy.sparse.issparse(Y):
+        rows = compressed(Y, "Y")
+        lists = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])] if Y.shape[0] else []
+    else:
+        if hasattr(Y, "to_numpy") or hasattr(Y, "__array__"):  # a column of a pandas or polars frame, say
+            Y = Y.to_numpy() if hasattr(Y, "to_numpy") else np.asarray(Y)
+        if isinstance(Y, np.ndarray) and Y.ndim == 2 and Y.shape[1] == 1 and Y.dtype != object:
+            Y = Y[:, 0]
+        if isinstance(Y, np.ndarray) and Y.ndim == 2:
+            if Y.dtype.kind not in "biuf":
+                raise InputError("a two-dimensional Y must be an indicator matrix of 0 and 1")
+            lists = [np.flatnonzero(row).tolist() for row in Y]
+        elif isinstance(Y, np.ndarray) and Y.dtype != object:
+            lists = [[label] for label in Y.tolist()]
+        elif isinstance(Y, (str, bytes)) or not hasattr(Y, "__len__"):
+            what = "; this requires y to be passed, but the target y is None" if Y is None else ""
+            raise InputError(f"the labels must come as a list of label lists, or as one label for each example{what}")
+        else:
+            lists = [one_example(labels) for labels in Y]
+    check_count(len(lists), n_rows)
+    for row, labels in enumerate(lists):
+        for label in labels:
+            if not is_label(label):
+                raise InputError(f"the label {shown(label)} of example {row} is neither text nor a number")
+    return lists
+
+
+def indicator_columns(Y: Any) -> int | None:
+    """How many columns the indicator matrix Y has; None if it is none. One column of labels is no matrix."""
+    shape: tuple[int, ...] = getattr(Y, "shape", ())
+    if len(shape) == 2 and (shape[1] != 1 or scipy.sparse.issparse(Y)):
+        return int(shape[1])
+    if len(shape) == 2:
+        warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
+    return None
+
+
+def class_list(classes: LabelsLike) -> list[list[Label]]:
+    """The labels that ``classes`` names, each as the label list of one example."""
+    try:
+        if scipy.sparse.issparse(classes):
+            raise TypeError
+        listed = one_example(classes) if isinstance(classes, (set, frozenset)) else list(classes)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(f"classes must be a list of labels, not {shown(classes)}") from None
+    return label_lists(listed, len(listed))
+
+
+def as_array(names: Sequence[Label]) -> NDArray[np.generic]:
+    """Labels as an array: of text or of numbers where such an array holds every one of them as it is."""
+    values: list[Any] = list(names)
+    kinds = set(map(type, values))
+    if (kinds == {int} and max(map(abs, values)) < 2**63) or kinds in ({bool}, {float}):
+        return np.array(values)
+    if kinds == {str} and max(map(len, values)) <= LONG and not any(name.endswith("\0") for name in values):
+        return np.array(values)  # NumPy takes a last NUL for room that is not used, and gives all texts the same room
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def shown(value: object) -> str:
+    """A value as a sentence shows it: on one line, and not at full length."""
+    said = " ".join(repr(value).split())
+    return said if len(said) <= 60 else f"{said[:59]}…"
+
+
+def check_count(found: int, n_rows: int) -> None:
+    if found != n_rows:
+        raise InputError(f"there are {n_rows} examples but labels for {found}; each example needs its own")
+
+
+def are_plain(Y: list[Any]) -> bool:
+    """Whether these are lists of text and whole numbers: what most come as, and there is nothing to look at."""
+    return set(map(type, Y)) <= {list} and set(map(type, chain.from_iterable(Y))) <= {str, int}
+
+
+def one_example(labels: Any) -> list[Label]:
+    if isinstance(labels, (list, tuple)):
+        return list(map(as_label, labels))
+    if isinstance(labels, np.ndarray):
+        return list(map(as_label, labels.tolist())) if labels.ndim else [as_label(labels.item())]
+    if isinstance(labels, (set, frozenset)):
+        own = list(map(as_label, labels))
+        if all(map(is_label, own)):
+            own.sort(key=lambda label: (str(type(label)), label))  # a set's own order changes from run to run
+        return own
+    return [as_label(labels)]
+
+
+def as_label(label: Any) -> Label:
+    """A label of NumPy's or of a subclass (an enumeration's, say) as Python's own: what a model file gives back."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if type(label) in (str, int, float, bool):
+        return label
+    for kind in (str, int, float):
+        if isinstance(label, kind):
+            return str.__str__(label) if kind is str else kind(label)
+    return label
+
+
+def is_label(label: Any) -> bool:
+    return isinstance(label, (str, int, float)) and (not isinstance(label, float) or bool(np.isfinite(label)))

@@ -1,0 +1,70 @@
+"""Batches of texts and their labels, on their way to be learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from shortlist.arrays.given_labels import LabelsLike
+from shortlist.arrays.rows import Rows
+from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
+from shortlist.text.taken import Taken
+from shortlist.text.vectorizer import TextVectorizer
+
+Batch: TypeAlias = Examples | tuple[Sequence[str], LabelsLike]  # texts and their labels
+
+
+def texts_and_labels(batch: Batch) -> tuple[Sequence[str], LabelsLike]:
+    """The texts of a batch and their labels."""
+    return (texts_of(batch), batch.labels or []) if isinstance(batch, Examples) else batch
+
+
+def texts_of(examples: Examples) -> Sequence[str]:
+    """The texts of a batch, refused where it holds rows."""
+    if examples.texts is None:
+        raise InputError("the model takes texts, and the data hold rows of features; train another model on them")
+    return examples.texts
+
+
+@dataclass
+class TakenUp:
+    """Texts that were taken up, on their way to be learned."""
+
+    taken: Taken
+    rows: Rows
+    labels: NumberedLabels
+    n_learned: int = 0
+
+    @classmethod
+    def of(cls, text: TextVectorizer, texts: Sequence[str], labels: NumberedLabels) -> TakenUp:
+        taken = text.take(texts, single=labels.sets.single)
+        return cls(taken, text.weighted(taken.rows), labels)
+
+    def give_back(self, text: TextVectorizer) -> None:
+        """Learning was stopped: the text part forgets those that were not learned."""
+        text.give_back(self.taken, self.n_learned)
+
+
+class LabelBatches:
+    """The labels of one batch after the other, put together."""
+
+    def __init__(self) -> None:
+        self._names = LabelIndex()
+        self._sets: list[LabelSets] = []
+        self._columns: list[int | None] = []
+
+    def add(self, Y: LabelsLike, n: int) -> LabelSets:
+        """Take up the labels of the next n examples, and give them as numbers."""
+        labels = numbered(Y, n)
+        self._sets.append(self._names.learn(labels, n))
+        self._columns.append(labels.columns)
+        return self._sets[-1]
+
+    def all(self) -> NumberedLabels:
+        """The labels of all batches; those of an indicator matrix if all came as such."""
+        known = [n for n in self._columns if n is not None]
+        columns = max(known) if known and len(known) == len(self._columns) else None
+        return NumberedLabels(self._names.names, LabelSets.stack(self._sets), columns)

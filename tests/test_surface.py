@@ -1,0 +1,103 @@
+"""The public surface: what ``import shortlist`` shows is the same wherever it is written, and its types are real."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import shortlist
+from shortlist.names import WHERE
+
+PACKAGE = Path(shortlist.__file__).parent
+# How many annotations of public signatures are Any, by room: never more, and fewer whenever one finds its type.
+MOST_ANY = {
+    "arrays": 20,
+    "cli": 5,
+    "concurrency": 1,
+    "distributed": 12,
+    "documents": 39,
+    "dual": 5,
+    "experiments": 14,
+    "files": 5,
+    "inputs": 10,
+    "labels": 1,
+    "names": 2,
+    "ranking": 1,
+    "ratings": 30,
+    "report": 1,
+    "server": 12,
+    "text": 5,
+    "texts": 1,
+}
+
+
+def test_every_public_name_is_written_in_all_places():
+    assert list(WHERE) == sorted(WHERE)
+    assert shortlist.__all__ == ["__version__", *WHERE]
+    assert dir(shortlist) == sorted(shortlist.__all__)
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    typed = {alias.asname: (node.module, alias.name) for node in block.body for alias in node.names}
+    assert typed == {name: (f"shortlist.{where}", name) for name, where in WHERE.items()}
+
+
+def test_nothing_else_is_there_before_it_is_asked_for():
+    """Modules of the package appear as they are imported; beside them there are only names that are written down."""
+    code = "import shortlist; print(sorted(name for name in vars(shortlist) if not name.startswith('__')))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert ast.literal_eval(printed) == ["Any", "TYPE_CHECKING", "VERSION", "WHERE", "names", "public"]
+
+
+def test_every_public_name_can_be_had():
+    for name in WHERE:
+        found = getattr(shortlist, name)
+        assert found.__name__ == name
+        assert vars(sys.modules[f"shortlist.{WHERE[name]}"])[name] is found
+
+
+def is_public(name: str) -> bool:
+    return not name.startswith("_") or name in ("__init__", "__call__", "__iter__", "__getitem__")
+
+
+def annotations_that_are_any(source: str) -> list[str]:
+    """The public functions and methods of a file, and their parameters, whose type is just Any."""
+    found = []
+
+    def look(body, prefix=""):
+        for node in body:
+            if isinstance(node, ast.ClassDef) and is_public(node.name):
+                look(node.body, f"{prefix}{node.name}.")
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and is_public(node.name):
+                arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+                typed = [(argument.arg, argument.annotation) for argument in arguments] + [("return", node.returns)]
+                found.extend(f"{prefix}{node.name}({name})" for name, kind in typed if is_any(kind))
+
+    look(ast.parse(source).body)
+    return found
+
+
+def is_any(annotation: ast.expr | None) -> bool:
+    """Whether it is Any, or a choice of which Any is one."""
+    if isinstance(annotation, ast.BinOp):
+        return is_any(annotation.left) or is_any(annotation.right)
+    return isinstance(annotation, ast.Name) and annotation.id == "Any"
+
+
+def test_any_is_found():
+    source = """
+class A:
+    def f(self, x: Any, y: int = 2) -> Any | None: ...
+    def _g(self, x: Any): ...
+def h(z: list[Any]): ...
+"""
+    assert annotations_that_are_any(source) == ["A.f(x)", "A.f(return)"]
+
+
+def test_public_types_are_real():
+    found: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        inside = path.relative_to(PACKAGE)
+        own = [f"{inside}: {one}" for one in annotations_that_are_any(path.read_text(encoding="utf-8"))]
+        found.setdefault(inside.with_suffix("").parts[0], []).extend(own)
+    too_many = {room: own for room, own in found.items() if len(own) > MOST_ANY.get(room, 0)}
+    assert not too_many
