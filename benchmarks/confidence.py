@@ -25,10 +25,10 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 import shortlist as sl
 from shortlist.arrays.validation import as_rows
-from shortlist.models.categorizer import default_text
 from shortlist.models.confidence import F1, Confidence, Precision, groups_of
 from shortlist.models.confidence.honest import known_only, mark_known, stretches
 from shortlist.models.confidence.reliability import calibration_error
+from shortlist.models.text_batches import default_text
 
 DEPTH = 100  # labels of each ranking
 WITHOUT = "--without-rivals"

@@ -66,3 +66,19 @@ def test_imports_go_down_the_list(path):
 def test_every_public_name_is_there():
     for name in shortlist.__all__:
         assert getattr(shortlist, name) is not None
+
+
+def test_no_files_of_the_server_import_each_other_in_a_circle():
+    """Not even inside of functions."""
+    files = {f"shortlist.server.{path.stem}": path for path in PACKAGE.glob("server/*.py") if path.stem != "__init__"}
+    needs = {}
+    for name, path in files.items():
+        found = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        needs[name] = found & files.keys()
+    while free := [name for name, needed in needs.items() if not needed & needs.keys()]:
+        for name in free:
+            del needs[name]
+    assert not needs, f"some of these import each other: {', '.join(sorted(needs))}"

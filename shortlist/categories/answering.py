@@ -129,6 +129,8 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
         if self._label_columns is not None:
             return self._indicated(rows, self._label_columns)
         best = self._rank_rows(rows, k=1).ids[:, 0]
+        if not len(self._labels):
+            raise InputError(f"this {type(self).__name__} has learned no label yet, and can predict none")
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
 
     def _indicated(self, rows: Rows, n_columns: int) -> Longs:

@@ -13,8 +13,8 @@ from sklearn.base import clone
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
 from shortlist.measures import evaluate, sign_test, wilcoxon
-from shortlist.models.categorizer import default_text
 from shortlist.models.learners import named
+from shortlist.models.text_batches import default_text
 from shortlist.text.vectorizer import TextVectorizer
 
 MEASURES = ("R1", "R5", "MRR")

@@ -24,17 +24,13 @@ from shortlist.labels import NumberedLabels, numbered
 from shortlist.models.category_model import CategoryModel, RankedLabels
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
-from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, texts_and_labels, texts_of
+from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, default_text, texts_and_labels, texts_of
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import as_texts, blocks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-
-def default_text() -> TextVectorizer:
-    return TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth")
 
 
 class Categorizer(ClassifierMixin, CategoryModel):

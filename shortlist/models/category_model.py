@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label
+from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.prefetch import prefetch
@@ -157,6 +158,16 @@ class CategoryModel(Model[JudgedRanking]):
         """All labels, in order of first appearance."""
         self._check_fitted()
         return self.learner_.classes_
+
+    @property
+    def label_counts_(self) -> Longs:
+        """How many examples each label was learned from, in the order of ``classes_``."""
+        self._check_fitted()
+        return self.learner_.label_counts_
+
+    def knows(self, label: Any) -> bool:
+        """Whether the label was learned."""
+        return bool(self.learner_.label_numbers([[label]]).ids[0] < self.label_counts_.size)
 
 
 def _on_one_line(label: Any) -> str:

@@ -11,13 +11,14 @@ from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.files.store import load
 from shortlist.models.base import TASKS, Model, Task
-from shortlist.models.categorizer import Categorizer, default_text
+from shortlist.models.categorizer import Categorizer
 from shortlist.models.document_ranker import DocumentRanker
 from shortlist.models.learners import changed, named
 from shortlist.models.memory import LEAST
 from shortlist.models.rater import Rater, default_learner
 from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.models.sizes import MOST
+from shortlist.models.text_batches import default_text
 
 TEXT = "text."  # what the settings of the text part begin with
 

@@ -68,3 +68,8 @@ class LabelBatches:
         known = [n for n in self._columns if n is not None]
         columns = max(known) if known and len(known) == len(self._columns) else None
         return NumberedLabels(self._names.names, LabelSets.stack(self._sets), columns)
+
+
+def default_text() -> TextVectorizer:
+    """How a Categorizer reads texts if it is not told."""
+    return TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth")

@@ -8,7 +8,10 @@ the journal holds after it, one example at a time.
     ledger.py       the file under it: opened, checked, written      salvage.py   the sound part of a damaged one
     chain.py        a checksum from row to row                       ending.py    the end of the chain, written down
     snapshots.py    model files beside the journal                   replica.py   a model that follows the journal
-    app.py          the HTTP interface, in the shapes of schemas.py  browse.py    labels by name
+    snapshot_writer.py  the process that writes one
+    app.py          all routes, with what is around them             context.py   what the routes share
+    ranking.py, learning.py, looking.py, operations.py               the routes, in the shapes of schemas.py
+    responses.py    answers and errors                               label_search.py  labels by name
     connections.py  limits before anything is asked                  direct.py    routes without detours
     middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals
     background.py   what goes on beside the requests                 metrics.py, logs.py, page/

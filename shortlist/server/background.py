@@ -6,7 +6,7 @@ import asyncio
 import multiprocessing
 import time
 
-from shortlist.server import snapshots
+from shortlist.server import snapshot_writer
 from shortlist.server.ledger import JournalError
 from shortlist.server.logs import log, log_failure
 from shortlist.server.metrics import Metrics
@@ -52,7 +52,8 @@ async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics)
 
 
 async def _write(settings: Settings) -> bool:
-    process = multiprocessing.get_context("spawn").Process(target=snapshots.main, args=(settings.folder,), daemon=True)
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=snapshot_writer.main, args=(settings.folder,), daemon=True)
     process.start()
     try:
         while process.is_alive():

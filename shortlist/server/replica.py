@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from sklearn.base import clone
 
 from shortlist.errors import InputError
+from shortlist.models.categorizer import Categorizer
 from shortlist.server import snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import Version
 from shortlist.server.logs import log
 
 FIRST = 5  # the rolling measures look at so many labels
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
 
 
 class Replica:
@@ -51,15 +58,13 @@ class Replica:
 
     def warm_up(self) -> None:
         """Compile or load the inner loops, so that the first request need not wait for it."""
-        from sklearn.base import clone
-
         clone(self.model).learn("a first example", ["a label"]).rank("example")
         self.rank("example", 1)
 
     def check_can_learn(self) -> None:
         """Refuse a model that cannot go on learning."""
-        if not hasattr(self.model.learner_, "partial_fit"):
-            raise InputError(f"{type(self.model.learner_).__name__} cannot go on learning; serve it with --read-only")
+        if not self.model.can_learn:
+            raise InputError(f"{self.model.describe()['learner']} cannot go on learning; serve it with --read-only")
 
     def see_snapshots(self) -> None:
         """Look up the newest snapshot: the number of its last example, and its size."""
@@ -107,10 +112,15 @@ class Replica:
 
     # Reading.
 
-    async def look(self, work: Callable[..., Any], *arguments: Any) -> Any:
+    async def look(
+        self,
+        work: Callable[Concatenate[Categorizer, Arguments], Found],
+        *arguments: Arguments.args,
+        **named: Arguments.kwargs,
+    ) -> Found:
         """Have a long look at the model in another thread: ``work(model, *arguments)``."""
         await self.reading.acquire()
-        looking = asyncio.get_running_loop().run_in_executor(None, work, self.model, *arguments)
+        looking = asyncio.get_running_loop().run_in_executor(None, partial(work, self.model, *arguments, **named))
         looking.add_done_callback(lambda _: self.reading.release())
         return await asyncio.shield(looking)
 
@@ -127,7 +137,3 @@ class Replica:
     def label(self, name: str) -> Any:
         """The label of that name. Labels that came with the model may be numbers; their names are text."""
         return self._numbers.get(name, name)
-
-    def knows(self, label: Any) -> bool:
-        learner = self.model.learner_
-        return bool(learner.label_numbers([[label]]).ids[0] < learner.label_counts_.size)

@@ -20,13 +20,12 @@ from shortlist.errors import InputError, ShortlistError
 from shortlist.server import snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.logs import AsEvents, log
+from shortlist.server.replica import Replica
 from shortlist.server.salvage import salvage
 from shortlist.server.settings import Settings
 
 if TYPE_CHECKING:
     import uvicorn
-
-    from shortlist.server.replica import Replica
 
 GRACE = 10  # seconds for requests to end after a signal to stop
 PAUSE = 1.0  # seconds at the least between two starts of a worker
@@ -44,8 +43,6 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
             snapshots.take_base(settings.folder, model)
         if settings.workers > 1:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = stack.enter_context(tempfile.TemporaryDirectory())
-        from shortlist.server.replica import Replica
-
         began = time.perf_counter()
         if settings.salvage:
             for sentence in salvage(settings.folder):
@@ -137,6 +134,7 @@ def run(
 def make_server(replica: Replica, settings: Settings, worker: int = 0) -> uvicorn.Server:
     import uvicorn
 
+    # Only now: metrics are shared between processes if the environment says so when their library is imported.
     from shortlist.server.app import make_app
     from shortlist.server.connections import limited
 
@@ -152,8 +150,6 @@ def run_forked(
     replica: Replica | None, settings: Settings, sockets: list[socket.socket], worker: int, supervisor: int
 ) -> None:  # fmt: skip
     """Serve in a process forked from the supervisor, for as long as that one lives."""
-    from shortlist.server.replica import Replica
-
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, signal.SIG_DFL)  # while it starts, there is nothing to be finished first
 

@@ -2,27 +2,23 @@
 
 The state directory holds ``base.shortlist``, the model that serving began with, the journal, and the newest snapshots,
 each named after the moment of the journal that it holds and the journal's checksum there: a journal that says
-something else by then is not the one that the snapshot was learned from. A snapshot is written by a process of its own,
-which does what a start-up does and saves the result: the server that ranks and learns is never held up by it.
+something else by then is not the one that the snapshot was learned from. snapshot_writer.py writes them.
 """
 
 from __future__ import annotations
 
-import contextlib
 import filecmp
 import os
 import re
 import shutil
-import signal
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from shortlist.errors import InputError, ModelFileError, ShortlistError
+from shortlist.errors import InputError, ModelFileError
+from shortlist.files.store import load
+from shortlist.models.categorizer import Categorizer
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import JournalError, Version
-from shortlist.server.logs import log
 
 BASE = "base.shortlist"
 LOCK = "lock"
@@ -73,10 +69,8 @@ def take_base(folder: Path, model: Path) -> None:
         raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
 
 
-def opened(path: Path) -> Any:
+def opened(path: Path) -> Categorizer:
     """The model in a file, if it is one that can be served."""
-    from shortlist import Categorizer, load
-
     model = load(path)
     if not isinstance(model, Categorizer):
         raise InputError(f"the server ranks categories of texts; this model is a {type(model).__name__}")
@@ -109,7 +103,7 @@ def strangers(folder: Path, journal: Journal) -> list[Path]:
     return found
 
 
-def newest_good(folder: Path, journal: Journal) -> tuple[Version, Any, list[str]]:
+def newest_good(folder: Path, journal: Journal) -> tuple[Version, Categorizer, list[str]]:
     """The newest snapshot that can be trusted and holds nothing taken back since; and what was wrong with others.
 
     The version says which moment of the journal the model is at. Having none of the undone examples, it is at the
@@ -139,48 +133,3 @@ def remove_old(folder: Path, journal: Journal) -> None:
             path.unlink()
     for draft in folder.glob(".snapshot-*"):  # left behind by a writer that was killed
         draft.unlink()
-
-
-def write(folder: Path) -> Path | None:
-    """Write a snapshot of the journal as it is now; None if there is nothing new."""
-    from shortlist.server.replica import Replica
-
-    replica = Replica(folder)
-    try:
-        seal = replica.journal.seal(replica.version)
-        assert seal is not None, "the model has learned what the journal holds"
-        path = path_of(folder, replica.version, seal)
-        if replica.version.examples == 0 or path.exists():
-            return None
-        replica.model.save(path)
-        remove_old(folder, replica.journal)
-        return path
-    finally:
-        replica.close()
-
-
-@contextlib.contextmanager
-def only_one(folder: Path) -> Iterator[bool]:
-    """Whether this process alone writes snapshots."""
-    import fcntl
-
-    with open(folder / "snapshots.lock", "wb") as held:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            alone = True
-        except BlockingIOError:
-            alone = False
-        yield alone
-
-
-def main(folder: Path) -> None:
-    """Write a snapshot, gently: the body of the process that does so. It ends with code 1 if that fails."""
-    os.nice(5)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process itself
-    try:
-        with only_one(folder) as alone:
-            if alone:
-                write(folder)
-    except ShortlistError as problem:
-        log("snapshot", "error", problem=str(problem))
-        sys.exit(1)

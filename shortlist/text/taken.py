@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from shortlist.arrays.rows import Rows
+from shortlist.text.saving import SavedVectorizer
 from shortlist.text.settings import Settings
-
-if TYPE_CHECKING:
-    from shortlist.text.vectorizer import TextVectorizer
 
 
 class Taken(NamedTuple):
@@ -21,7 +19,7 @@ class Taken(NamedTuple):
     n_features: int
     after: tuple[int, int]  # documents and features
 
-    def give_back(self, vectorizer: TextVectorizer, n_kept: int) -> None:
+    def give_back(self, vectorizer: SavedVectorizer, n_kept: int) -> None:
         """Forget all these texts but the first few, unless others have been taken up since."""
         weighting, vocabulary = vectorizer._weighting, vectorizer.vocabulary_
         if self.after != (weighting.m, vectorizer.n_features_):

@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import time
 
 import pytest
 
@@ -46,6 +47,17 @@ def test_headers_are_limited(folder):  # noqa: F811
         assert server.post("/v1/rank", json={"text": "a" * 100_000}).status_code == 200, "a body is not a header"
 
 
+def test_a_body_is_no_header(folder):  # noqa: F811
+    """However it comes: in one piece or in several, each larger than a header may be."""
+    body = b'{"text": "%s"}' % (b"wheat " * 2000)
+    with in_thread(folder, limits=Limits(header=2000)) as server, opened(server) as connection:
+        connection.sendall(ASK + b"Content-Length: %d\r\n\r\n" % len(body))
+        for piece in range(0, len(body), 4000):
+            time.sleep(0.2)  # so that the server reads it alone
+            connection.sendall(body[piece : piece + 4000])
+        assert connection.recv(2**16).startswith(b"HTTP/1.1 200")
+
+
 def test_trailers_are_limited(folder):  # noqa: F811
     start = ASK + b"Transfer-Encoding: chunked\r\n\r\n"
     with in_thread(folder, limits=Limits(header=2000)) as server, opened(server) as connection:
@@ -66,10 +78,16 @@ def test_idle_connections_are_closed(folder, said):  # noqa: F811
 
 
 def test_new_connections_come_in_the_place_of_idle_ones(folder):  # noqa: F811
-    with in_thread(folder, limits=Limits(connections=5)) as server, contextlib.ExitStack() as stack:
-        idle = [stack.enter_context(opened(server)) for _ in range(20)]
+    limits = Limits(connections=5, idle=600)  # none is closed for being idle
+    with in_thread(folder, limits=limits) as server, contextlib.ExitStack() as stack:
+        oldest = stack.enter_context(opened(server))
+        while not server.connections:
+            time.sleep(0.01)
+        time.sleep(0.1)  # or the others would be as old by the server's clock
+        for _ in range(20):
+            stack.enter_context(opened(server))
         assert server.best("wheat")
-        assert all_of(idle[0]) == b"", "the one that was idle for longest"
+        assert all_of(oldest) == b"", "the one that was idle for longest"
 
 
 def test_busy_connections_keep_their_places(folder):  # noqa: F811

@@ -51,23 +51,22 @@ def in_thread(folder, token=None, **settings):
 
     chosen = Settings(folder, port=0, token=token, **settings)
     replica = Replica(folder, chosen.read_only)
-    listening = listen(chosen)
-    server = make_server(replica, chosen)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
     headers = {} if token is None else {"authorization": f"Bearer {token}"}
-    host, port = listening.getsockname()
-    try:
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.01)
-        with Client(base_url=f"http://{host}:{port}", headers=headers, timeout=60) as client:
-            client.replica = replica
-            yield client
-    finally:
-        server.should_exit = True
-        thread.join()
-        listening.close()
+    with listen(chosen) as listening:
+        host, port = listening.getsockname()
+        server = make_server(replica, chosen)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            while not server.started:
+                assert thread.is_alive()
+                time.sleep(0.01)
+            with Client(base_url=f"http://{host}:{port}", headers=headers, timeout=60) as client:
+                client.replica, client.connections = replica, server.server_state.connections
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 class Process:

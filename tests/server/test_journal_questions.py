@@ -10,6 +10,7 @@ from shortlist.server.journal import Example, Journal, Version
 @pytest.fixture
 def journal(tmp_path):
     """Five examples; the second and the fourth were taken back, the fourth first."""
+    Journal.begin(tmp_path)
     opened = Journal(tmp_path)
     labelled = enumerate(zip("abcde", "vwxyé", strict=True))
     opened.append([[Example(text, [label], place=n) for n, (text, label) in labelled]])

@@ -1,13 +1,18 @@
 """A server that only reads needs no more than to read."""
 
+import multiprocessing.popen_fork  # noqa: F401  which would be imported late
 import os
+import shutil
+import sys
 
 import pytest
 
 from shortlist.server.ledger import FILE, JournalError
 from shortlist.server.replica import Replica
-from shortlist.server.serving import check_journal
-from tests.server.servers import in_thread
+from shortlist.server.serving import check_journal, serve
+from shortlist.server.settings import Settings
+from tests.hostile.kills import Forked
+from tests.server.servers import Client, in_thread
 from tests.server.test_damage import commit_and_crash, settle
 
 
@@ -15,6 +20,11 @@ from tests.server.test_damage import commit_and_crash, settle
 def nothing_may_be_written(folder):
     """A function that makes the folder read-only, for this user too."""
     was = os.geteuid()
+    elsewhere = shutil.copytree(folder, folder.with_name("elsewhere"))
+    with in_thread(elsewhere, read_only=True) as server:  # so that whatever is imported late has been
+        server.best("wheat")
+        server.get("/v1/journal")
+        server.replica.warm_up()
 
     def lock():
         for path in folder.iterdir():
@@ -41,6 +51,30 @@ def test_after_a_clean_stop(folder, nothing_may_be_written):
         assert server.best("text 7") == ["x"]
         assert len(server.get("/v1/journal").text.splitlines()) == 20
     assert sorted(folder.iterdir()) == before
+
+
+class WithoutLog(Forked):
+    """A server that writes no log into its folder."""
+
+    @staticmethod
+    def _run(folder, settings, there):
+        os.setsid()
+        with open(os.devnull, "w") as sys.stderr:
+            serve(Settings(folder, port=0, **settings), None, there.send)
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
+def test_from_start_to_stop(folder, nothing_may_be_written):
+    commit_and_crash(folder, 20)
+    settle(folder)
+    nothing_may_be_written()
+    server = WithoutLog(folder, read_only=True)
+    try:
+        with Client(base_url=server.url, timeout=60) as client:
+            assert client.ask("model")["journal"] == 20
+            assert client.best("text 7") == ["x"]
+    finally:
+        server.kill()
 
 
 def test_after_a_crash(folder, nothing_may_be_written):

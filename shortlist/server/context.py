@@ -1,0 +1,55 @@
+"""What the routes share: the model that they ask, the journal that they write to, and what is counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from shortlist.models.categorizer import Categorizer
+from shortlist.server.metrics import Metrics, Speedometer
+from shortlist.server.replica import Replica
+from shortlist.server.settings import Limits, Settings
+from shortlist.server.writer import Writer
+
+
+class Context:
+    """One process of a server, as its routes see it."""
+
+    def __init__(self, replica: Replica, settings: Settings) -> None:
+        self.replica, self.settings = replica, settings
+        self.metrics, self.speed = Metrics(), Speedometer()
+        self._writer: Writer | None = None
+
+    def open(self) -> None:
+        """Begin to serve: a server that learns writes to the journal."""
+        if not self.settings.read_only:
+            self._writer = Writer(self.settings.folder)
+
+    def close(self) -> None:
+        """Finish what was asked for."""
+        if self._writer is not None:
+            self._writer.close()
+        self.replica.close()
+
+    @property
+    def limits(self) -> Limits:
+        return self.settings.limits
+
+    @property
+    def model(self) -> Categorizer:
+        """The model as it is now; taking an example back puts another in its place."""
+        return self.replica.model
+
+    def writer(self) -> Writer:
+        """For who may change the model."""
+        if self._writer is None:
+            raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
+        return self._writer
+
+    def known_label(self, name: str) -> Any:
+        """The label of that name, which must have been learned."""
+        label = self.replica.label(name)
+        if not self.model.knows(label):
+            raise HTTPException(404, f"the label {name!r} has not been learned")
+        return label

@@ -1,0 +1,57 @@
+"""Routes that change the model: learning examples, and taking one back."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter, Response
+from starlette.exceptions import HTTPException
+
+from shortlist.server import schemas
+from shortlist.server.context import Context
+from shortlist.server.direct import DirectRoute
+from shortlist.server.journal import Example
+from shortlist.server.responses import ASKING, answers, as_json
+
+
+class LearningRoutes:
+    """Learns and unlearns; answers when it is on disk and in the model."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def router(self) -> APIRouter:
+        router = APIRouter(route_class=DirectRoute)
+        router.post("/v1/learn", **answers(schemas.LearnAnswer, 403, 409, 507, *ASKING))(self.learn)
+        router.post("/v1/undo", **answers(schemas.UndoAnswer, 403, 404, 507, *ASKING))(self.undo)
+        return router
+
+    async def learn(self, question: schemas.LearnQuestion) -> Response:
+        """Learn examples, all or none. The answer comes when they are on disk and in the model."""
+        context, replica, writer = self._context, self._context.replica, self._context.writer()
+        context.limits.check_texts([one.text for one in question.examples])
+        context.limits.check_labels([one.labels for one in question.examples])
+        examples = []
+        for one in question.examples:
+            names = [replica.label(name) for name in dict.fromkeys(one.labels)]
+            examples.append(Example(one.text, names, one.key, replica.place(one.text, names)))
+            await asyncio.sleep(0)
+        context.model.check_labels([one.labels for one in examples])
+        receipts = await writer.append(examples)
+        await replica.catch_up()
+        context.metrics.learned.inc(sum(receipt.new for receipt in receipts))
+        learned = [
+            {"number": receipt.number, "new": receipt.new, "place": example.place}
+            for receipt, example in zip(receipts, examples, strict=True)
+        ]
+        return as_json({"learned": learned})
+
+    async def undo(self, question: schemas.UndoQuestion) -> Response:
+        """Take an example back. The answer comes when the model is what it would be without it."""
+        context, replica, writer = self._context, self._context.replica, self._context.writer()
+        if question.number > replica.journal.version().examples:
+            raise HTTPException(404, f"there is no example {question.number}")
+        new = await writer.undo(question.number)
+        await replica.catch_up()
+        context.metrics.undone.inc(new)
+        return as_json({"number": question.number, "new": new})

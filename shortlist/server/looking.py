@@ -1,0 +1,108 @@
+"""Routes that look at the model and at what it has learned, and change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import StreamingResponse
+
+from shortlist.models.categorizer import Categorizer
+from shortlist.server import schemas
+from shortlist.server.context import Context
+from shortlist.server.label_search import LabelSearch
+from shortlist.server.responses import JSON_LINES, answers, as_json
+
+PIECE = 2**16  # bytes of a long answer sent at a time
+
+Name = Annotated[str, Query(max_length=200)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+class LookingRoutes:
+    """Describes the model, finds labels and connections, lists examples."""
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._replica = context, context.replica
+        self._labels = LabelSearch(context.model)
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+        router.get("/v1/model", **answers(schemas.ModelAnswer))(self.model)
+        router.get("/v1/labels", **answers(schemas.LabelsAnswer, 422))(self.find_labels)
+        router.get("/v1/label", **answers(schemas.ConnectionsAnswer, 404, 422))(self.of_label)
+        router.get("/v1/feature", **answers(schemas.ConnectionsAnswer, 422))(self.of_feature)
+        router.get("/v1/examples", **answers(schemas.EntriesAnswer, 422))(self.examples)
+        router.get("/v1/journal", response_class=Response, **answers(str, 422))(self.export)
+        return router
+
+    async def model(self) -> Response:
+        """What the model is, how good it was on the last examples before it learned them, and how fast it is."""
+        context, replica = self._context, self._replica
+        replica.see_snapshots()
+        journal, undone = replica.journal.counts()
+        about: dict[str, Any] = {"edges": None} | context.model.describe() | context.model.parameters()
+        return as_json(about | {
+            "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
+            "bytes": replica.bytes, "read_only": context.settings.read_only, "limits": asdict(context.limits),
+            "rolling": rolling(replica.journal.places()[::-1]), "speed": context.speed.read(),
+        })  # fmt: skip
+
+    async def find_labels(
+        self,
+        q: Annotated[str, Query(max_length=200, description="Letters that the label contains.")] = "",
+        limit: Limit = 20,
+        offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    ) -> Response:
+        """Find labels by a part of their names, with the number of examples that each was learned from."""
+        if self._labels.model is not self._context.model:
+            self._labels = LabelSearch(self._context.model)
+        return as_json(self._labels.find(q, offset, limit))
+
+    async def of_label(self, name: Name, limit: Limit = 20) -> Response:
+        """The features with the strongest connections to a label, and the share of their weight that goes there."""
+        label = self._context.known_label(name)
+        return as_connections(await self._replica.look(Categorizer.strongest, label, limit))
+
+    async def of_feature(self, name: Name, limit: Limit = 20) -> Response:
+        """The labels that a word alone speaks for."""
+        return as_connections(self._replica.rank(name, limit))
+
+    async def examples(
+        self,
+        limit: Limit = 20,
+        before: Annotated[int | None, Query(ge=1, le=2**53, description="Only those with smaller numbers.")] = None,
+    ) -> Response:
+        """The examples learned last, newest first."""
+        entries = [asdict(entry) for entry in self._replica.journal.entries(before, limit)]
+        return as_json({"examples": [entry | {"text": entry["text"][:200]} for entry in entries]})
+
+    async def export(self) -> Response:
+        """All examples learned and not taken back, as JSON lines: a training file like any other.
+
+        It may take as long as it needs while it is being read; a connection that ends before the last chunk has not
+        brought all of it.
+        """
+        return StreamingResponse(self._lines(), media_type=JSON_LINES)
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        number, chunk = self._replica.journal.lines(0)
+        while chunk:
+            for piece in range(0, len(chunk), PIECE):  # the middleware's clock starts anew with each piece taken
+                yield chunk[piece : piece + PIECE]
+            number, chunk = self._replica.journal.lines(number)
+
+
+def rolling(places: list[int | None]) -> dict[str, Any]:
+    """How many of the last examples had their label first, and how many among the first five."""
+    measured: dict[str, Any] = {"window": len(places), "places": places}
+    for k in (1, 5):
+        hits = [place is not None and place <= k for place in places]
+        measured[f"R{k}"] = sum(hits) / len(hits) if hits else None
+    return measured
+
+
+def as_connections(pairs: list[tuple[Any, float]]) -> Response:
+    return as_json({"connections": [{"name": name, "weight": weight} for name, weight in pairs]})

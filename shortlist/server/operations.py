@@ -1,0 +1,60 @@
+"""Routes for who runs the server, and the files of its page."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from fastapi import APIRouter, Response
+from starlette.exceptions import HTTPException
+
+from shortlist.server import schemas
+from shortlist.server.context import Context
+from shortlist.server.middleware import PAGE
+from shortlist.server.responses import answers, as_json
+
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+class OperationsRoutes:
+    """Says that the server is up, what it has counted, and gives the page."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._files = load_page()
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+        router.get("/healthz", **answers(schemas.Health))(self.healthz)
+        router.get("/metrics", include_in_schema=False)(self.prometheus)
+        router.get("/", include_in_schema=False)(self.page)
+        router.get("/docs", include_in_schema=False)(self.documentation)
+        router.get(PAGE + "{name}", include_in_schema=False)(self.page_file)
+        return router
+
+    async def healthz(self) -> Response:
+        """Whether the server is up."""
+        return as_json({"status": "ok"})
+
+    async def prometheus(self) -> Response:
+        metrics, about = self._context.metrics, self._context.model.describe()
+        for what in ("examples", "labels", "features", "edges"):
+            if what in about:
+                metrics.model.labels(what).set(about[what])
+        return Response(metrics.page(), media_type="text/plain; version=0.0.4")
+
+    async def page(self) -> Response:
+        return self._files["page.html"]
+
+    async def documentation(self) -> Response:
+        return self._files["docs.html"]
+
+    async def page_file(self, name: str) -> Response:
+        if name not in self._files:
+            raise HTTPException(404, "there is no such page")
+        return self._files[name]
+
+
+def load_page() -> dict[str, Response]:
+    """The files of the page, by name."""
+    every = (files("shortlist.server") / "page").iterdir()
+    return {one.name: Response(one.read_bytes(), media_type=KINDS[one.name.rpartition(".")[2]]) for one in every}

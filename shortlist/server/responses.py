@@ -1,0 +1,82 @@
+"""Answers: in JSON, and in the OpenAPI document; every error in the same shape, one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from shortlist.errors import InputError
+from shortlist.server import schemas
+from shortlist.server.journal import KeyUsed
+from shortlist.server.ledger import DiskFull, JournalError
+from shortlist.server.middleware import FAILED
+
+JSON_LINES = "application/jsonl"
+WORDS = {
+    400: "The request cannot be read.",
+    401: "The token is missing or wrong.",
+    403: "The server is read-only.",
+    404: "There is no such label or example.",
+    409: "The key was used for another example.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+    421: "The server does not go by this name.",
+    422: "A value is not what it should be.",
+    429: "Too many requests at a time; Retry-After says when to come back.",
+    431: "The header is too large.",
+    503: "It took too long, or the journal cannot be used.",
+    507: "The disk is full; nothing was changed.",
+}
+ASKING = (413, 415, 422)  # what may be wrong with a body
+STATUS_OF = {InputError: 422, KeyUsed: 409, DiskFull: 507, JournalError: 503}
+
+
+def as_json(value: Any) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json")
+
+
+def answers(model: type[Any], *statuses: int) -> dict[str, Any]:
+    """What a route may answer, for the OpenAPI document."""
+    every = (*statuses, 400, 401, 421, 429, 431, 503)
+    problems = {status: {"model": schemas.Problem, "description": WORDS[status]} for status in every}
+    answer = {"content": {JSON_LINES: {"schema": {"type": "string"}}}} if model is str else {"model": model}
+    return {"responses": {200: answer, **problems}}
+
+
+def explain_problems(app: FastAPI) -> None:
+    """Have every error answered with one sentence."""
+    for kind in STATUS_OF:
+        app.add_exception_handler(kind, _known)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(Exception, _inside)
+
+
+async def _known(_: Request, problem: Exception) -> Response:
+    status = next(STATUS_OF[kind] for kind in type(problem).__mro__ if kind in STATUS_OF)
+    return _problem(status, str(problem))
+
+
+async def _http(_: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    return _problem(problem.status_code, str(problem.detail), problem.headers)
+
+
+async def _validation(_: Request, problem: Exception) -> Response:
+    assert isinstance(problem, RequestValidationError)
+    first = problem.errors()[0]
+    where = ".".join(str(part) for part in first["loc"][1:]) or "the body"
+    return _problem(422, f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}")
+
+
+async def _inside(_: Request, problem: Exception) -> Response:
+    return _problem(500, FAILED)  # the middleware logs it
+
+
+def _problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode({"error": sentence}), status, headers, "application/json")
