@@ -25,6 +25,8 @@ class Ranking:
         Their scores.
     names : sequence
         The labels, by their numbers.
+    probabilities : ndarray of float64, default=None
+        How likely each label is to be right; NaN throughout if None.
 
     Attributes
     ----------
@@ -34,6 +36,8 @@ class Ranking:
         Their scores, in the same shape; NaN where there is no label.
     ids : ndarray of int32
         Their numbers.
+    probabilities : ndarray of float64
+        How likely each is to be right; NaN where that is not known, as in all rankings of a learner by itself.
 
     References
     ----------
@@ -51,23 +55,44 @@ class Ranking:
     [('a', 1.0)]
     """
 
-    def __init__(self, ids: NDArray[np.int32], scores: NDArray[np.float64], names: Sequence[Label]) -> None:
+    def __init__(
+        self,
+        ids: NDArray[np.int32],
+        scores: NDArray[np.float64],
+        names: Sequence[Label],
+        probabilities: NDArray[np.float64] | None = None,
+    ) -> None:
         self.ids = ids
         self.scores = scores
         self._names = names
+        self._probabilities = probabilities
 
     @classmethod
     def stack(cls, parts: Sequence[Ranking], k: int) -> Ranking:
         """Rankings of many from the same learner as one, with room for k labels each."""
         n = sum(len(part) for part in parts)
         ids, scores = np.empty((n, k), dtype=np.int32), np.empty((n, k))
+        known = any(part._probabilities is not None for part in parts)
+        chances = np.full((n, k), np.nan) if known else None
         first = 0
         for part in parts:
             width, rows = min(k, part.ids.shape[1]), slice(first, first + len(part))
             ids[rows, :width], ids[rows, width:] = part.ids[:, :width], -1
             scores[rows, :width], scores[rows, width:] = part.scores[:, :width], np.nan
+            if chances is not None:
+                chances[rows, :width] = part.probabilities[:, :width]
             first += len(part)
-        return cls(ids, scores, parts[-1]._names if parts else ())
+        return cls(ids, scores, parts[-1]._names if parts else (), chances)
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        return np.full(self.scores.shape, np.nan) if self._probabilities is None else self._probabilities
+
+    def only(self, kept: NDArray[np.bool_]) -> list[Ranking]:
+        """Of a ranking of many, rankings of one that hold some of its labels each."""
+        p = self.probabilities
+        rows = enumerate(kept & (self.ids >= 0))
+        return [Ranking(self.ids[i, own], self.scores[i, own], self._names, p[i, own]) for i, own in rows]
 
     @property
     def labels(self) -> NDArray[np.object_]:
@@ -83,7 +108,8 @@ class Ranking:
     def __getitem__(self, item: int) -> Any:
         if self.ids.ndim == 1:
             return list(self)[item]
-        return Ranking(self.ids[item], self.scores[item], self._names)
+        chances = None if self._probabilities is None else self._probabilities[item]
+        return Ranking(self.ids[item], self.scores[item], self._names, chances)
 
     def __iter__(self) -> Iterator[Any]:
         if self.ids.ndim == 2:

@@ -21,7 +21,7 @@ from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import as_seed, as_whole
 from shortlist.categories.answering import AnsweringLearner
 from shortlist.categories.former_names import FormerNames
-from shortlist.categories.portions import portions
+from shortlist.categories.portions import Watch, at_once, portions
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import writing
 from shortlist.errors import InputError
@@ -104,29 +104,31 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         self._expect()
 
     @writing
-    def _fit_rows(self, rows: Rows | RowStore, Y: LabelsLike, names: Names | None = None) -> Self:
-        """``fit`` on rows that have been checked, whose columns have these names."""
+    def _fit_rows(
+        self, rows: Rows | RowStore, Y: LabelsLike, names: Names | None = None, watch: Watch = at_once
+    ) -> Self:
+        """``fit`` on rows that have been checked, whose columns have these names; ``watch`` sees the first pass."""
         before = dict(self.__dict__)  # learning from the start changes none of the arrays that there were
         try:
-            self._fit_all(rows, Y)
+            self._fit_all(rows, Y, watch)
             note_names(self, names)
         except BaseException:
             self.__dict__ = before
             raise
         return self
 
-    def _fit_all(self, rows: Rows | RowStore, Y: LabelsLike) -> None:
-        for _ in self._fit_passes(rows, Y):
+    def _fit_all(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch) -> None:
+        for _ in self._fit_passes(rows, Y, watch):
             pass
 
-    def _fit_passes(self, rows: Rows | RowStore, Y: LabelsLike) -> Iterator[int]:
+    def _fit_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         """``_fit_rows`` step by step: the learner can be tried after each pass, whose number is given."""
         if rows.n_rows == 0:
             raise InputError("there are no rows to learn from: found 0 samples where at least 1 is needed")
         self._start()
-        yield from self._learn_passes(rows, Y)
+        yield from self._learn_passes(rows, Y, watch)
 
-    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike) -> Iterator[int]:
+    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         """Learn more rows as ``fit`` does, several times and shuffled, step by step, and forget nothing."""
         passes = self.passes_through(rows.n_rows)
         if not self.__sklearn_is_fitted__():
@@ -138,7 +140,8 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         generator = None if seed is None else np.random.default_rng(seed)
         for n in range(passes):
             order = np.arange(rows.n_rows) if generator is None else generator.permutation(rows.n_rows)
-            self._learn_pass(rows, labels, order.astype(np.int64, copy=False), n == 0)
+            for some in (watch if n == 0 else at_once)(self, rows, labels, order.astype(np.int64, copy=False)):
+                self._learn_pass(rows, labels, some, n == 0)
             yield n + 1
 
     def passes_through(self, n_rows: int) -> int:
@@ -152,15 +155,16 @@ class CategoryLearner(FormerNames, AnsweringLearner):
 
     @writing
     @whole
-    def _learn_rows(self, rows: Rows, Y: LabelsLike) -> Self:
-        """``partial_fit`` on rows that have been checked."""
+    def _learn_rows(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
+        """``partial_fit`` on rows that have been checked; ``watch`` sees them first (portions.py)."""
         self._check_updatable()
         Y = numbered(Y, rows.n_rows)
         if not self.__sklearn_is_fitted__():
             self._start()
         for some, own in portions(self._prepare(rows), Y):
             labels = self._take_up(some, own)
-            self._learn(some, labels, np.arange(some.n_rows, dtype=np.int64), True)
+            for piece in watch(self, some, labels, np.arange(some.n_rows, dtype=np.int64)):
+                self._learn(some, labels, piece, True)
             stop_here()
         return self
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.kernels import Longs
+from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.sparse import one_row
 from shortlist.concurrency.interrupts import runs
 from shortlist.errors import InputError
-from shortlist.labels import NumberedLabels
+from shortlist.labels import LabelSets, NumberedLabels
+
+# Sees a learner about to learn rows and their labels in an order, and gives that order back, in pieces if the learner
+# takes them: before each, the learner can be asked what it makes of rows that it has not learned.
+Watch = Callable[[Any, Rows | RowStore, LabelSets, Longs], Iterator[Longs]]
+
+
+def at_once(learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs) -> Iterator[Longs]:
+    """Nobody watches."""
+    yield order
 
 
 def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, NumberedLabels]]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, reads
-from shortlist.cli.terminal import lines_of, print_json, print_table, progress, say_when_compiling
+from shortlist.cli.terminal import lines_of, print_json, print_table, progress, say, say_when_compiling
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.inputs import Examples
+    from shortlist.models.base import Answers, Model
 
 
 @reads
@@ -19,31 +25,86 @@ def rank(
     data: FilesOrInput = None,
     text: Annotated[str | None, typer.Option(help="Rank this one text.", show_default=False)] = None,
     k: Annotated[int, typer.Option("--top", "-k", help="How many labels for each text.")] = 5,
+    assign: Annotated[bool, typer.Option("--assign", help="The labels to assign to each text, or none.")] = False,
+    precision: Annotated[
+        float | None,
+        typer.Option(help="Assign labels of which this share is right, as 0.95; none to a text that is too unsure."),
+    ] = None,
+    coverage: Annotated[
+        float | None, typer.Option(help="Lists long enough to hold all true labels, for this share of texts, as 0.95.")
+    ] = None,
+    min_probability: Annotated[
+        float | None, typer.Option(help="Of the best labels only those that are right with this probability at least.")
+    ] = None,
     reading: Reading,
     cluster: Clustering,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Rank the labels of texts.
+    """Rank the labels of texts, or assign labels to them.
 
     Prints one line for each text: label, score, label, score, …, separated by tabs; with --json an object with the
-    lists `labels` and `scores`. Any number of lines goes through in constant memory.
+    lists `labels` and `scores`, and `probabilities` where they are known. Labels that are assigned come with their
+    probabilities instead of scores; where there are none the line is empty, and with --json `reason` says why. Any
+    number of lines goes through in constant memory.
     """
     from shortlist.models.making import open_model
 
     say_when_compiling()
     model = open_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
+    answers = answering(model, k, assign=assign, precision=precision, coverage=coverage, least=min_probability)
     if text is not None:
-        (found,) = model.answer_text(text, k).records()
-        if as_json:
-            print_json(found)
-        else:
-            print_table("", ["label", "score"], zip(found["labels"], found["scores"], strict=True))
+        from shortlist.inputs import Examples
+
+        found = next(next(iter(answers([Examples(texts=[text])]))).records()) if answers else None
+        show_one(found or next(model.answer_text(text, k).records()), as_json)
         return
     sources = data or ["-"]
     with on_cluster(cluster, reading, sources) as there:
         if there:
+            if answers:
+                raise InputError("labels are assigned, and lists cut, on one machine; leave out --workers and --dask")
             sys.stdout.writelines(there.lines(model, k, as_json))
             return
     stream = reading.open_for(model.task, sources[0])
-    sys.stdout.writelines(lines_of(model.answer(progress(stream, "ranking"), k), as_json))
+    batches = progress(stream, "ranking")
+    sys.stdout.writelines(lines_of(answers(batches) if answers else model.answer(batches, k), as_json))
+
+
+def answering(
+    model: Model[Any], k: int, *, assign: bool, precision: float | None, coverage: float | None, least: float | None
+) -> Callable[[Iterable[Examples]], Iterator[Answers]] | None:
+    """What the options ask for beyond rankings; None if nothing."""
+    from shortlist.arrays.validation import as_real
+    from shortlist.models.deciding import DecidingModel
+
+    asked = {"--coverage": coverage, "--min-probability": least, "--precision": precision}
+    given = [name for name, value in asked.items() if value is not None]
+    if assign and precision is None:
+        given.append("--assign")
+    if not given:
+        return None
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} ask for different things; give one of them")
+    if not isinstance(model, DecidingModel):
+        raise InputError(f"{given[0]} is for models of texts with labels, which know how sure they are")
+    if not model.confidence_.ready:
+        say("the model has not seen enough examples to say how sure it is; train it anew, or let it learn more")
+    if coverage is not None:
+        share = as_real(coverage, "--coverage", least=0, most=1)
+        return lambda batches: model.shortlist_batches(batches, share)
+    if least is not None:
+        probability = as_real(least, "--min-probability", least=0, most=1)
+        return lambda batches: model.likely_batches(batches, k, probability)
+    aim = model.aim("f1", precision)
+    return lambda batches: model.assign_batches(batches, aim)
+
+
+def show_one(found: dict[str, Any], as_json: bool) -> None:
+    """The answer to one text."""
+    if as_json:
+        print_json(found)
+        return
+    columns = {"label": "labels", "score": "scores", "probability": "probabilities"}
+    columns = {name: key for name, key in columns.items() if key in found}
+    print_table(found.get("reason", ""), list(columns), zip(*(found[key] for key in columns.values()), strict=True))

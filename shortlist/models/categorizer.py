@@ -7,25 +7,22 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 
 from shortlist.arrays.given_labels import Label, LabelsLike, class_list
-from shortlist.arrays.rows import Rows
-from shortlist.categories.answering import BIAS, n_examples
+from shortlist.categories.answering import n_examples
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
-from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, numbered
-from shortlist.models.category_model import CategoryModel, RankedLabels
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
-from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, default_text, texts_and_labels, texts_of
-from shortlist.ranking import Explanation, Ranking
+from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
+from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, default_text, texts_and_labels
+from shortlist.models.text_model import TextModel
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import as_texts, blocks
 
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Categorizer(ClassifierMixin, CategoryModel):
+class Categorizer(ClassifierMixin, TextModel):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
     Several threads may rank at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
@@ -139,13 +136,17 @@ class Categorizer(ClassifierMixin, CategoryModel):
 
     def _learn(self, text: TextVectorizer, learner: CategoryLearner, batch: TakenUp) -> None:
         """Learn texts that were taken up, or as many of them as there is time for."""
-        before = getattr(learner, "n_examples_", 0)
+        before, fitted = getattr(learner, "n_examples_", 0), self.__sklearn_is_fitted__()
+        own = fitted and self.learner_ is learner
+        notes = (self._notes if own else None) or Notes()
+        if own:
+            self._notes = notes
         try:
-            learner._learn_rows(batch.rows, batch.labels)
+            learn_rows(learner, batch.rows, batch.labels, notes)
         finally:
             batch.n_learned = getattr(learner, "n_examples_", 0) - before
-            if not self.__sklearn_is_fitted__() and learner.__sklearn_is_fitted__():
-                self._have_parts(text, learner)
+            if not fitted and learner.__sklearn_is_fitted__():
+                self._have_parts(text, learner, notes=notes)
 
     def _parts(self) -> tuple[TextVectorizer, CategoryLearner]:
         """The parts that go on learning: those there are, or new ones, which the model has once they learned."""
@@ -163,9 +164,13 @@ class Categorizer(ClassifierMixin, CategoryModel):
         learner: CategoryLearner = made(self.task, self.learner)
         return learner
 
-    def _have_parts(self, text: TextVectorizer, learner: CategoryLearner, bound: Bound | None = None) -> None:
+    def _have_parts(
+        self, text: TextVectorizer, learner: CategoryLearner, bound: Bound | None = None, notes: Notes | None = None
+    ) -> None:
         bound = bound or self._bound_now
-        self._have(text_=text, learner_=learner, _bound_now=bound if bound and bound.text is text else None)
+        notes = notes or (self._notes if getattr(self, "learner_", None) is learner else None)
+        bound = bound if bound and bound.text is text else None
+        self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes)
 
     @writing
     def check_labels(self, Y: LabelsLike) -> None:
@@ -188,9 +193,9 @@ class Categorizer(ClassifierMixin, CategoryModel):
         """
         pairs = map(texts_and_labels, batches)
         text, learner = self.new_text(), self.new_learner()
-        bound = self._bound(text, learner)
+        bound, honest = self._bound(text, learner), FirstPass()
         if bound is not None:
-            self._fit_within(bound, pairs)
+            self._fit_within(bound, pairs, honest)
         else:
             labels = LabelBatches()
 
@@ -201,8 +206,8 @@ class Categorizer(ClassifierMixin, CategoryModel):
 
             counted = text.fit_counts(texts())
             rows = counted if learner.takes_pieces else counted.all()
-            learner._fit_rows(rows, labels.all())
-        self._have_parts(text, learner, bound)
+            learner._fit_rows(rows, labels.all(), watch=honest)
+        self._have_parts(text, learner, bound, Notes(honest.confidence(learner)))
         return self
 
     def learn_batches(self, batches: Iterable[Batch]) -> Self:
@@ -240,12 +245,14 @@ class Categorizer(ClassifierMixin, CategoryModel):
         self._have_parts(text, learner)
         return self
 
-    def _fit_within(self, bound: Bound, batches: Iterable[tuple[Sequence[str], LabelsLike]]) -> None:
+    def _fit_within(
+        self, bound: Bound, batches: Iterable[tuple[Sequence[str], LabelsLike]], honest: FirstPass
+    ) -> None:
         """Learn in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
         checked = ((texts, self._checked(texts, labels)) for texts, labels in prefetch(batches))
         small = ((texts[block], labels[block]) for texts, labels in checked for block in blocks(texts))
         for rows, labels in bound.windows(small):
-            for _ in bound.learner._learn_passes(rows, labels):
+            for _ in bound.learner._learn_passes(rows, labels, honest):
                 pass
             bound.keep()
         if bound.learner.n_examples_ == 0:
@@ -263,56 +270,7 @@ class Categorizer(ClassifierMixin, CategoryModel):
         """The labels; what is bad is refused before anything is learned from any text."""
         return numbered(Y, len(as_texts(texts)))
 
-    # Ranking.
-
-    @reading
-    def rank(self, text: str | Sequence[str], k: int = 5) -> Ranking:
-        """The k best labels of a text, or of each of many texts."""
-        self._check_fitted()
-        if isinstance(text, str):
-            one: Ranking = self.learner_._rank_rows(self.text_.rows([text]), k)[0]
-            return one
-        return self.learner_._rank_rows(self.text_.rows(as_texts(text)), k)
-
-    @reading
-    def predict(self, texts: Sequence[str]) -> NDArray[Any]:
-        """The best label of each text; if all labels came as indicator matrices, such a matrix (CategoryLearner)."""
-        self._check_fitted()
-        return self.learner_._predict_rows(self.text_.rows(as_texts(texts)))
-
-    @reading
-    def score(self, texts: Sequence[str], Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
-        """R1: the share of texts whose best label is one of theirs."""
-        self._check_fitted()
-        return self.learner_._score_rows(self.text_.rows(as_texts(texts)), Y, sample_weight)
-
-    @reading
-    def explain(self, text: str, label: Label) -> Explanation:
-        """The votes of the words of a text for a label. They sum to the label's score."""
-        self._check_fitted()
-        found = self.learner_._explain_row(self.text_.rows([text]), label)
-        columns = [column for column, _ in found.votes]
-        names = iter(self.text_.names([column for column in columns if column != BIAS], text))
-        words = ["(any text)" if column == BIAS else next(names) for column in columns]
-        votes = [(word, vote) for word, (_, vote) in zip(words, found.votes, strict=True)]
-        spans = self.text_.spans(text)
-        return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
-
-    def _rows(self, examples: Examples) -> Rows:
-        return self.text_.rows(as_texts(texts_of(examples)))
-
-    def answer_text(self, text: str, k: int = 5) -> RankedLabels:
-        return RankedLabels(self.rank([text], k), None)
-
-    @property
-    def n_name_bytes(self) -> int:
-        return int(self.text_.vocabulary_.n_bytes)
-
-    def feature_names(self, columns: Sequence[int]) -> list[str]:
-        return self.text_.names(columns)
-
-    def parameters(self) -> dict[str, Any]:
-        return super().parameters() | {"text": self.text_.get_params()}
+    # What was learned.
 
     @property
     def forgotten_(self) -> dict[str, int]:
@@ -327,7 +285,8 @@ class Categorizer(ClassifierMixin, CategoryModel):
         self._check_fitted()
         settings = {} if self.max_memory is None else {"max_memory": self.max_memory}
         learner = self.learner_.to_state()  # first: the words may be ahead of what was learned, never behind
-        return State("Categorizer", settings, parts={"text": self.text_.to_state(), "learner": learner})
+        parts = {"text": self.text_.to_state(), "learner": learner, "confidence": self.confidence_.to_state()}
+        return State("Categorizer", settings, parts=parts)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -339,6 +298,7 @@ class Categorizer(ClassifierMixin, CategoryModel):
         state.require(text.hashed in (None, learner.n_features_in_), "its learner has all hashed columns")
         categorizer = cls(learner=clone(learner), text=clone(text), max_memory=state.settings.get("max_memory"))
         categorizer.text_, categorizer.learner_ = text, learner
+        categorizer._notes = Notes(confidence_in(state, len(learner.classes_)))
         return categorizer
 
     def __sklearn_tags__(self) -> Any:

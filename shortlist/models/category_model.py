@@ -32,7 +32,7 @@ class JudgedRanking(NamedTuple):
 class RankedLabels:
     """The best labels of some examples, as answers."""
 
-    def __init__(self, ranking: Ranking, ids: Sequence[str] | None) -> None:
+    def __init__(self, ranking: Iterable[Ranking], ids: Sequence[str] | None) -> None:
         self.ranking, self.ids = ranking, ids
 
     def lines(self) -> Iterator[str]:
@@ -43,7 +43,10 @@ class RankedLabels:
     def records(self) -> Iterator[dict[str, Any]]:
         for n, one in enumerate(self.ranking):
             named = {} if self.ids is None else {"id": self.ids[n]}
-            yield named | {"labels": [label for label, _ in one], "scores": [score for _, score in one]}
+            found = {"labels": [label for label, _ in one], "scores": [score for _, score in one]}
+            chances = one.probabilities[one.ids >= 0].tolist()
+            known = chances and chances[0] == chances[0]
+            yield named | found | ({"probabilities": chances} if known else {})
 
 
 class CategoryModel(Model[JudgedRanking]):
@@ -70,12 +73,15 @@ class CategoryModel(Model[JudgedRanking]):
         self._check_fitted()
         with closing(prefetch(batches)) as read, closing(prefetch((self._rows(one), one) for one in read)) as tokenised:
             for rows, batch in tokenised:
-                yield self.learner_._rank_rows(rows, k), batch
+                yield self._ranked(rows, k), batch
 
     def rank_examples(self, examples: Examples, k: int) -> Ranking:
         """The k best labels of each example of a batch."""
         self._check_fitted()
-        return self.learner_._rank_rows(self._rows(examples), k)
+        return self._ranked(self._rows(examples), k)
+
+    def _ranked(self, rows: Rows, k: int) -> Ranking:
+        return self.learner_._rank_rows(rows, k)
 
     # Measuring.
 

@@ -25,6 +25,7 @@ from shortlist.categories.answering import is_true
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, make_edges, make_index
 from shortlist.categories.made import Made
+from shortlist.categories.portions import Watch
 from shortlist.categories.shards import added
 from shortlist.concurrency.locks import reading, writing
 from shortlist.files.store import State
@@ -89,8 +90,8 @@ class IndependentIndex(AdditiveLearner):
         self.threshold_ = as_real(given, "threshold", least=0, most=1)
         super()._begin()
 
-    def _fit_all(self, rows: Any, Y: Any) -> None:
-        super()._fit_all(rows, Y)
+    def _fit_all(self, rows: Any, Y: Any, watch: Watch) -> None:
+        super()._fit_all(rows, Y, watch)
         if self.threshold is None and rows.n_rows > 1:
             held_out = self.held_out(rows.n_rows)
             own = as_indicator(self._labels.learn(Y, rows.n_rows), len(self._labels))[held_out]

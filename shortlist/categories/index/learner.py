@@ -152,6 +152,14 @@ class IndexLearner(MergingLearner, ShardedLearner):
         """In how many examples each column was seen."""
         return self._index.for_features(self.n_features_in_).features["seen"][: self.n_features_in_]
 
+    @reading
+    def has_seen(self, columns: Ints) -> NDArray[np.bool_]:
+        """Which of these columns some example had."""
+        seen = self._index.features["seen"]
+        known = columns < seen.size
+        known[known] = seen[columns[known]] > 0
+        return known
+
     @writing
     @whole
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:

@@ -43,6 +43,9 @@ class Curves(NamedTuple):
         shape = (WIDTH, FEATURES)
         return cls(np.zeros(shape), np.zeros(shape), np.ones(shape))
 
+    def copy(self) -> Curves:
+        return Curves(*(array.copy() for array in self))
+
     def to_state(self) -> State:
         return State("Curves", arrays=self._asdict())
 

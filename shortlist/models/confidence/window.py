@@ -136,7 +136,7 @@ class Window:
 
 def groups_of(label_counts: Longs) -> Bytes:
     """How frequent labels are, seen so often each: 0 rare, 1 in between, 2 frequent."""
-    return np.digitize(label_counts, [FEW, SOME]).astype(np.uint8)
+    return (label_counts >= FEW).astype(np.uint8) + (label_counts >= SOME)
 
 
 def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes) -> Seen:

@@ -1,0 +1,105 @@
+"""How well probabilities, shortlists and assignments fare on examples that were not learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.labels import LabelSets
+from shortlist.models.base import Table
+from shortlist.models.confidence import F1, Aim, Confidence, Precision
+from shortlist.models.confidence.aims import AVERAGES
+from shortlist.models.confidence.reliability import calibration_error, reliability
+from shortlist.ranking import Ranking
+
+PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
+BEST = 10  # labels of each text that the second calibration error looks at
+
+Mask = NDArray[np.bool_]
+Chooses = Callable[[Ranking, Aim], Mask]
+
+
+class Decisions:
+    """What a model that has a confidence decides on rankings of examples, beside the truth."""
+
+    def __init__(self, confidence: Confidence, chosen: Chooses, ranking: Ranking, truth: LabelSets) -> None:
+        self.confidence, self.chosen, self.ranking, self.truth = confidence, chosen, ranking, truth
+        self.chances = confidence.probabilities(ranking.scores)
+        self.hits = hits_of(ranking, truth)
+        self.n_true: Longs = np.diff(truth.indptr)
+
+    def details(self) -> dict[str, Any]:
+        """All of it, for machines."""
+        best, right = self.chances[:, 0], self.hits[:, 0]
+        first = self.chances[:, :BEST].ravel(), self.hits[:, :BEST].ravel()
+        return {
+            "calibration error": _known(calibration_error(best, right)),
+            f"calibration error of the {BEST} best labels": _known(calibration_error(*first)),
+            "reliability": [own._asdict() for own in reliability(best, right)],
+            "shortlists": [self._shortlists(coverage) for coverage in COVERAGES],
+            "automation": [self._alone(precision) for precision in PRECISIONS],
+            "assignments": {f"{average}-F1": _known(self._f1(average)) for average in AVERAGES},
+        }
+
+    def tables(self, found: dict[str, Any]) -> list[Table]:
+        """The same for people."""
+        errors = [[name, found[name]] for name in found if name.startswith("calibration")]
+        f1 = [[f"{name} of the labels it assigns", value] for name, value in found["assignments"].items()]
+        lists = [[row["coverage"], row["covered"], row["mean size"]] for row in found["shortlists"]]
+        alone = [list(row.values()) for row in found["automation"]]
+        return [
+            Table("How sure it is", ["measure", "value"], errors + f1),
+            Table("Shortlists of all true labels", ["coverage promised", "covered", "mean size"], lists),
+            Table("Deciding alone", ["precision promised", "from probability", "share of texts", "right"], alone),
+        ]
+
+    def _shortlists(self, coverage: float) -> dict[str, float]:
+        lengths = self.confidence.lengths(self.ranking.scores, coverage)
+        listed = np.arange(self.hits.shape[1]) < lengths[:, None]
+        covered = (self.hits & listed).sum(axis=1) == self.n_true
+        return {"coverage": coverage, "covered": float(covered.mean()), "mean size": float(lengths.mean())}
+
+    def _alone(self, precision: float) -> dict[str, float | None]:
+        threshold = self.confidence.threshold(Precision(precision, alone=True))
+        with np.errstate(invalid="ignore"):
+            decided = self.chances[:, 0] >= threshold
+        right = float(self.hits[decided, 0].mean()) if decided.any() else np.nan
+        row = {"threshold": threshold, "share": float(decided.mean()), "right": right}
+        return {"precision": precision} | {name: _known(value) for name, value in row.items()}
+
+    def _f1(self, average: str) -> float:
+        """F1 of what is assigned for that aim: 2·correct / (assigned + true), summed or averaged."""
+        assigned = self.chosen(self.ranking, F1(average))
+        correct = assigned & self.hits
+        if average == "example":
+            return _mean_ratio(correct.sum(axis=1), assigned.sum(axis=1) + self.n_true)
+        ids, true = self.ranking.ids, self.truth.ids
+        wide = 1 + max(int(ids.max(initial=0)), int(true.max(initial=0)))
+        right, given, there = (np.bincount(own, minlength=wide) for own in (ids[correct], ids[assigned], true))
+        both = given + there
+        return _mean_ratio(right, both) if average == "macro" else _mean_ratio(right.sum(keepdims=True), both.sum())
+
+
+def hits_of(ranking: Ranking, truth: LabelSets) -> Mask:
+    """Which labels of rankings (n × k) are true."""
+    n = ranking.ids.shape[0]
+    wide = 2 + max(int(ranking.ids.max(initial=0)), int(truth.ids.max(initial=0)))
+    true = np.repeat(np.arange(n), np.diff(truth.indptr)) * wide + truth.ids
+    found: Mask = np.isin(np.arange(n)[:, None] * wide + ranking.ids, true) & (ranking.ids >= 0)
+    return found
+
+
+def _mean_ratio(correct: Longs, both: Any) -> float:
+    """The mean of 2·correct / both, where there is anything; NaN where there is nothing at all."""
+    both = np.broadcast_to(both, correct.shape)
+    known = both > 0
+    ratios: Floats = 2.0 * correct[known] / both[known]
+    return float(ratios.mean()) if ratios.size else np.nan
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

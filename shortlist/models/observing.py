@@ -1,0 +1,181 @@
+"""While a learner learns, some examples are ranked before their turn: from these it is known how sure a ranking is.
+
+Nothing is learned otherwise than without: the learner is the same, bit by bit. ``fit`` gathers rankings in its first
+pass (confidence/honest.py), if the learner takes the rows piece by piece. On a stream one example in STRIDE is ranked,
+chosen by its number, never by the clock: to rank one takes half as long as to learn it. A learner that cannot stop
+between two pieces, and may have to put itself in order before it ranks, is only asked before MANY examples at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shortlist.arrays.kernels import Longs
+from shortlist.arrays.rows import Rows, RowStore
+from shortlist.concurrency.interrupts import whole
+from shortlist.concurrency.locks import ModelLock
+from shortlist.files.store import State
+from shortlist.labels import LabelSets, NumberedLabels
+from shortlist.models.confidence import Confidence, groups_of
+from shortlist.models.confidence.drift import LOOK
+from shortlist.models.confidence.honest import stretches
+from shortlist.models.confidence.window import Bytes
+from shortlist.ranking import Ranking
+from shortlist.text.counting import keep
+
+DEPTH = 100  # labels of an honest ranking: no list can promise more
+STRIDE = 10
+MANY = 32
+LEAST, MOST, SHARE = 16, 512, 8  # a piece of a stream has a SHARE-th of what is known by then, within these bounds
+
+
+class FirstPass:
+    """Watches a ``fit``, and gathers honest rankings in its first pass; of a fit in windows, in the last of them."""
+
+    def __init__(self) -> None:
+        self._found: list[Ranking] = []
+        self._truth: list[LabelSets] = []
+
+    def __call__(self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs) -> Iterator[Longs]:
+        self._found, self._truth = [], []
+        if not takes_pieces(learner):
+            yield order
+            return
+        for first, last, ranked in stretches(order.size):
+            if ranked.size:
+                self._found.append(honest(learner, rows, order[ranked]))
+                self._truth.append(labels.chosen(order[ranked]))
+            yield order[first:last]
+
+    def confidence(self, learner: Any) -> Confidence:
+        """What these rankings tell."""
+        confidence = Confidence()
+        if self._found:
+            ids, scores = (np.vstack([getattr(part, name) for part in self._found]) for name in ("ids", "scores"))
+            confidence.fit(ids, scores, LabelSets.stack(self._truth), groups_of(learner.label_counts_))
+        return confidence
+
+
+class Note(NamedTuple):
+    """Honest rankings, what was true of them, and how frequent labels were by then."""
+
+    ranking: Ranking
+    truth: LabelSets
+    groups: Bytes
+
+
+class Notes:
+    """A confidence, and honest rankings on their way to it.
+
+    To observe many at once takes hardly longer than to observe one, and has the same result: so a few may wait, until
+    there are as many as the confidence looks at, or until it is asked.
+    """
+
+    def __init__(self, confidence: Confidence | None = None) -> None:
+        self._confidence = confidence or Confidence()
+        self._waiting: list[Note] = []
+
+    def add(self, ranking: Ranking, truth: LabelSets, groups: Bytes) -> None:
+        self._waiting.append(Note(Ranking(ranking.ids, ranking.scores, ()), truth, groups))
+        if sum(note.truth.n_rows for note in self._waiting) >= LOOK:
+            self._settle()
+
+    def settled(self, lock: ModelLock) -> Confidence:
+        """The confidence, which has observed all; whoever asks may read the model, and others may ask meanwhile."""
+        if self._waiting:
+            with lock.making:
+                self._settle()
+        return self._confidence
+
+    @whole
+    def _settle(self) -> None:
+        waiting, first = self._waiting, 0
+        while first < len(waiting):
+            last, groups = first + 1, waiting[first].groups
+            while last < len(waiting) and np.array_equal(waiting[last].groups, groups):
+                last += 1
+            some = waiting[first:last]
+            together = Ranking.stack([note.ranking for note in some], max(note.ranking.ids.shape[1] for note in some))
+            truth = LabelSets.stack([note.truth for note in some])
+            self._confidence.observe(together.ids, together.scores, truth, groups)
+            first = last
+        self._waiting = []  # last: who finds nothing waiting asks at once
+
+
+def learn_rows(learner: Any, rows: Rows, labels: NumberedLabels, notes: Notes) -> None:
+    """Let a learner go on learning, and take note of what it makes of some of the rows before.
+
+    That is noted once they are learned: learning that fails, or is stopped, leaves both as they belong together.
+    """
+    if takes_pieces(learner):
+        learner._learn_rows(rows, labels, Stream(notes))
+        return
+    asked = learner.__sklearn_is_fitted__() and learner.n_examples_ > 0 and rows.n_rows >= MANY
+    which = np.arange(STRIDE - 1, rows.n_rows, STRIDE) if asked else np.zeros(0, dtype=np.int64)
+    ranking = honest(learner, rows, which) if asked else None
+    learner._learn_rows(rows, labels)
+    if ranking is not None:
+        truth = learner.label_numbers(labels.take(which.tolist()))
+        notes.add(ranking, truth, groups_of(learner.label_counts_))
+
+
+class Stream:
+    """Watches a learner that takes pieces go on learning, and takes note of honest rankings."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+
+    def __call__(self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs) -> Iterator[Longs]:
+        before = learner.n_examples_ - order.size
+        for first, last in pieces(before, order.size):
+            begin = first + (-1 - before - first) % STRIDE
+            if before + first == 0 or begin >= last:
+                yield order[first:last]
+                continue
+            ranked = np.arange(begin, last, STRIDE)
+            ranking = honest(learner, rows, order[ranked])
+            yield order[first:last]
+            self._notes.add(ranking, labels.chosen(order[ranked]), groups_of(learner.label_counts_))
+
+
+def pieces(before: int, n: int) -> Iterator[tuple[int, int]]:
+    """The next n examples of a stream, after so many: first and last + 1 of each piece."""
+    first = 0
+    while first < n:
+        last = min(n, first + min(MOST, max(LEAST, (before + first) // SHARE)))
+        yield first, last
+        first = last
+
+
+def takes_pieces(learner: Any) -> bool:
+    """Whether it learns one row after the other, and can be asked in between."""
+    return bool(learner.takes_pieces) and getattr(learner, "shards", 1) == 1
+
+
+def honest(learner: Any, rows: Rows | RowStore, which: Longs) -> Ranking:
+    """The rankings of rows that are not yet learned, read as new ones: a feature never seen counts for nothing."""
+    if not isinstance(rows, Rows):
+        chosen = rows.chosen(which)
+    elif rows.n_rows == 1:  # of one text, which is learned at once
+        chosen = rows
+    else:
+        chosen = rows.take(which)
+    if hasattr(learner, "has_seen"):
+        chosen = keep(chosen, learner.has_seen(chosen.indices))
+    ranking: Ranking = learner._rank_rows(chosen, DEPTH)
+    return ranking
+
+
+def confidence_in(state: State, n_labels: int) -> Confidence | None:
+    """That of a model file, which may be older than any."""
+    if "confidence" not in state.parts:
+        return None
+    part = state.parts["confidence"]
+    state.require(part.kind == "Confidence", "its confidence is a Confidence")
+    confidence = Confidence.from_state(part)
+    known = bool((confidence.window.ring.ids < n_labels).all())
+    state.require(known, "the labels that its confidence has seen are its own")
+    return confidence

@@ -1,0 +1,80 @@
+"""A model that has learned from texts, as it is asked: it ranks, predicts and explains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist.arrays.given_labels import Label, LabelsLike
+from shortlist.arrays.rows import Rows
+from shortlist.categories.answering import BIAS
+from shortlist.concurrency.locks import reading
+from shortlist.inputs.examples import Examples
+from shortlist.models.category_model import RankedLabels
+from shortlist.models.deciding import DecidingModel
+from shortlist.models.text_batches import texts_of
+from shortlist.ranking import Explanation, Ranking
+from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts import as_texts
+
+
+class TextModel(DecidingModel):
+    """Base class: answers about texts. How it learns is told in categorizer.py."""
+
+    text_: TextVectorizer
+
+    @reading
+    def rank(self, text: str | Sequence[str], k: int = 5) -> Ranking:
+        """The k best labels of a text, or of each of many texts."""
+        self._check_fitted()
+        if isinstance(text, str):
+            one: Ranking = self._ranked(self.text_.rows([text]), k)[0]
+            return one
+        return self._ranked(self.text_.rows(as_texts(text)), k)
+
+    @reading
+    def predict(self, texts: Sequence[str]) -> NDArray[Any]:
+        """The best label of each text; if all labels came as indicator matrices, such a matrix (CategoryLearner)."""
+        self._check_fitted()
+        return self.learner_._predict_rows(self.text_.rows(as_texts(texts)))
+
+    @reading
+    def score(self, texts: Sequence[str], Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
+        """R1: the share of texts whose best label is one of theirs."""
+        self._check_fitted()
+        return self.learner_._score_rows(self.text_.rows(as_texts(texts)), Y, sample_weight)
+
+    @reading
+    def explain(self, text: str, label: Label) -> Explanation:
+        """The votes of the words of a text for a label. They sum to the label's score."""
+        self._check_fitted()
+        found = self.learner_._explain_row(self.text_.rows([text]), label)
+        columns = [int(column) for column, _ in found.votes]
+        names = iter(self.text_.names([column for column in columns if column != BIAS], text))
+        words = ["(any text)" if column == BIAS else next(names) for column in columns]
+        votes: list[tuple[Label, float]] = [
+            (word, vote) for word, (_, vote) in zip(words, found.votes, strict=True)
+        ]
+        spans = self.text_.spans(text)
+        return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
+
+    def _rows(self, examples: Examples) -> Rows:
+        return self._rows_of(as_texts(texts_of(examples)))
+
+    def _rows_of(self, texts: Sequence[str]) -> Rows:
+        return self.text_.rows(texts)
+
+    def answer_text(self, text: str, k: int = 5) -> RankedLabels:
+        return RankedLabels(self.rank([text], k), None)
+
+    @property
+    def n_name_bytes(self) -> int:
+        return int(self.text_.vocabulary_.n_bytes)
+
+    def feature_names(self, columns: Sequence[int]) -> list[str]:
+        return self.text_.names(columns)
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"text": self.text_.get_params()}

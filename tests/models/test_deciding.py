@@ -1,0 +1,296 @@
+"""How sure a Categorizer is, what it lists and assigns, and that it learns as it would without."""
+
+import copy
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import shortlist as sl
+from shortlist.categories.checks import as_bytes
+from shortlist.errors import InputError, ModelFileError
+from shortlist.files import store
+from shortlist.models import categorizer, observing
+from shortlist.models.confidence import Confidence, Precision, Reason
+
+OLD = Path(__file__).parents[1] / "fixtures" / "format-1.shortlist"
+LABELS = 12
+
+
+def examples(n, seed=0, labels=LABELS, noise=0.5, several=False):
+    """Texts of words that mostly belong to their labels; with ``noise`` 1 they say nothing of them."""
+    random = np.random.default_rng(seed)
+    texts, truth = [], []
+    for _ in range(n):
+        own = random.choice(labels, size=random.integers(1, 4) if several else 1, replace=False)
+        words = [f"w{random.choice(own)}x{random.integers(5)}" if random.random() > noise else
+                 f"w{random.integers(labels)}x{random.integers(5)}" for _ in range(6)]  # fmt: skip
+        texts.append(" ".join(words))
+        truth.append([f"label {label}" for label in own])
+    return texts, truth
+
+
+@pytest.fixture(scope="module")
+def single():
+    return sl.Categorizer().fit(*examples(2000))
+
+
+@pytest.fixture(scope="module")
+def several():
+    return sl.Categorizer().fit(*examples(3000, several=True))
+
+
+@pytest.fixture(scope="module")
+def new():
+    return examples(1500, seed=1)
+
+
+def blind(monkeypatch):
+    """Learning that asks nothing on the way."""
+
+    class Blind(observing.FirstPass):
+        def __call__(self, learner, rows, labels, order):
+            yield order
+
+    monkeypatch.setattr(categorizer, "FirstPass", Blind)
+    monkeypatch.setattr(categorizer, "learn_rows", lambda learner, rows, labels, _: learner._learn_rows(rows, labels))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [None, sl.FeatureFocus(), sl.TunedIndex(shards=2), sl.TunedIndex(max_total_edges=100), sl.MMP(), sl.Rocchio()],
+    ids=str,
+)
+@pytest.mark.parametrize("hashed", [None, 500])
+def test_what_is_learned_is_the_same_bit_by_bit(monkeypatch, learner, hashed):
+    text = sl.TextVectorizer(hashed=hashed)
+    batches = [examples(n, seed=n) for n in (300, 1, 1, 40, 200)]
+
+    def learned():
+        fitted = sl.Categorizer(learner, text).fit(*batches[0])
+        going_on = sl.Categorizer(learner, text).learn_many(*batches[0]).learn_batches(batches[1:])
+        return [as_bytes(one.learner_) for one in (fitted, going_on)]
+
+    watched = learned()
+    blind(monkeypatch)
+    assert watched == learned()
+
+
+def test_probabilities_are_there_exactly_where_labels_are(single, new):
+    ranking = single.rank([*new[0], "unknown", "w1x1"], k=20)
+    assert (np.isnan(ranking.probabilities) == (ranking.ids < 0)).all()
+    known = ranking.probabilities[ranking.ids >= 0]
+    assert ((known >= 0) & (known <= 1)).all()
+    one = single.rank(new[0][0], k=1)
+    assert one.probabilities.tolist() == ranking.probabilities[0, :1].tolist()
+    assert one.scores.tolist() == ranking.scores[0, :1].tolist()
+
+
+def test_probabilities_say_how_often_labels_are_right(single, new):
+    texts, truth = new
+    best = single.rank(texts, k=1)
+    hits = [label[0] in own for label, own in zip(best.labels, truth, strict=True)]
+    assert abs(best.probabilities.mean() - np.mean(hits)) < 0.05
+    sure = best.probabilities[:, 0] > np.median(best.probabilities)
+    assert np.mean(np.array(hits)[sure]) > np.mean(np.array(hits)[~sure])
+
+
+def test_a_learner_by_itself_knows_no_probabilities(single):
+    assert np.isnan(single.learner_.rank(np.ones((2, 3))).probabilities).all()
+
+
+def test_little_has_been_learned_and_nothing_is_known():
+    c = sl.Categorizer().learn("wheat exports rose", "grain")
+    assert np.isnan(c.rank("wheat").probabilities).all()
+    assert c.assign("wheat") == []
+    assert [label for label, _ in c.shortlist("wheat")] == ["grain"]
+    assert [row.threshold for row in c.automation([0.9])] == [np.inf]
+
+
+@pytest.mark.parametrize("how", ["learn", "learn_many", "learn_batches"])
+def test_a_stream_is_observed(how):
+    texts, truth = examples(400)
+    c = sl.Categorizer()
+    if how == "learn":
+        for text, labels in zip(texts, truth, strict=True):
+            c.learn(text, labels)
+    elif how == "learn_many":
+        c.learn_many(texts, truth)
+    else:
+        c.learn_batches([(texts[:7], truth[:7]), (texts[7:], truth[7:])])
+    assert 36 <= c.confidence_.observed <= 40
+    assert not np.isnan(c.rank(texts[0]).probabilities[0])
+
+
+def test_the_number_of_threads_changes_nothing():
+    made = []
+    for n_jobs in (1, 4):
+        c = sl.Categorizer(sl.TunedIndex(n_jobs=n_jobs)).fit(*examples(6000)).learn_many(*examples(900, seed=3))
+        made.append(store.checksum(c.confidence_.to_state()))
+    assert made[0] == made[1]
+
+
+def test_lists_are_longer_for_more_coverage_and_keep_the_promise(single, new):
+    texts, truth = new
+    before = np.zeros(len(texts))
+    for coverage in (0.5, 0.9, 0.95, 0.98):
+        lists = single.shortlist(texts, coverage)
+        lengths = np.array([len(one) for one in lists])
+        assert (lengths >= before).all()
+        before = lengths
+        covered = [own[0] in [label for label, _ in one] for one, own in zip(lists, truth, strict=True)]
+        alone = coverage == 0.5  # the best label, which is always listed, is right more often
+        assert np.mean(covered) > 0.8 if alone else abs(np.mean(covered) - coverage) < 0.03
+    assert isinstance(single.shortlist(texts[0]), sl.Ranking)
+
+
+def test_both_forms_for_several_labels(several):
+    texts, truth = examples(1500, seed=1, several=True)
+    lists = several.shortlist(texts, 0.8)
+    covered = [set(own) <= {label for label, _ in one} for one, own in zip(lists, truth, strict=True)]
+    assert abs(np.mean(covered) - 0.8) < 0.06
+    lists = several.shortlist(texts, 0.8, by="wrong")
+    right = [label in own for one, own in zip(lists, truth, strict=True) for label, _ in one]
+    assert len(right) > 100
+    assert abs(np.mean(right) - 0.8) < 0.06
+    groups = several.shortlist(texts, 0.8, by="group")
+    found = [label in {name for name, _ in one} for one, own in zip(groups, truth, strict=True) for label in own]
+    assert np.mean(found) > 0.74
+    with pytest.raises(InputError, match="by must be one of"):
+        several.shortlist(texts, by="text")
+
+
+def test_assigned_labels_meet_their_aim(single, several, new):
+    texts, truth = new
+    assigned = single.assign(texts, precision=0.9)
+    assert {len(own) for own in assigned} == {0, 1}, "each text that was learned had one label"
+    right = [own[0] in true for own, true in zip(assigned, truth, strict=True) if own]
+    assert np.mean(right) > 0.87
+    assert max(len(own) for own in several.assign(texts)) > 1
+    dear = several.assign(texts, costs=(10, 1))
+    cheap = several.assign(texts, costs=(1, 10))
+    assert sum(map(len, dear)) < sum(map(len, several.assign(texts, "f1-example"))) < sum(map(len, cheap))
+    assert several.assign(texts, aim=Precision(0.9)) == several.assign(texts, precision=0.9)
+    with pytest.raises(InputError, match="aim must be one of 'f1', 'f1-macro', 'f1-example', not 'best'"):
+        single.assign(texts, "best")
+    with pytest.raises(InputError, match="not both"):
+        single.assign(texts, precision=0.9, costs=(1, 1))
+
+
+def test_a_text_without_labels_says_why(single):
+    own = single.assign(["nothing known", "w1x1 w1x2 w1x3 w1x0", "w1x1 w2x1 w3x1 w4x1 w5x1"], precision=0.95)
+    assert own[0].reason is Reason.NO_KNOWN_WORD
+    assert own[1] == ["label 1"]
+    assert own[1].reason is Reason.ASSIGNED
+    assert own[2] == []
+    assert str(own[2].reason) in ("nothing sure enough", "unlike anything learned")
+    assert single.assign("nothing known").reason is Reason.NO_KNOWN_WORD
+
+
+def test_random_labels_are_not_assigned():
+    c = sl.Categorizer().fit(*examples(3000, noise=1.0))
+    assigned = c.assign(examples(1000, seed=1, noise=1.0)[0], precision=0.95)
+    assert sum(map(len, assigned)) <= 10
+    assert [row.share for row in c.automation([0.95])] == [pytest.approx(0, abs=0.01)]
+
+
+def test_more_precision_leaves_less_to_decide_alone(single):
+    table = single.automation([0.7, 0.8, 0.9])
+    assert [row.precision for row in table] == [0.7, 0.8, 0.9]
+    assert table[0].share >= table[1].share >= table[2].share > 0
+    assert table[0].threshold <= table[1].threshold <= table[2].threshold
+    with pytest.raises(InputError, match="precision"):
+        single.automation([95])
+
+
+def test_a_saved_model_answers_and_goes_on_alike(single, new, tmp_path):
+    texts, truth = new
+    single.save(tmp_path / "m")
+    opened, kept = sl.load(tmp_path / "m"), copy.deepcopy(single)
+    for model in (opened, kept, single.copy()):
+        assert model.rank(texts).probabilities.tolist() == single.rank(texts).probabilities.tolist()
+        assert model.assign(texts) == single.assign(texts)
+    for model in (opened, kept):
+        model.learn_many(texts, truth)
+    assert as_bytes(opened) == as_bytes(kept)
+    assert opened.confidence_.observed > single.confidence_.observed
+
+
+def test_an_old_file_knows_nothing_until_enough_is_observed(tmp_path):
+    state = sl.Categorizer().fit(*examples(1000)).to_state()
+    del state.parts["confidence"]
+    c = store.build(state)
+    texts, truth = examples(1000, seed=2)
+    assert np.isnan(c.rank(texts[0]).probabilities).all()
+    c.learn_many(texts, truth)
+    assert not np.isnan(c.rank(texts[0]).probabilities[0])
+    old = sl.load(OLD)
+    assert not isinstance(old, sl.Categorizer) or np.isnan(old.rank("wheat").probabilities).all()
+
+
+def test_a_damaged_confidence_is_refused(single):
+    for damage, sentence in (
+        (lambda part: setattr(part, "kind", "Window"), "its confidence is a Confidence"),
+        (lambda part: part.parts["window"].arrays["ids"].__setitem__((0, 0), LABELS), "are its own"),
+        (lambda part: part.settings.update(fitted_on=-1), "fitted_on"),
+    ):
+        state = single.to_state()
+        part = state.parts["confidence"]
+        ids = part.parts["window"].arrays["ids"]
+        part.parts["window"].arrays["ids"] = ids.copy()
+        damage(part)
+        with pytest.raises((ModelFileError, InputError), match=sentence):
+            store.build(state)
+
+
+def test_learning_that_fails_is_not_observed(monkeypatch):
+    c = sl.Categorizer().learn_many(*examples(400))
+    before = store.checksum(c.confidence_.to_state())
+
+    def fails(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(sl.TunedIndex, "_learn", fails)
+    with pytest.raises(MemoryError):
+        c.learn_many(*examples(100, seed=1))
+    assert store.checksum(c.confidence_.to_state()) == before
+
+
+def test_a_fit_that_fails_leaves_what_was_known(single):
+    c = single.copy()
+    before = store.checksum(c.confidence_.to_state())
+    with pytest.raises(InputError):
+        c.fit([], [])
+    assert store.checksum(c.confidence_.to_state()) == before
+    c.fit(*examples(20))
+    assert not c.confidence_.ready, "too few to say"
+
+
+def test_one_decides_while_another_learns(single):
+    c = single.copy()
+    texts, truth = examples(600, seed=5)
+    problems = []
+
+    def decide():
+        try:
+            for _ in range(20):
+                assert all(0 <= p <= 1 for own in c.assign(texts[:50]) for p in own.probabilities)
+        except BaseException as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=decide) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for text, labels in zip(texts, truth, strict=True):
+        c.learn(text, labels)
+    for thread in threads:
+        thread.join()
+    assert not problems
+
+
+def test_confidence_is_empty_where_it_cannot_be_had():
+    c = sl.Categorizer(sl.Rocchio()).fit(*examples(300))
+    assert store.checksum(c.confidence_.to_state()) == store.checksum(Confidence().to_state())
+    c.learn_batches([examples(400, seed=n) for n in range(3)])
+    assert c.confidence_.ready
