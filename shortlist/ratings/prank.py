@@ -88,7 +88,11 @@ class PRank(ThresholdLearner):
         )  # fmt: skip
 
     def _open_step(self, at: int) -> None:
-        """Every row of the biases is opened by one linear rule, so the averaged thresholds are opened by it too."""
+        """A new step at an end is as wide as the others are on average, rounded up: thresholds stay whole numbers.
+
+        Or the lemma that they stay in order would not hold. Every rule that there was gets the same new threshold, the
+        moments of the average none: so the averaged thresholds are opened by it too.
+        """
         b = self._biases
         n = b.shape[1]
         if n == 0:
@@ -97,7 +101,9 @@ class PRank(ThresholdLearner):
             new = b[:, at - 1]
         else:
             end, outward = (b[:, 0], -1.0) if at == 0 else (b[:, -1], 1.0)
-            new = end + outward * (b[:, -1] - b[:, 0]) / max(n - 1, 1)
+            wide = np.full(b.shape[0], np.ceil((b[0, -1] - b[0, 0]) / max(n - 1, 1)))
+            wide[1] = 0.0  # the moments
+            new = end + outward * wide
         self._biases = np.insert(b, min(at, n), new, axis=1)
 
     def _edges(self, biases: Floats) -> Floats:

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import PRank
+from shortlist.files.store import build
 from tests.ratings.streams import integer_streams, separable_streams
 from tests.reference.prank import PRankTwin
 
@@ -190,3 +191,17 @@ def test_a_scale_learned_step_by_step_ends_up_rating_well():
     late.partial_fit(X[1000:], y[1000:])
     assert late.classes_.tolist() == [1, 2, 3, 4, 5]
     assert -late.score(X, y) < 0.12
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 9)), min_size=1, max_size=60), st.integers(1, 5))
+def test_thresholds_stay_in_order_whatever_ratings_arrive(stream, batch):
+    """Lemma 1, also for a scale that grows at its ends and in between while it is learned; and so it can be saved."""
+    learner = PRank(hypothesis="averaged")
+    for first in range(0, len(stream), batch):
+        some = stream[first : first + batch]
+        learner.partial_fit([[x, 1.0] for x, _ in some], [rating for _, rating in some])
+        for hypothesis in ("last", "averaged"):
+            thresholds = learner.set_params(hypothesis=hypothesis).thresholds_
+            assert (np.diff(thresholds) >= -1e-9).all()
+        assert (learner._biases[0] == np.round(learner._biases[0])).all()
+        build(learner.to_state())
