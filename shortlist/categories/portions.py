@@ -33,7 +33,10 @@ def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, Numbere
             return
         indptr = rows.indptr[run.start : run.stop + 1]
         inside = slice(indptr[0], indptr[-1])
-        yield Rows(indptr - indptr[0], rows.indices[inside], rows.data[inside], rows.n_features), labels[run]
+        indices, width = rows.indices[inside], rows.n_features
+        if run.stop < rows.n_rows:  # learning may stop behind this run, and then knows no columns of later ones
+            width = int(indices.max(initial=-1)) + 1
+        yield Rows(indptr - indptr[0], indices, rows.data[inside], width), labels[run]
 
 
 def as_one_row(x: Any) -> Any:

@@ -9,6 +9,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.categories.checks import as_bytes
+from shortlist.concurrency import interrupts
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.models import categorizer, observing
@@ -294,3 +295,21 @@ def test_confidence_is_empty_where_it_cannot_be_had():
     assert store.checksum(c.confidence_.to_state()) == store.checksum(Confidence().to_state())
     c.learn_batches([examples(400, seed=n) for n in range(3)])
     assert c.confidence_.ready
+
+
+@pytest.mark.parametrize("learner", [sl.TunedIndex(), sl.MMP()], ids=str)
+def test_learning_that_is_stopped_leaves_a_file_that_opens(monkeypatch, tmp_path, learner):
+    c = sl.Categorizer(learner).learn_many(*examples(400))
+
+    def stop():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(interrupts, "RUN", 50)
+    with monkeypatch.context() as now:
+        now.setattr("shortlist.categories.learner.stop_here", stop)
+        with pytest.raises(KeyboardInterrupt):
+            c.learn_many(*examples(120, seed=1, labels=40))
+    assert c.learner_.n_examples_ == 450
+    c.save(tmp_path / "m")
+    assert as_bytes(sl.load(tmp_path / "m")) == as_bytes(c)
+    c.learn_many(*examples(40, seed=2))
