@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from shortlist.arrays.kernels import Longs
-from shortlist.arrays.rows import Rows, RowStore
+from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.sparse import one_row
 from shortlist.concurrency.interrupts import runs
 from shortlist.errors import InputError
@@ -20,7 +20,7 @@ from shortlist.labels import LabelSets, NumberedLabels
 Watch = Callable[[Any, Rows | RowStore, LabelSets, Longs], Iterator[Longs]]
 
 
-def at_once(learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs) -> Iterator[Longs]:
+def at_once(learner: object, rows: Rows | RowStore, labels: LabelSets, order: Longs) -> Iterator[Longs]:
     """Nobody watches."""
     yield order
 
@@ -39,7 +39,7 @@ def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, Numbere
         yield Rows(indptr - indptr[0], indices, rows.data[inside], width), labels[run]
 
 
-def as_one_row(x: Any) -> Any:
+def as_one_row(x: MatrixLike) -> MatrixLike:
     """A vector as a matrix of one row."""
     if scipy.sparse.issparse(x):
         return one_row(x)

@@ -171,7 +171,7 @@ class CategoryModel(Model[JudgedRanking]):
         self._check_fitted()
         return self.learner_.label_counts_
 
-    def knows(self, label: Any) -> bool:
+    def knows(self, label: object) -> bool:
         """Whether the label was learned."""
         return bool(self.learner_.label_numbers([[label]]).ids[0] < self.label_counts_.size)
 

@@ -84,7 +84,9 @@ class DecidingModel(CategoryModel):
 
     # Deciding.
 
-    def shortlist(self, texts: str | Sequence[str], coverage: float = 0.95, by: str = "example") -> Any:
+    def shortlist(
+        self, texts: str | Sequence[str], coverage: float = 0.95, by: str = "example"
+    ) -> Ranking | list[Ranking]:
         """For each text a ranking that is as long as it must be; for one text, one.
 
         by="example" : all true labels of a text are listed, for this share of all texts.
@@ -123,7 +125,7 @@ class DecidingModel(CategoryModel):
         *,
         precision: float | None = None,
         costs: tuple[float, float] | None = None,
-    ) -> Any:
+    ) -> Assigned | list[Assigned]:
         """For each text its labels, none where nothing is sure enough; the list's ``reason`` says why.
 
         Labels are chosen for an aim: "f1" (over all labels together), "f1-macro" (its mean over labels), "f1-example"

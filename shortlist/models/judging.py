@@ -49,19 +49,23 @@ class Decisions:
         """The same for people."""
         errors = [[name, found[name]] for name in found if name.startswith("calibration")]
         f1 = [[f"{name} of the labels it assigns", value] for name, value in found["assignments"].items()]
-        lists = [[row["coverage"], row["covered"], row["mean size"]] for row in found["shortlists"]]
+        lists = [
+            [row["coverage"], row["covered"], row["mean size"], "yes" if row["possible"] else "no"]
+            for row in found["shortlists"]
+        ]
         alone = [list(row.values()) for row in found["automation"]]
         return [
             Table("How sure it is", ["measure", "value"], errors + f1),
-            Table("Shortlists of all true labels", ["coverage promised", "covered", "mean size"], lists),
-            Table("Deciding alone", ["precision promised", "from probability", "share of texts", "right"], alone),
+            Table("Shortlists of all true labels", ["coverage asked for", "covered", "mean size", "possible"], lists),
+            Table("Deciding alone", ["precision asked for", "from probability", "share of texts", "right"], alone),
         ]
 
-    def _shortlists(self, coverage: float) -> dict[str, float]:
+    def _shortlists(self, coverage: float) -> dict[str, Any]:
         lengths = self.confidence.lengths(self.ranking.scores, coverage)
         listed = np.arange(self.hits.shape[1]) < lengths[:, None]
         covered = (self.hits & listed).sum(axis=1) == self.n_true
-        return {"coverage": coverage, "covered": float(covered.mean()), "mean size": float(lengths.mean())}
+        found = {"coverage": coverage, "covered": float(covered.mean()), "mean size": float(lengths.mean())}
+        return found | {"possible": bool(np.isfinite(self.confidence.limit(coverage)))}
 
     def _alone(self, precision: float) -> dict[str, float | None]:
         threshold = self.confidence.threshold(Precision(precision, alone=True))

@@ -9,12 +9,13 @@ between two pieces, and may have to put itself in order before it ranks, is only
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, RowStore
+from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import ModelLock
 from shortlist.files.store import State
@@ -39,7 +40,9 @@ class FirstPass:
         self._found: list[Ranking] = []
         self._truth: list[LabelSets] = []
 
-    def __call__(self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs) -> Iterator[Longs]:
+    def __call__(
+        self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
+    ) -> Iterator[Longs]:
         self._found, self._truth = [], []
         if not takes_pieces(learner):
             yield order
@@ -50,7 +53,7 @@ class FirstPass:
                 self._truth.append(labels.chosen(order[ranked]))
             yield order[first:last]
 
-    def confidence(self, learner: Any) -> Confidence:
+    def confidence(self, learner: CategoryLearner) -> Confidence:
         """What these rankings tell."""
         confidence = Confidence()
         if self._found:
@@ -105,7 +108,7 @@ class Notes:
         self._waiting = []  # last: who finds nothing waiting asks at once
 
 
-def learn_rows(learner: Any, rows: Rows, labels: NumberedLabels, notes: Notes) -> None:
+def learn_rows(learner: CategoryLearner, rows: Rows, labels: NumberedLabels, notes: Notes) -> None:
     """Let a learner go on learning, and take note of what it makes of some of the rows before.
 
     That is noted once they are learned: learning that fails, or is stopped, leaves both as they belong together.
@@ -128,7 +131,9 @@ class Stream:
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
 
-    def __call__(self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs) -> Iterator[Longs]:
+    def __call__(
+        self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
+    ) -> Iterator[Longs]:
         before = learner.n_examples_ - order.size
         for first, last in pieces(before, order.size):
             begin = first + (-1 - before - first) % STRIDE
@@ -150,12 +155,12 @@ def pieces(before: int, n: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def takes_pieces(learner: Any) -> bool:
+def takes_pieces(learner: CategoryLearner) -> bool:
     """Whether it learns one row after the other, and can be asked in between."""
     return bool(learner.takes_pieces) and getattr(learner, "shards", 1) == 1
 
 
-def honest(learner: Any, rows: Rows | RowStore, which: Longs) -> Ranking:
+def honest(learner: CategoryLearner, rows: Rows | RowStore, which: Longs) -> Ranking:
     """The rankings of rows that are not yet learned, read as new ones: a feature never seen counts for nothing."""
     if not isinstance(rows, Rows):
         chosen = rows.chosen(which)

@@ -15,7 +15,7 @@ roots are used, in a fixed order, and an exponential made of them: results are e
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,7 +75,7 @@ def logistic(x: float) -> float:
 
 
 @kernel
-def describe(scores: Any, n: int, j: int, x: Floats) -> None:
+def describe(scores: Floats, n: int, j: int, x: Floats) -> None:
     """The features of place j (from 0, below WIDTH) in a ranking of n labels, before they are centred."""
     x[0], x[1], x[3], x[4] = 1.0, scores[j], scores[max(0, j - 1)], scores[0]
     x[2] = x[1] * x[1]
