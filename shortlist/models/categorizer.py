@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label, LabelsLike, class_list
 from shortlist.categories.answering import n_examples
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Categorizer(ClassifierMixin, TextModel):
+class Categorizer(TextModel):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
     Several threads may rank at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with

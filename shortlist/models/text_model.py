@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
 
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.rows import Rows
@@ -20,7 +21,7 @@ from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import as_texts
 
 
-class TextModel(DecidingModel):
+class TextModel(ClassifierMixin, DecidingModel):
     """Base class: answers about texts. How it learns is told in categorizer.py."""
 
     text_: TextVectorizer

@@ -313,3 +313,13 @@ def test_learning_that_is_stopped_leaves_a_file_that_opens(monkeypatch, tmp_path
     c.save(tmp_path / "m")
     assert as_bytes(sl.load(tmp_path / "m")) == as_bytes(c)
     c.learn_many(*examples(40, seed=2))
+
+
+@pytest.mark.parametrize("verb", ["fit", "learn_many"])
+def test_what_is_observed_was_not_yet_learned(verb):
+    texts, truth = examples(1500, noise=1.0)
+    marked = [f"{text} own{n}" for n, text in enumerate(texts)]  # once learned, a word of its own gives a text away
+    c = getattr(sl.Categorizer(), verb)(marked, truth)
+    assert c.score(marked, truth) > 0.8
+    seen = c.confidence_.window.ring.take(c.confidence_.window.rows())
+    assert seen.hits[:, 0].mean() < 0.3

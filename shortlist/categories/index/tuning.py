@@ -193,15 +193,15 @@ def count_and_correct(
         feature = index.features[f]
         feature["seen"] += 1
         first, n = feature["start"], feature["length"]
-        own = edges[first : first + n]
+        own, has_rival = edges[first : first + n], False
         for at in range(n):
             c = own[at]["label"]
             error = scratch.error[c]
             if at < max_edges:
                 own[at]["tuned"] += shift * error
-            if error != 0.0:
-                scratch.met[c] = j + 1
+            has_rival |= c == rival
             if error > 0.0:
+                scratch.met[c] = j + 1
                 put_in_place(own, 0, at, c, own[at]["weight"] + x, own[at]["tuned"])
 
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
@@ -216,7 +216,7 @@ def count_and_correct(
                     n += 1
                     feature["length"] = n
                     index.used[EDGES] += 1
-        if rival >= 0 and scratch.met[rival] != j + 1 and n < max_edges and index.used[EDGES] < cap:
+        if rival >= 0 and not has_rival and n < max_edges and index.used[EDGES] < cap:
             if n == feature["capacity"]:
                 move_to_more_room(f, n + 1, index)
                 first = feature["start"]
