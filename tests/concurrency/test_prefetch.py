@@ -68,7 +68,7 @@ def test_the_user_can_stop_what_waits_for_input(tmp_path):
         while running.poll() is None:  # its input stays open
             time.sleep(0.5)
             running.send_signal(signal.SIGINT)
-            assert time.monotonic() < began + 60, "it cannot be stopped"
+            assert time.monotonic() < began + 300, "it cannot be stopped"
         assert running.returncode == 130
 
 
