@@ -51,7 +51,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_ : int
-        How many rows were learned.
+        How many examples were learned.
     n_features_in_ : int
         How many columns the widest of them had.
     feature_names_in_ : ndarray of str
@@ -72,7 +72,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
 
     @abstractmethod
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        """Learn the rows in that order, once."""
+        """Learn the examples in that order, once."""
 
     # Learning.
 
@@ -84,7 +84,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
     @writing
     @whole
     def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
-        """Learn some more rows, once, in the order given. ``classes`` names labels that need not occur in Y."""
+        """Learn some more examples, once, in the order given. ``classes`` names labels that need not occur in Y."""
         rows, names = self._as_rows(X), grown_names(self, X) if self.__sklearn_is_fitted__() else column_names(X)
         Y = numbered(Y, rows.n_rows)
         named = class_list(() if classes is None else classes)

@@ -36,12 +36,12 @@ MAX_ITER = 10_000  # of liblinear, which stops long before
 
 
 class OneVersusRest(PrototypeLearner):
-    """A linear classifier for each class; ranks classes by the classifiers' scores. Learns all rows at once.
+    """A linear classifier for each label; ranks labels by the classifiers' scores. Learns all examples at once.
 
     Parameters
     ----------
     classifier : {"svm", "perceptron", "committee"}, default="svm"
-        What each class is told from all others by.
+        What each label is told from all others by.
     members : int, default=10
         Perceptrons in a committee.
     patience : int, default=5
@@ -62,7 +62,7 @@ class OneVersusRest(PrototypeLearner):
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_, n_features_in_ : int
-        How many rows were learned, and how many columns the widest had.
+        How many examples were learned, and how many columns the widest had.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
     n_weights_ : int

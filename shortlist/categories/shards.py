@@ -66,7 +66,7 @@ class MergingLearner(CategoryLearner):
 
 
 class ShardedLearner(CategoryLearner):
-    """Base class: goes through the rows of ``fit`` in several shards at once. A learner splits and mixes its state."""
+    """Base class: goes through the examples of ``fit`` in several shards at once. A learner splits and mixes itself."""
 
     shards: int
     _given_up = False  # whether the shards of this pass are to stop

@@ -42,7 +42,7 @@ HELD_OUT = 0.2
 
 
 class TopDown(CategoryLearner):
-    """Rank labels by going down a tree of classes, one classifier for each node. Learns all rows at once.
+    """Rank labels by going down a tree of labels, one classifier for each node. Learns all examples at once.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class TopDown(CategoryLearner):
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_, n_features_in_ : int
-        How many rows were learned, and how many columns the widest had.
+        How many examples were learned, and how many columns the widest had.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
 

@@ -1,21 +1,21 @@
-"""One label each: a contest between labels, in which a class is corrected by how it stands to the true one.
+"""One label each: a contest between labels, in which a label is corrected by how it stands to the true one.
 
-Where an example has one label, it is enough that the true class r leads: what a wrong class scores matters only where
-it comes near. With l_c = 1.5 + s_c − s_r, by how much a wrong class c is short of staying 1.5 behind, the least change
+Where an example has one label, it is enough that the true label r leads: what a wrong label scores matters only where
+it comes near. With l_c = 1.5 + s_c − s_r, by how much a wrong label c is short of staying 1.5 behind, the least change
 of the weights after which none is short (the multiclass passive-aggressive step of Crammer, Dekel et al. 2006, with
-all constraints at once) moves the classes with l_c > θ, for an example of length 1, by
+all constraints at once) moves the labels with l_c > θ, for an example of length 1, by
 
     e_c = −(l_c − θ),    e_r = θ = Σ_c (l_c − θ),    that is    θ = Σ_{l_c > θ} l_c / (1 + |{c : l_c > θ}|).
 
 It is made smaller where θ > 1. All who threaten r share what it is raised by, so an example whose label is wrong does
 less harm than where the first of them bears it all. Still, where most labels cannot be foreseen a contest is mostly
-noise: while more than half of the last 300 new examples did not have the true class in front, or examples have more
-than one label, each class is corrected for itself (tuning.py). In a contest the surprise z is that of a wrong class
-that leads, min(1, s_c − s_r)², so that the index is bold again after a change of what labels mean. Of the classes of an
+noise: while more than half of the last 300 new examples did not have the true label in front, or examples have more
+than one label, each label is corrected for itself (tuning.py). In a contest the surprise z is that of a wrong label
+that leads, min(1, s_c − s_r)², so that the index is bold again after a change of what labels mean. Of the labels of an
 example that has several, as a few may, the one that scores least contends.
 
-A word speaks against a class only through an edge, and edges are made by counting. In a contest the first of the wrong
-classes is given edges too, from the features that have none to it and fewer than ``max_edges``, with next to no
+A word speaks against a label only through an edge, and edges are made by counting. In a contest the first of the wrong
+labels is given edges too, from the features that have none to it and fewer than ``max_edges``, with next to no
 weight; and edges are dropped for being light only where a feature has more than ``max_edges``.
 """
 
@@ -23,17 +23,17 @@ from __future__ import annotations
 
 from shortlist.arrays.kernels import Floats, Ints, kernel
 
-LEAD = 1.5  # by which the true class shall lead
+LEAD = 1.5  # by which the true label shall lead
 FASTER = 5.0 / 3.0  # η / step
 HALF, RECENT = 0.5, 300.0  # missed: at most this share of so many examples
 NOTHING = 1e-9  # the weight that an edge has for x = 1 if it was never counted
 
 
 @kernel
-def rivals(scores: Floats, error: Floats, bias: Floats, own: Ints, touched: Ints) -> tuple[int, float, int, float]:
-    """The weakest true class and the strongest wrong one, with their scores; −1 and 0 where there is none.
+def rivals(scores: Floats, change: Floats, bias: Floats, own: Ints, touched: Ints) -> tuple[int, float, int, float]:
+    """The weakest true label and the strongest wrong one, with their scores; −1 and 0 where there is none.
 
-    own: the true classes, of which error is 1, and 0 of all others; touched: the retrieved ones.
+    own: the true labels, of which change is 1, and 0 of all others; touched: the retrieved ones.
     """
     r, low = -1, 0.0
     for c in own:
@@ -43,20 +43,20 @@ def rivals(scores: Floats, error: Floats, bias: Floats, own: Ints, touched: Ints
     s, high = -1, 0.0
     for c in touched:
         score = scores[c] + bias[c]
-        if error[c] == 0.0 and (s < 0 or score > high):
+        if change[c] == 0.0 and (s < 0 or score > high):
             s, high = c, score
     return r, low, s, high
 
 
 @kernel
-def contend(scores: Floats, error: Floats, bias: Floats, own: Ints, touched: Ints, r: int, low: float, s: int) -> None:
-    """e_c into error, which is 1 for the true classes and 0 for all others; r, low and s as rivals found them."""
+def contend(scores: Floats, change: Floats, bias: Floats, own: Ints, touched: Ints, r: int, low: float, s: int) -> None:
+    """e_c into change, which is 1 for the true labels and 0 for all others; r, low and s as rivals found them."""
     theta, n, before = 0.0, 0, -1
     while n != before:
         before, n, total = n, 0, 0.0
         for c in touched:
             short = LEAD + (scores[c] + bias[c]) - low
-            if error[c] == 0.0 and short > theta:
+            if change[c] == 0.0 and short > theta:
                 total += short
                 n += 1
         theta = total / (1.0 + n)
@@ -64,10 +64,10 @@ def contend(scores: Floats, error: Floats, bias: Floats, own: Ints, touched: Int
     if n > 0:
         for c in touched:
             short = LEAD + (scores[c] + bias[c]) - low
-            if error[c] == 0.0 and short > theta:
-                error[c] = -scale * (short - theta)
+            if change[c] == 0.0 and short > theta:
+                change[c] = -scale * (short - theta)
     elif s < 0 or scores[r] == 0.0:
         theta = min(1.0, max(0.0, LEAD - low))  # nobody is there to contend with, or r itself is not
     for c in own:
-        error[c] = 0.0
-    error[r] = scale * theta
+        change[c] = 0.0
+    change[r] = scale * theta

@@ -20,13 +20,14 @@ from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
 from shortlist.categories.index.pruning import room_for
-from shortlist.categories.index.retrieval import retrieve, room_for_touched
+from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.pauses import DONE
+from shortlist.categories.scratch import room_for_touched
 from shortlist.labels import LabelSets
 
 
 class FeatureFocus(IndexLearner):
-    """Feature-Focus (FF): learn a sparse index from features to classes, in one pass.
+    """Feature-Focus (FF): learn a sparse index from features to labels, in one pass.
 
     Parameters
     ----------
@@ -35,9 +36,9 @@ class FeatureFocus(IndexLearner):
     max_edges : int, default=25
         How many of a feature's heaviest edges vote (d_max).
     margin : float, default=0.1
-        An example is learned while its class does not lead by more than this (δ_m).
+        An example is learned while its label does not lead by more than this (δ_m).
     passes : int, default=1
-        How often ``fit`` goes through the rows.
+        How often ``fit`` goes through the examples.
     leakage : bool, default=True
         Whether the weight of dropped edges still counts in a feature's total, so that a feature that predicts nothing
         grows quiet.
@@ -46,14 +47,14 @@ class FeatureFocus(IndexLearner):
     values : {"l2", "boolean", "raw"}, default="l2"
         "l2" scales each row to unit length, "boolean" makes all values 1, "raw" leaves them.
     first : int, default=50
-        The true class counts as retrieved only among this many best ones.
+        The true label counts as retrieved only among this many best ones.
     max_total_edges : int or None, default=None
         Hard cap on the edges of the whole index; None for no cap.
     shards : int, default=1
         In how many parts ``fit`` learns each pass, to be mixed at its end (shards.py). The parts learn at the same
         time, on ``n_jobs`` threads, and know nothing of one another.
     random_state : int or None, default=0
-        Seed of the order in which ``fit`` goes through the rows; None keeps the order given.
+        Seed of the order in which ``fit`` goes through the examples; None keeps the order given.
     n_jobs : int, default=None
         Threads for the shards of ``fit`` and for ranking; results do not depend on it. −1 for all processors.
 
@@ -64,7 +65,7 @@ class FeatureFocus(IndexLearner):
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_, n_features_in_ : int
-        How many rows were learned, and how many columns the widest had.
+        How many examples were learned, and how many columns the widest had.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
     n_edges_ : int
@@ -137,7 +138,7 @@ def learn(
     index: Index, scores: Floats, touched: Ints,
     max_edges: int, min_weight: float, margin: float, first: int, rare: int, leakage: bool, cap: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
+    """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     scores: float64[labels], all zero; touched: int32[labels + 1].

@@ -55,7 +55,7 @@ class IndependentIndex(AdditiveLearner):
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_, n_features_in_ : int
-        How many rows were learned, and how many columns the widest had.
+        How many examples were learned, and how many columns the widest had.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
     threshold_ : float

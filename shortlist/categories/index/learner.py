@@ -60,7 +60,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
-        """Learn the rows order[done:] while the index has room. Gives how many of ``order`` are done now, why it
+        """Learn the examples order[done:] while the index has room. Gives how many of ``order`` are done now, why it
         stopped, and how many free slots are wanted (room.py)."""
 
     def _begin(self) -> None:

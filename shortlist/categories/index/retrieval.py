@@ -9,6 +9,7 @@ from shortlist.arrays.rows import Rows
 from shortlist.categories.answering import BIAS
 from shortlist.categories.best import keep_best
 from shortlist.categories.index.lists import Index
+from shortlist.categories.scratch import room_for_touched
 
 LINES, EDGES_IN_LINE = 4, 4  # lines of the cache that are fetched of each list ahead of its turn, and edges in one
 LEAST = np.finfo(np.float64).tiny  # smaller ones count as 0 where a library has told the processor to round so
@@ -30,11 +31,6 @@ def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int
         scores[:] = min(0.0, own.min(initial=0.0))
         scores[retrieved] = own
     return all_of_them
-
-
-def room_for_touched(n_labels: int) -> Ints:
-    """Where ``retrieve`` lists labels: it writes one place beyond the last."""
-    return np.empty(n_labels + 1, dtype=np.int32)
 
 
 @kernel

@@ -14,7 +14,8 @@ from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.index.corrections import has_met, tuned_by
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import Index
-from shortlist.categories.index.tuning import EXAMPLES, MISSED, are_single, cut_lists, learn, least_share, make_scratch
+from shortlist.categories.index.tuning import EXAMPLES, MISSED, are_single, cut_lists, learn, least_share
+from shortlist.categories.scratch import make_scratch
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
@@ -22,7 +23,7 @@ FEW, MOST_PASSES = 8000, 10  # rows that all passes see together, if there are f
 
 
 class TunedIndex(IndexLearner):
-    """Feature-Focus with corrected votes: as accurate as a linear classifier for each class, in few quick passes.
+    """Feature-Focus with corrected votes: as accurate as a linear classifier for each label, in few quick passes.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class TunedIndex(IndexLearner):
     max_edges : int, default=50
         How many of a feature's heaviest edges vote.
     passes : int or None, default=None
-        How often ``fit`` goes through the rows: the first time it counts and tunes, then it tunes. None: twice, and
+        How often ``fit`` goes through the examples: the first time it counts and tunes, then it tunes. None: twice, and
         through fewer than 4,000 rows more often, up to ten times.
     step : float, default=0.3
         How much of what a label misses is made up for at a time; 0 only counts.
@@ -46,7 +47,7 @@ class TunedIndex(IndexLearner):
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_, n_features_in_ : int
-        How many rows were learned, and how many columns the widest had.
+        How many examples were learned, and how many columns the widest had.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
     n_edges_ : int

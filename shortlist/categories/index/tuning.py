@@ -1,14 +1,14 @@
-"""Count, then tune: a Feature-Focus index whose votes are corrected, class by class, where they miss.
+"""Count, then tune: a Feature-Focus index whose votes are corrected, label by label, where they miss.
 
 Beyond the papers, but made of them. Each edge has, beside the proportion w_fc that Feature-Focus counts (paper 004), a
-correction u_fc, and each class a bias b_c, all 0 at first. A class that is retrieved has the score
+correction u_fc, and each label a bias b_c, all 0 at first. A label that is retrieved has the score
 
     s_c = b_c + Σ_f (r_f·w_fc + u_fc)·x[f],
 
-and one that is not has none (0). A true class shall score at least 1, a wrong one at most 0; by how much each class of
+and one that is not has none (0). A true label shall score at least 1, a wrong one at most 0; by how much each label of
 an example misses that is what the example teaches, by the rule of Widrow and Hoff (paper 002):
 
-    e_c = max(0, 1 − s_c) for a true class, −max(0, s_c) for a wrong one,
+    e_c = max(0, 1 − s_c) for a true label, −max(0, s_c) for a wrong one,
     u_fc += η·e_c·x[f] on the edges that voted and on new ones,    b_c += κ·η·e_c where c was retrieved.
 
 The step is bolder where the index is sure of itself and wrong, as after a change of what labels mean. With the surprise
@@ -16,53 +16,36 @@ z = min(1, best wrong score)² of an example and its mean z̄ over some thousand
 
     η = step·(1 + 2.3·z·max(0, 1 − 5·z̄)) / max(1, 5·z̄):
 
-where a wrong class that scores 1 is rare, it teaches three times as much; where it is common, it is noise, and every
+where a wrong label that scores 1 is rare, it teaches three times as much; where it is common, it is noise, and every
 example teaches less.
 
-The first time an example is seen, its true classes with e_c > 0 are counted too, as FSU counts (feature_focus.py):
+The first time an example is seen, its true labels with e_c > 0 are counted too, as FSU counts (feature_focus.py):
 w′_fc += x[f], w′_f += x[f]. An example with many labels spreads its weight over many edges, so an edge may have a share
 as small as ``min_weight`` divided by the mean number of labels so far. The index is as bounded as Feature-Focus has it.
 Further passes of ``fit`` only correct, with steps that fall evenly from half of that to nothing.
 
-Each class is corrected for itself, never against another one. So a class that is true but that nobody has written down,
+Each label is corrected for itself, never against another one. So a label that is true but that nobody has written down,
 of which real label sets are full, costs a small step on its own score and nothing else. Where examples have one label
-each there are no such classes, and they contend (contest.py): there only e_c and η are others.
+each there are no such labels, and they contend (contest.py): there only e_c and η are others.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
-
-import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.contest import FASTER, HALF, NOTHING, RECENT, contend, rivals
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
 from shortlist.categories.index.pruning import room_for
-from shortlist.categories.index.retrieval import retrieve, room_for_touched
+from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.pauses import DONE
+from shortlist.categories.scratch import Scratch
 from shortlist.labels import SINGLE, LabelSets
 
 FURTHER = 0.5  # of the step, where further passes begin
 # Entries of stats: z̄, the examples in it; all, and their labels; the share of the last new ones that were missed.
 SURPRISE, WEIGHT, EXAMPLES, LABELS, MISSED = 0, 1, 2, 3, 4
 BOLD, DOUBT, MEMORY = 2.3, 5.0, 5000.0  # how much bolder; from which z̄ on not at all (1/5); examples in z̄
-KAPPA = 0.04  # κ: a class's bias learns as a feature would that is in every row with the value 0.2
-
-
-class Scratch(NamedTuple):
-    """What the kernels need one of for each class."""
-
-    scores: Floats  # 0 between examples
-    error: Floats  # e_c, 0 between examples
-    touched: Ints
-    met: Longs  # one more than the last entry of a row whose feature was found to have an edge to the class
-
-
-def make_scratch(n_classes: int) -> Scratch:
-    scores, error, met = np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes, dtype=np.int64)
-    return Scratch(scores, error, room_for_touched(n_classes), met)
+KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every row with the value 0.2
 
 
 @kernel
@@ -71,7 +54,7 @@ def learn(
     stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int, leakage: bool,
     cap: int, step: float,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Learn the rows order[position:]. Stops early, before an example, where the index has too little room for it.
+    """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     to_come: how many examples further passes have still to correct, and how many they had when they began.
@@ -95,10 +78,10 @@ def learn(
             to_come[0] -= 1.0
         for a in range(n):
             c = scratch.touched[a]
-            bias[c] += KAPPA * eta * scratch.error[c]
-            scratch.scores[c] = scratch.error[c] = 0.0
+            bias[c] += KAPPA * eta * scratch.change[c]
+            scratch.scores[c] = scratch.change[c] = 0.0
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
-            scratch.error[labels.ids[b]] = 0.0
+            scratch.change[labels.ids[b]] = 0.0
     return order.size, DONE, 0
 
 
@@ -125,23 +108,23 @@ def find_errors(
     labels: LabelSets, i: int, first_pass: bool, bias: Floats, stats: Floats, scratch: Scratch, n: int,
     max_edges: int, step: float,
 ) -> tuple[int, int, float]:  # fmt: skip
-    """e_c of the n retrieved classes of example i, and of its own. The stats goes on where the example is new.
+    """e_c of the n retrieved labels of example i, and of its own. The stats go on where the example is new.
 
-    Gives the wrong class that is to have new edges (−1 for none), how many edges stay however light, and η.
+    Gives the wrong label that is to have new edges (−1 for none), how many edges stay however light, and η.
     """
     own, touched = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.touched[:n]
     for c in own:
-        scratch.error[c] = 1.0
+        scratch.change[c] = 1.0
     if own.size > 0 and are_single(stats):
-        r, low, s, high = rivals(scratch.scores, scratch.error, bias, own, touched)
+        r, low, s, high = rivals(scratch.scores, scratch.change, bias, own, touched)
         if first_pass:
             missed = 0.0 if low > high else 1.0
             stats[MISSED] += (missed - stats[MISSED]) / min(stats[EXAMPLES], RECENT)
         if stats[MISSED] <= HALF:
-            contend(scratch.scores, scratch.error, bias, own, touched, r, low, s)
+            contend(scratch.scores, scratch.change, bias, own, touched, r, low, s)
             if first_pass:
                 note_surprise(stats, min(1.0, max(0.0, high - low)) ** 2)
-            return s if s >= 0 and scratch.error[s] < 0.0 else -1, max_edges, step * FASTER
+            return s if s >= 0 and scratch.change[s] < 0.0 else -1, max_edges, step * FASTER
     z = each_for_itself(bias, scratch, touched)
     if first_pass:
         note_surprise(stats, z)
@@ -156,15 +139,15 @@ def note_surprise(stats: Floats, z: float) -> None:
 
 @kernel
 def each_for_itself(bias: Floats, scratch: Scratch, touched: Ints) -> float:
-    """e_c of the retrieved classes, where the error of the true ones is 1 as if they were not; gives the surprise z."""
+    """e_c of the retrieved labels, where the error of the true ones is 1 as if they were not; gives the surprise z."""
     worst = 0.0
     for c in touched:
         score = scratch.scores[c] + bias[c]
-        if scratch.error[c] > 0.0:
-            scratch.error[c] = max(0.0, 1.0 - score)
+        if scratch.change[c] > 0.0:
+            scratch.change[c] = max(0.0, 1.0 - score)
         else:
-            scratch.error[c] = -max(0.0, score)
-            worst = min(worst, scratch.error[c])
+            scratch.change[c] = -max(0.0, score)
+            worst = min(worst, scratch.change[c])
     return min(1.0, -worst) ** 2
 
 
@@ -175,7 +158,7 @@ def correct(rows: Rows, i: int, index: Index, scratch: Scratch, max_edges: int, 
         feature, shift = index.features[rows.indices[j]], eta * rows.data[j]
         first = feature["start"]
         for edge in index.edges[first : first + min(feature["length"], max_edges)]:
-            edge["tuned"] += shift * scratch.error[edge["label"]]
+            edge["tuned"] += shift * scratch.change[edge["label"]]
 
 
 @kernel
@@ -183,7 +166,7 @@ def count_and_correct(
     rows: Rows, labels: LabelSets, i: int, index: Index, scratch: Scratch,
     max_edges: int, rival: int, keep: int, least: float, leakage: bool, cap: int, eta: float,
 ) -> None:  # fmt: skip
-    """FSU for all true classes with an error at once, in one walk along each list that corrects its edges as well.
+    """FSU for all true labels with an error at once, in one walk along each list that corrects its edges as well.
 
     Edges that rise move up as the walk passes them, so a sorted list stays sorted; new edges come last, before the cut.
     """
@@ -192,27 +175,28 @@ def count_and_correct(
         f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
         feature = index.features[f]
         feature["seen"] += 1
+        scratch.clock[0] += 1
         first, n = feature["start"], feature["length"]
         own, has_rival = edges[first : first + n], False
         for at in range(n):
             c = own[at]["label"]
-            error = scratch.error[c]
+            change = scratch.change[c]
             if at < max_edges:
-                own[at]["tuned"] += shift * error
+                own[at]["tuned"] += shift * change
             has_rival |= c == rival
-            if error > 0.0:
-                scratch.met[c] = j + 1
+            if change > 0.0:
+                scratch.mark[c] = scratch.clock[0]
                 put_in_place(own, 0, at, c, own[at]["weight"] + x, own[at]["tuned"])
 
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
             c = labels.ids[b]
-            if scratch.error[c] > 0.0:
+            if scratch.change[c] > 0.0:
                 feature["total"] += x
-                if scratch.met[c] != j + 1 and index.used[EDGES] < cap:
+                if scratch.mark[c] != scratch.clock[0] and index.used[EDGES] < cap:
                     if n == feature["capacity"]:
-                        move_to_more_room(f, n + count_new(labels, b, labels.indptr[i + 1], scratch, j), index)
+                        move_to_more_room(f, n + count_new(labels, b, labels.indptr[i + 1], scratch), index)
                         first = feature["start"]
-                    put_in_place(edges, first, first + n, c, x, shift * scratch.error[c])
+                    put_in_place(edges, first, first + n, c, x, shift * scratch.change[c])
                     n += 1
                     feature["length"] = n
                     index.used[EDGES] += 1
@@ -220,7 +204,7 @@ def count_and_correct(
             if n == feature["capacity"]:
                 move_to_more_room(f, n + 1, index)
                 first = feature["start"]
-            put_in_place(edges, first, first + n, rival, NOTHING * x, shift * scratch.error[rival])
+            put_in_place(edges, first, first + n, rival, NOTHING * x, shift * scratch.change[rival])
             feature["length"] = n + 1
             index.used[EDGES] += 1
         cut_tail(feature, edges, index.used, keep, least, leakage)
@@ -235,10 +219,10 @@ def cut_lists(index: Index, keep: int, least: float, leakage: bool) -> None:
 
 
 @kernel
-def count_new(labels: LabelSets, first: int, last: int, scratch: Scratch, j: int) -> int:
-    """How many of the labels first..last−1 of an example the feature of its entry j is to have new edges to."""
+def count_new(labels: LabelSets, first: int, last: int, scratch: Scratch) -> int:
+    """How many of the labels first..last−1 of an example a feature is to have new edges to, once its list is marked."""
     n = 0
     for b in range(first, last):
         c = labels.ids[b]
-        n += scratch.error[c] > 0.0 and scratch.met[c] != j + 1
+        n += scratch.change[c] > 0.0 and scratch.mark[c] != scratch.clock[0]
     return n

@@ -26,11 +26,12 @@ from shortlist.categories.index import retrieval
 from shortlist.categories.index.feature_focus import holds, update
 from shortlist.categories.index.lists import END, Index, empty_index
 from shortlist.categories.index.pruning import UNLIMITED
-from shortlist.categories.index.retrieval import retrieve, room_for_touched
+from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.pauses import DONE, WANTS_SLOTS, WANTS_WEIGHTS
 from shortlist.categories.prototypes import steps
-from shortlist.categories.prototypes.weights import Prototypes, Scratch, make_scratch, no_prototypes, score, votes_for
+from shortlist.categories.prototypes.weights import Prototypes, no_prototypes, score, votes_for
+from shortlist.categories.scratch import Scratch, make_scratch, room_for_touched
 from shortlist.concurrency.interrupts import runs
 from shortlist.concurrency.locks import reading
 from shortlist.files.store import State
@@ -42,21 +43,21 @@ MOST_CLASSIFIERS = 1000  # of a label; all of them are numbered in 32 bits
 
 
 class UnweightedIndex(CategoryLearner):
-    """An index that proposes classes, alone or with classifiers that rank what it proposes.
+    """An index that proposes labels, alone or with classifiers that rank what it proposes.
 
     Parameters
     ----------
     tolerance : int, default=5
-        How many false classes may be retrieved without a correction (t_tol).
+        How many false labels may be retrieved without a correction (t_tol).
     min_weight : float, default=0.1
-        A feature has an edge to the classes that hold at least this share of its weight.
+        A feature has an edge to the labels that hold at least this share of its weight.
     classifiers : int, default=0
-        Perceptrons in each class's committee; 0 for none, 10 are the paper's.
+        Perceptrons in each label's committee; 0 for none, 10 are the paper's.
     passes : int, default=1
-        How often ``fit`` goes through the rows.
+        How often ``fit`` goes through the examples.
     random_state : int or None, default=0
-        Seed of the order in which ``fit`` goes through the rows, None for the order given, and of the random starts of
-        the Perceptrons.
+        Seed of the order in which ``fit`` goes through the examples, None for the order given, and of the random starts
+        of the Perceptrons.
     n_jobs : int, default=None
         Threads for ranking; results do not depend on it. −1 for all processors.
 
@@ -67,7 +68,7 @@ class UnweightedIndex(CategoryLearner):
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_, n_features_in_ : int
-        How many rows were learned, and how many columns the widest had.
+        How many examples were learned, and how many columns the widest had.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
 
@@ -193,7 +194,7 @@ def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, index: Index, scores: Floats, found: Ints,
     tolerance: int, min_weight: float, perceptrons: Prototypes, scratch: Scratch, members: int, starts: Floats,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Learn the rows order[position:]. Stops early, before an example, where there is too little room for it.
+    """Learn the examples order[position:]. Stops early, before an example, where there is too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     scores: float64[labels], all zero; found: int32[labels + 1].
@@ -234,19 +235,19 @@ def learn(
 
 @kernel
 def teach(
-    rows: Rows, i: int, labels: LabelSets, classes: Ints, perceptrons: Prototypes, scratch: Scratch, members: int,
+    rows: Rows, i: int, labels: LabelSets, taught: Ints, perceptrons: Prototypes, scratch: Scratch, members: int,
     starts: Floats,
 ) -> int:  # fmt: skip
     """Let the Perceptrons of these labels learn row i; returns the slots wanted, if there are too few to do so."""
     scratch.clock[0] += 1
     score(rows, i, perceptrons, scratch, 0)
     changed = 0
-    for a in range(classes.size):
-        sign = 1.0 if holds(labels, i, classes[a]) else -1.0
-        for one in range(classes[a] * members, (classes[a] + 1) * members):
+    for a in range(taught.size):
+        sign = 1.0 if holds(labels, i, taught[a]) else -1.0
+        for one in range(taught[a] * members, (taught[a] + 1) * members):
             s = scratch.scores[one] if scratch.mark[one] == scratch.clock[0] else 0.0
             if sign * s <= 0.0:
-                scratch.step[one] = sign
+                scratch.change[one] = sign
                 scratch.touched[changed] = one
                 changed += 1
     slots = steps.slots_wanted(rows, i, perceptrons, changed)
@@ -260,7 +261,7 @@ def teach(
             f = rows.indices[first + j]
             for e in range(perceptrons.start[f] + before[j], perceptrons.start[f] + perceptrons.length[f]):
                 perceptrons.weight[e] += starts[(f * 40503 + perceptrons.label[e] * 30011) % starts.size]
-    steps.clear_steps(scratch, changed)
+    steps.clear_changes(scratch, changed)
     return slots
 
 

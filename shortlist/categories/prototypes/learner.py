@@ -9,7 +9,8 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, Ints
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.prototypes.weights import Prototypes, all_scores, make_scratch, rank, votes_for
+from shortlist.categories.prototypes.weights import Prototypes, all_scores, rank, votes_for
+from shortlist.categories.scratch import make_scratch
 from shortlist.concurrency.locks import reading
 
 

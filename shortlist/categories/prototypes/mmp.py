@@ -32,7 +32,8 @@ from shortlist.categories.pauses import DONE, IS_FULL, RETIRES, WANTS_SLOTS
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.online import OnlinePrototypes
 from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, below
-from shortlist.categories.prototypes.weights import LISTED, Prototypes, Scratch, score
+from shortlist.categories.prototypes.weights import LISTED, Prototypes, score
+from shortlist.categories.scratch import Scratch
 from shortlist.dual import Function
 from shortlist.errors import InputError
 
@@ -40,20 +41,20 @@ STEPS = ("paper", "passive-aggressive")
 
 
 class MMP(OnlinePrototypes):
-    """MMP: rank topics by prototypes that move only for the pairs of topics in the wrong order.
+    """MMP: rank labels by prototypes that move only for the pairs of labels in the wrong order.
 
     Parameters
     ----------
     loss : {1, 2, 3}, default=1
         The loss of paper 001 that the step is made for.
     passes : int, default=1
-        How often ``fit`` goes through the rows.
+        How often ``fit`` goes through the examples.
     hypothesis : {"last", "averaged", "voted"}, default="last"
         Which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
     voters : int, default=20
         How many prototype sets, the longest-lived, are kept to vote.
     margin : float, default=0.0
-        A pair is in error unless the relevant topic leads by more than this; 0 is the paper's.
+        A pair is in error unless the relevant label leads by more than this; 0 is the paper's.
     step : {"paper", "passive-aggressive"}, default="paper"
         "passive-aggressive" moves the worst pair, and needs a margin above 0 (1 is usual).
     C : float, default=1.0
@@ -69,12 +70,12 @@ class MMP(OnlinePrototypes):
         The most support vectors that are kept with a kernel, those that move the prototypes least making room; None
         keeps all.
     max_weights : int or None, default=None
-        How many weights of single topics to keep, the lightest making room; None keeps all. Looked at after each
+        How many weights of single labels to keep, the lightest making room; None keeps all. Looked at after each
         example.
     shards : int, default=1
         In how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
     random_state : int or None, default=0
-        Seed of the order in which ``fit`` goes through the rows; None keeps the order given.
+        Seed of the order in which ``fit`` goes through the examples; None keeps the order given.
     n_jobs : int, default=None
         Threads for the shards of ``fit`` and for ranking; results do not depend on it. −1 for all processors.
 
@@ -85,7 +86,7 @@ class MMP(OnlinePrototypes):
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_, n_features_in_ : int
-        How many rows were learned, and how many columns the widest had.
+        How many examples were learned, and how many columns the widest had.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
     n_weights_ : int
@@ -173,7 +174,7 @@ class Rule(NamedTuple):
 
 @kernel
 def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratch, rule: Rule) -> tuple[int, int, int]:
-    """Learn the rows order[position:]. Stops before an example for which something must be done first.
+    """Learn the examples order[position:]. Stops before an example for which something must be done first.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     """
@@ -201,12 +202,12 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
                 n_changed = steps.only_changed(scratch, n, shared_step)
                 slots = steps.slots_wanted(stream.write, i, prototypes, n_changed)
                 if slots > 0:
-                    steps.clear_steps(scratch, n_changed)
+                    steps.clear_changes(scratch, n_changed)
                     return t, WANTS_SLOTS, slots
                 time = float(stream.counts[SEEN]) if stream.average else 0.0
                 steps.write(stream.write, i, prototypes, scratch, n_changed, shared_step, time)
                 stream.counts[LIVED] = 0
-                steps.clear_steps(scratch, n_changed)
+                steps.clear_changes(scratch, n_changed)
         stream.counts[LIVED] += 1
         stream.counts[SEEN] += 1
     return stream.order.size, DONE, 0
@@ -216,7 +217,7 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
 def paper_steps(
     lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float, margin: float, share: float
 ) -> float:
-    """Steps 1 to 3: n_r/c and −n_s/c into scratch.step for the labels touched; returns −n_s/c of the crowd.
+    """Steps 1 to 3: n_r/c and −n_s/c into scratch.change for the labels touched; returns −n_s/c of the crowd.
 
     ``erring[q]`` counts the labels that err against the q lowest relevant ones; n_r is the sum over all q that
     reach r, which is as high as the relevant labels up to r, ties included, are many.
@@ -228,12 +229,12 @@ def paper_steps(
         c = scratch.touched[a]
         q = below(lows, scratch.scores[c])
         erring[q] += 1
-        scratch.step[c] = -q * share
+        scratch.change[c] = -q * share
     for q in range(m - 1, -1, -1):
         erring[q] += erring[q + 1]
     for a in range(m):
         c = scratch.touched[a]
-        scratch.step[c] = erring[below(lows, scratch.scores[c] - margin)] * share
+        scratch.change[c] = erring[below(lows, scratch.scores[c] - margin)] * share
     return -crowd_errs * share
 
 
@@ -241,7 +242,7 @@ def paper_steps(
 def passive_aggressive_steps(
     stream: Stream, scratch: Scratch, m: int, n: int, crowd: int, shared: float, rule: Rule, square: float
 ) -> int:
-    """±τ into scratch.step for the lowest relevant and the highest other label, of equal ones the first to appear.
+    """±τ into scratch.change for the lowest relevant and the highest other label, of equal ones the first to appear.
 
     Returns how many labels are touched: one more if the highest is of the crowd.
     """
@@ -263,5 +264,5 @@ def passive_aggressive_steps(
             s = c
     if square > 0.0:
         tau = min(rule.longest, (rule.margin - scratch.scores[r] + scratch.scores[s]) / (2.0 * square))
-        scratch.step[r], scratch.step[s] = tau, -tau
+        scratch.change[r], scratch.change[s] = tau, -tau
     return n + 1 if crowd > 0 else n

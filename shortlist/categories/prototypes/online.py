@@ -1,4 +1,4 @@
-"""What MMP and the per-topic Perceptron share: the stream, its losses, and which prototypes rank in the end.
+"""What MMP and TopicPerceptron share: the stream, its losses, and which prototypes rank in the end.
 
 Paper 001 ranks with the prototypes as they are after the last example. It names more robust choices as extensions:
 their average over time, and the vote (Freund and Schapire, 1999), in which the prototypes of each time between two
@@ -29,7 +29,8 @@ from shortlist.categories.pauses import DONE, RETIRES, WANTS_SLOTS
 from shortlist.categories.prototypes.learner import PrototypeLearner
 from shortlist.categories.prototypes.mixing import mixed
 from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, squares
-from shortlist.categories.prototypes.weights import LISTED, Prototypes, Scratch, all_scores, make_scratch, no_prototypes
+from shortlist.categories.prototypes.weights import LISTED, Prototypes, all_scores, no_prototypes
+from shortlist.categories.scratch import Scratch, make_scratch
 from shortlist.categories.shards import ShardedLearner
 from shortlist.concurrency.interrupts import runs
 from shortlist.concurrency.locks import lock_of, reading

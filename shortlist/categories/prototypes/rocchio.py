@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 class Rocchio(AdditiveLearner, PrototypeLearner):
-    """Rank topics by prototypes: the mean of a topic's rows, less a share of the mean of all other rows.
+    """Rank labels by prototypes: the mean of a label's examples, less a share of the mean of all others.
 
     Parameters
     ----------
     beta : float, default=16.0
-        Weight of the rows with the topic (β).
+        Weight of the examples with the label (β).
     gamma : float, default=4.0
-        Weight of the rows without it (γ).
+        Weight of the examples without it (γ).
     n_jobs : int, default=None
         Threads for ranking; results do not depend on it. −1 for all processors.
 
@@ -49,7 +49,7 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_, n_features_in_ : int
-        How many rows were learned, and how many columns the widest had.
+        How many examples were learned, and how many columns the widest had.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
     n_weights_ : int
@@ -84,29 +84,29 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
 
     def _made_of_sums(self) -> Prototypes:
         sums = self._all_sums().tocoo()
-        term, topic = sums.row, sums.col
-        with_topic = self.label_counts_[topic]
-        without = np.maximum(self.n_examples_ - with_topic, 1)  # where there are none, their sum is 0
+        term, label = sums.row, sums.col
+        with_label = self.label_counts_[label]
+        without = np.maximum(self.n_examples_ - with_label, 1)  # where there are none, their sum is 0
         rest = self._totals[term] - sums.data
-        weight = np.maximum(0.0, self.beta / with_topic * sums.data - self.gamma / without * rest)
-        norm = np.sqrt(np.bincount(topic, weight**2, minlength=len(self._labels)))
+        weight = np.maximum(0.0, self.beta / with_label * sums.data - self.gamma / without * rest)
+        norm = np.sqrt(np.bincount(label, weight**2, minlength=len(self._labels)))
         kept = weight > 0
-        term, topic, weight = term[kept], topic[kept], weight[kept]
+        term, label, weight = term[kept], label[kept], weight[kept]
         nothing = np.zeros(weight.size), np.zeros(self._totals.size), np.zeros(self._totals.size)
-        return pack(term.astype(np.int64), topic, weight / norm[topic], *nothing)
+        return pack(term.astype(np.int64), label, weight / norm[label], *nothing)
 
 
 class RocchioSelection(SelectorMixin, BaseEstimator):
-    """Select terms by Rocchio's weights: for each topic its heaviest terms; the union over topics is kept.
+    """Select terms by Rocchio's weights: for each label its heaviest terms; the union over labels is kept.
 
     Works as any selector of scikit-learn: ``fit(X, Y)``, ``transform(X)``, ``get_support()``.
 
     Parameters
     ----------
     least : int, default=100
-        As many terms of each topic are kept, where it has as many.
+        As many terms of each label are kept, where it has as many.
     share : float, default=0.025
-        Of a topic with many terms, this share is kept; "terms of a topic" are those with a weight above 0.
+        Of a label with many terms, this share is kept; "terms of a label" are those with a weight above 0.
     beta, gamma : float, default=16.0, 4.0
         Of Rocchio's weights.
 
@@ -142,13 +142,13 @@ class RocchioSelection(SelectorMixin, BaseEstimator):
         least = as_whole(self.least, "least", least=1)
         share = as_real(self.share, "share", least=0, most=1)
         rocchio = Rocchio(self.beta, self.gamma).fit(X, Y)
-        term, topic, weight, _ = rocchio._hypothesis().entries()
-        heaviest = np.lexsort((term, -weight, topic))
-        n_terms = np.bincount(topic)
+        term, label, weight, _ = rocchio._hypothesis().entries()
+        heaviest = np.lexsort((term, -weight, label))
+        n_terms = np.bincount(label)
         first = np.cumsum(n_terms) - n_terms
-        place = np.arange(heaviest.size) - first[topic[heaviest]]
+        place = np.arange(heaviest.size) - first[label[heaviest]]
         most = np.maximum(least, np.ceil(share * n_terms))
-        kept = term[heaviest[place < most[topic[heaviest]]]]
+        kept = term[heaviest[place < most[label[heaviest]]]]
         self.n_features_in_ = rocchio.n_features_in_
         note_names(self, column_names(X))
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)

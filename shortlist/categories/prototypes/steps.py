@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import keep_best
-from shortlist.categories.prototypes.weights import END, LISTED, Prototypes, Scratch
+from shortlist.categories.prototypes.weights import END, LISTED, Prototypes
+from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 
 KNOWN, SEEN, LIVED = 0, 1, 2  # entries of the counts: labels known, examples seen, examples since the last change
@@ -109,21 +110,21 @@ def note_losses(stream: Stream, t: int, scratch: Scratch, m: int, n: int, shared
 
 @kernel
 def only_changed(scratch: Scratch, n: int, shared_step: float) -> int:
-    """Turn steps into what they add to the shared step, and keep in touched only the labels for which that is not 0."""
+    """Turn changes into what they add to the shared step; only labels for which that is not 0 stay in touched."""
     kept = 0
     for a in range(n):
         c = scratch.touched[a]
-        scratch.step[c] -= shared_step
-        if scratch.step[c] != 0.0:
+        scratch.change[c] -= shared_step
+        if scratch.change[c] != 0.0:
             scratch.touched[kept] = c
             kept += 1
     return kept
 
 
 @kernel
-def clear_steps(scratch: Scratch, n: int) -> None:
+def clear_changes(scratch: Scratch, n: int) -> None:
     for a in range(n):
-        scratch.step[scratch.touched[a]] = 0.0
+        scratch.change[scratch.touched[a]] = 0.0
 
 
 # Writing
@@ -144,7 +145,7 @@ def slots_wanted(rows: Rows, i: int, prototypes: Prototypes, n_changed: int) -> 
 def write(
     rows: Rows, i: int, prototypes: Prototypes, scratch: Scratch, n_changed: int, shared_step: float, time: float
 ) -> None:
-    """Add shared_step·x to the background and, on top, scratch.step[c]·x to w_c for c in scratch.touched[:n_changed].
+    """Add shared_step·x to the background and, on top, scratch.change[c]·x to w_c for c in scratch.touched[:n_changed].
 
     ``time`` is the change's weight in the moments, 0 where no average is wanted: their memory is then not even touched.
     """
@@ -157,11 +158,11 @@ def write(
         missing = n_changed
         first = prototypes.start[f]
         for e in range(first, first + prototypes.length[f]):
-            step = scratch.step[prototypes.label[e]]
-            if step != 0.0:
-                prototypes.weight[e] += step * x
+            change = scratch.change[prototypes.label[e]]
+            if change != 0.0:
+                prototypes.weight[e] += change * x
                 if time > 0.0:
-                    prototypes.moment[e] += time * step * x
+                    prototypes.moment[e] += time * change * x
                 scratch.mark[prototypes.label[e]] = scratch.clock[0]
                 missing -= 1
         if missing > 0:
@@ -172,9 +173,9 @@ def write(
                 c = scratch.touched[a]
                 if scratch.mark[c] != scratch.clock[0]:
                     prototypes.label[e] = c
-                    prototypes.weight[e] = scratch.step[c] * x
+                    prototypes.weight[e] = scratch.change[c] * x
                     if time > 0.0:
-                        prototypes.moment[e] = time * scratch.step[c] * x
+                        prototypes.moment[e] = time * scratch.change[c] * x
                     e += 1
             prototypes.length[f] += missing
             prototypes.used[LISTED] += missing

@@ -16,27 +16,28 @@ from shortlist.categories.pauses import DONE, IS_FULL, RETIRES, WANTS_SLOTS
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.online import OnlinePrototypes
 from shortlist.categories.prototypes.steps import LIVED, SEEN, Stream
-from shortlist.categories.prototypes.weights import LISTED, Prototypes, Scratch, score
+from shortlist.categories.prototypes.weights import LISTED, Prototypes, score
+from shortlist.categories.scratch import Scratch
 
 
 class TopicPerceptron(OnlinePrototypes):
-    """A Perceptron for each topic; ranks topics by their Perceptrons' scores.
+    """A Perceptron for each label; ranks labels by their Perceptrons' scores.
 
     Parameters
     ----------
     passes : int, default=1
-        How often ``fit`` goes through the rows.
+        How often ``fit`` goes through the examples.
     hypothesis : {"last", "averaged", "voted"}, default="last"
         Which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
     voters : int, default=20
         How many prototype sets, the longest-lived, are kept to vote.
     max_weights : int or None, default=None
-        How many weights of single topics to keep, the lightest making room; None keeps all. Looked at after each
+        How many weights of single labels to keep, the lightest making room; None keeps all. Looked at after each
         example.
     shards : int, default=1
         In how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
     random_state : int or None, default=0
-        Seed of the order in which ``fit`` goes through the rows; None keeps the order given.
+        Seed of the order in which ``fit`` goes through the examples; None keeps the order given.
     n_jobs : int, default=None
         Threads for the shards of ``fit`` and for ranking; results do not depend on it. −1 for all processors.
 
@@ -47,7 +48,7 @@ class TopicPerceptron(OnlinePrototypes):
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_, n_features_in_ : int
-        How many rows were learned, and how many columns the widest had.
+        How many examples were learned, and how many columns the widest had.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
     n_weights_ : int
@@ -95,7 +96,7 @@ class TopicPerceptron(OnlinePrototypes):
 
 @kernel
 def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratch) -> tuple[int, int, int]:
-    """Learn the rows order[position:]. Stops before an example for which something must be done first.
+    """Learn the examples order[position:]. Stops before an example for which something must be done first.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     """
@@ -111,19 +112,19 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
             c = scratch.touched[a]
             label = 1.0 if a < m else -1.0
             if label * scratch.scores[c] <= 0.0:
-                scratch.step[c] = label
+                scratch.change[c] = label
                 mistakes += 1
         shared_step = -1.0 if shared >= 0.0 else 0.0
         if mistakes > 0 or shared_step != 0.0:
             n_changed = steps.only_changed(scratch, n, shared_step)
             slots = steps.slots_wanted(stream.write, i, prototypes, n_changed)
             if slots > 0 or stream.counts[LIVED] > stream.shortest:
-                steps.clear_steps(scratch, n_changed)
+                steps.clear_changes(scratch, n_changed)
                 return t, WANTS_SLOTS if slots > 0 else RETIRES, slots
             time = float(stream.counts[SEEN]) if stream.average else 0.0
             steps.write(stream.write, i, prototypes, scratch, n_changed, shared_step, time)
             stream.counts[LIVED] = 0
-            steps.clear_steps(scratch, n_changed)
+            steps.clear_changes(scratch, n_changed)
         stream.counts[LIVED] += 1
         stream.counts[SEEN] += 1
     return stream.order.size, DONE, 0

@@ -25,6 +25,7 @@ from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import keep_best
+from shortlist.categories.scratch import Scratch
 from shortlist.files.store import State
 
 LISTED, END = 0, 1  # entries of Prototypes.used
@@ -173,23 +174,6 @@ def pack(
 def no_prototypes() -> Prototypes:
     nothing = np.zeros(0)
     return pack(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), nothing, nothing, nothing, nothing)
-
-
-class Scratch(NamedTuple):
-    """What the kernels need one of for each label, and a clock that stamps the marks."""
-
-    scores: Floats
-    touched: Ints  # the labels that have a score of their own
-    mark: Longs
-    step: Floats  # all 0 between examples
-    clock: Longs
-
-
-def make_scratch(n_labels: int) -> Scratch:
-    return Scratch(
-        np.zeros(n_labels), np.zeros(n_labels, dtype=np.int32), np.zeros(n_labels, dtype=np.int64),
-        np.zeros(n_labels), np.zeros(1, dtype=np.int64),
-    )  # fmt: skip
 
 
 # Reading

@@ -1,0 +1,29 @@
+"""What kernels keep for each label while they work through an example: made once, for many examples."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist.arrays.kernels import Floats, Ints, Longs
+
+
+class Scratch(NamedTuple):
+    """One of each for a label, and a clock that stamps the marks."""
+
+    scores: Floats
+    touched: Ints  # the labels that have a score of their own
+    change: Floats  # by how much of the example each label is to move; all 0 between examples
+    mark: Longs
+    clock: Longs
+
+
+def make_scratch(n_labels: int) -> Scratch:
+    scores, change, mark = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels, dtype=np.int64)
+    return Scratch(scores, room_for_touched(n_labels), change, mark, np.zeros(1, dtype=np.int64))
+
+
+def room_for_touched(n_labels: int) -> Ints:
+    """Where the labels that have a score are listed: ``retrieve`` writes one place beyond the last."""
+    return np.empty(n_labels + 1, dtype=np.int32)
