@@ -9,6 +9,8 @@ from shortlist.arrays.kernels import Floats, Ints, kernel
 def keep_best(candidates: Ints, scores: Floats, ids: Ints, best: Floats) -> None:
     """The best candidates, best first, by a heap of as many as ids has room for; its top is the worst of them."""
     k = min(candidates.size, ids.size)
+    if k == 0:
+        return
     for a in range(k):
         ids[a], best[a] = candidates[a], scores[candidates[a]]
     for a in range(k // 2 - 1, -1, -1):

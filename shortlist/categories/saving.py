@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator
 from shortlist.arrays.columns import Names
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
-from shortlist.concurrency.locks import Shared, reading
+from shortlist.concurrency.locks import Shared, reading, snapshot
 from shortlist.errors import InputError
-from shortlist.files.store import Later, State, text_to_array
+from shortlist.files.later import Later
+from shortlist.files.store import State, text_to_array
 from shortlist.files.store import save as save_file
 from shortlist.labels import LabelIndex
 
@@ -54,7 +55,7 @@ class SavedLearner(Shared, BaseEstimator, ABC):
         """Write the learner to one file; ``shortlist.load`` opens it."""
         save_file(self, path)
 
-    @reading
+    @snapshot
     def to_state(self) -> State:
         """All that a fitted learner is."""
         self._check_fitted()

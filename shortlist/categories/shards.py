@@ -20,7 +20,7 @@ from shortlist.arrays.kernels import Ints, Longs
 from shortlist.arrays.validation import as_whole
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.interrupts import whole
-from shortlist.concurrency.locks import reading, writing
+from shortlist.concurrency.locks import merging, reading, writing
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
 
@@ -35,7 +35,7 @@ class MergingLearner(CategoryLearner):
     def _merge(self, other: Any, numbers: Ints) -> None:
         """Take up what the other has learned; its label i has the number numbers[i] here."""
 
-    @writing
+    @merging
     @whole
     def merge(self, other: Self) -> Self:
         """Take up what another learner of this kind has learned on other rows, over the same columns."""

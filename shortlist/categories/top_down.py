@@ -31,7 +31,7 @@ from shortlist.categories.answering import BIAS
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.tree import Tree
-from shortlist.concurrency.locks import reading
+from shortlist.concurrency.locks import reading, snapshot
 from shortlist.errors import InputError
 from shortlist.files.store import State, build, text_to_array
 from shortlist.labels import LabelSets
@@ -220,7 +220,7 @@ class TopDown(CategoryLearner):
 
     # Model files.
 
-    @reading
+    @snapshot
     def to_state(self) -> State:
         state = super().to_state()
         state.settings["parameters"]["tree"] = None if self.tree is None else [list(pair) for pair in self._pairs]

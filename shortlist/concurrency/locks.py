@@ -2,7 +2,8 @@
 
 The kernels check nothing, so nothing may change under them. Public verbs that read are marked ``@reading``, those that
 change something ``@writing``; a thread that changes a model may read it and call other such verbs on the way. What a
-verb does inside, on threads of its own or in private steps, takes no lock.
+verb does inside, on threads of its own or in private steps, takes no lock. A verb that changes one model by reading
+another is marked ``@merging``, one that gives all that a model is ``@snapshot``.
 
 Whoever reads holds a small lock of its own, which stands in ``readers`` meanwhile. Whoever writes closes the gate and
 waits for each of these. Everything is made of the interpreter's own locks in ``with`` statements, which an interruption
@@ -14,7 +15,8 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
+from itertools import count
 from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
+numbers = count()
 
 
 class ModelLock:
@@ -35,6 +38,10 @@ class ModelLock:
         self.writer: int | None = None  # the thread that writes
         self.readers: dict[LockType, int] = {}  # their locks, and their threads
         self.making = threading.RLock()  # for what readers make the first time it is asked for
+        self.number = next(numbers)  # of two locks, the one with the lower number is taken first
+
+    def is_held(self, thread: int) -> bool:
+        return self.writer == thread or thread in list(self.readers.values())
 
     def others(self, thread: int) -> list[LockType]:
         return [lock for lock, reader in list(self.readers.items()) if reader != thread]
@@ -111,8 +118,49 @@ def writing(verb: Verb) -> Verb:
     return write  # type: ignore[return-value]
 
 
+def merging(verb: Verb) -> Verb:
+    """A method that changes its model by reading another one.
+
+    It reads the other while it changes its own. Of the two the older lock is taken first, or two threads that merge two
+    models into each other would wait for each other for ever.
+    """
+    change = writing(verb)
+
+    @wraps(verb)
+    def merge(self: Any, other: Any) -> Any:
+        if isinstance(other, Shared) and lock_of(other).number < lock_of(self).number:
+            return other._held(partial(change, self, other))
+        return change(self, other)
+
+    return merge  # type: ignore[return-value]
+
+
+def snapshot(verb: Verb) -> Verb:
+    """A method that gives all that a model is, as a State.
+
+    Whoever holds the model, as the verb that saves it, gets its very arrays; anybody else a copy, because they may
+    change as soon as nobody holds it.
+    """
+
+    @wraps(verb)
+    def taken(self: Any) -> Any:
+        if lock_of(self).is_held(get_ident()):
+            return verb(self)
+        return self._held(lambda: verb(self).copied())
+
+    return taken  # type: ignore[return-value]
+
+
 class Shared:
     """Base class of models that threads may share: to copy one is to read it."""
+
+    @reading
+    def _held(self, step: Callable[[], Any]) -> Any:
+        """Take a step while neither this model nor those it has learned inside of it can change."""
+        for name, part in list(vars(self).items()):
+            if name.endswith("_") and isinstance(part, Shared):
+                step = partial(part._held, step)
+        return step()
 
     @reading
     def __deepcopy__(self, memo: dict[int, object]) -> Self:

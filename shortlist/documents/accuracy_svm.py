@@ -25,7 +25,7 @@ from shortlist.arrays.columns import check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole
-from shortlist.concurrency.locks import reading
+from shortlist.concurrency.locks import reading, snapshot
 from shortlist.documents.average_precision import map_loss
 from shortlist.documents.binning import ScoreBins
 from shortlist.documents.queries import as_queries
@@ -134,7 +134,7 @@ class AccuracySVM(LinearRanker):
     def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         return map_loss(above, starts, relevant)
 
-    @reading
+    @snapshot
     def to_state(self) -> State:
         check_is_fitted(self, "coef_")
         learned = {"intercept_": self.intercept_, "n_features_in_": self.n_features_in_, "n_iter_": self.n_iter_}

@@ -21,7 +21,7 @@ from shortlist.arrays.columns import Names, check_columns, column_names, note_na
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_numbers, as_real, as_rows, as_whole
-from shortlist.concurrency.locks import Shared, reading, writing
+from shortlist.concurrency.locks import Shared, reading, snapshot, writing
 from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
 from shortlist.documents.structural_svm import Plane, RankingRisk, solve
 from shortlist.errors import InputError
@@ -226,7 +226,7 @@ class StructuralRanker(LinearRanker):
         )  # fmt: skip
         return self
 
-    @reading
+    @snapshot
     def to_state(self) -> State:
         check_is_fitted(self, "coef_")
         learned = {

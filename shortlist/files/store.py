@@ -14,24 +14,24 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypedDict, TypeVar, overload
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from shortlist.errors import InputError, ModelFileError, ShortlistError
 from shortlist.files import container
 from shortlist.files.container import NAMES, NoContainer
 from shortlist.files.drafts import whole_file
+from shortlist.files.later import Array, Later
 from shortlist.names import VERSION, storable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Array = NDArray[np.generic]
 Scalar = TypeVar("Scalar", bound=np.generic)
 Kind = TypeVar("Kind")
 
@@ -39,22 +39,6 @@ FORMAT = 1
 KEY = "shortlist"
 # The errors that a damaged file can cause: a damaged number may, for example, ask for any amount of memory.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
-
-
-@dataclass
-class Later:
-    """A one-dimensional array that is made piece by piece when it is needed; NumPy's functions take it as an array."""
-
-    dtype: np.dtype[np.generic]
-    size: int
-    pieces: Callable[[], Iterator[Array]]
-
-    @property
-    def shape(self) -> tuple[int]:
-        return (self.size,)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
-        return np.concatenate([np.empty(0, dtype=self.dtype), *self.pieces()])
 
 
 class Header(TypedDict):
@@ -90,6 +74,11 @@ class State:
         for name, part in self.parts.items():
             arrays |= part.named_arrays(f"{prefix}{name}/")
         return arrays
+
+    def copied(self) -> State:
+        """The same in memory of its own."""
+        arrays = {name: np.array(array) for name, array in self.arrays.items()}
+        return State(self.kind, self.settings, arrays, {name: part.copied() for name, part in self.parts.items()})
 
     @classmethod
     def join(cls, header: Header, arrays: Mapping[str, Array]) -> State:

@@ -10,6 +10,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from sklearn.base import BaseEstimator
@@ -178,7 +179,7 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file; ``shortlist.load`` opens it."""
         self._check_fitted()
-        save_file(self, path)
+        self._held(partial(save_file, self, path))
 
     @abstractmethod
     def to_state(self) -> State:

@@ -13,7 +13,7 @@ from shortlist.arrays.given_labels import Label, LabelsLike, class_list
 from shortlist.categories.answering import n_examples
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.interrupts import stop_here, whole
-from shortlist.concurrency.locks import reading, writing
+from shortlist.concurrency.locks import snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
@@ -280,7 +280,7 @@ class Categorizer(TextModel):
 
     # Model files.
 
-    @reading
+    @snapshot
     def to_state(self) -> State:
         self._check_fitted()
         settings = {} if self.max_memory is None else {"max_memory": self.max_memory}

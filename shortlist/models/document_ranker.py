@@ -14,7 +14,7 @@ from shortlist.arrays.columns import Names, check_columns, column_names, note_na
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_rows, as_whole
-from shortlist.concurrency.locks import reading
+from shortlist.concurrency.locks import reading, snapshot
 from shortlist.documents.queries import QueryRanking, as_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.documents.scaling import METHODS, QueryScaler
@@ -211,7 +211,7 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     # Model files.
 
-    @reading
+    @snapshot
     def to_state(self) -> State:
         self._check_fitted()
         settings = {"scale": self.scale, "n_examples": self.n_examples_, "n_queries": self.n_queries_}

@@ -13,7 +13,7 @@ from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole
 from shortlist.concurrency.interrupts import whole
-from shortlist.concurrency.locks import reading, writing
+from shortlist.concurrency.locks import reading, snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
@@ -249,7 +249,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     # Model files.
 
-    @reading
+    @snapshot
     def to_state(self) -> State:
         self._check_fitted()
         settings = {"columns": self.columns_, "n_examples": self.n_examples_}

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from shortlist.arrays.rows import Rows
 from shortlist.categories.learner import CategoryLearner
+from shortlist.concurrency.locks import snapshot
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
@@ -66,5 +67,6 @@ class RowCategorizer(CategoryModel):
     def copy(self) -> Self:
         return self.of(build(self.to_state()))
 
+    @snapshot
     def to_state(self) -> State:
         return self.learner_.to_state()

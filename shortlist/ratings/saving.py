@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
-from shortlist.concurrency.locks import Shared, reading
+from shortlist.concurrency.locks import Shared, reading, snapshot
 from shortlist.dual import Supports
 from shortlist.errors import InputError
 from shortlist.files.store import State, text_to_array
@@ -50,7 +50,7 @@ class SavedLearner(Shared, BaseEstimator, ABC):
         """Write the model to one file, which ``shortlist.load`` opens."""
         save_file(self, path)
 
-    @reading
+    @snapshot
     def to_state(self) -> State:
         """All that a fitted learner is."""
         check_is_fitted(self, "_clock")

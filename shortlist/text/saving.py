@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.validation import MOST_AMOUNT
-from shortlist.concurrency.locks import Shared, reading
+from shortlist.concurrency.locks import Shared, snapshot
 from shortlist.files.store import State
 from shortlist.text.settings import Settings
 from shortlist.text.weighting import Weighting
@@ -38,7 +38,7 @@ class SavedVectorizer(Shared, BaseEstimator, ABC):
     def _begin(self) -> None:
         """Check the parameters, and forget everything."""
 
-    @reading
+    @snapshot
     def to_state(self) -> State:
         """What a model file keeps."""
         check_is_fitted(self, "vocabulary_")

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.rows import Rows
 from shortlist.concurrency.interrupts import stop_here, whole
-from shortlist.concurrency.locks import reading, writing
+from shortlist.concurrency.locks import merging, reading, writing
 from shortlist.errors import InputError
 from shortlist.text.counted import CountedRows
 from shortlist.text.counting import count
@@ -170,7 +170,7 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         if self._settings.ngrams == "auto" and texts:
             self._settings = self._settings.suiting(texts, single)
 
-    @writing
+    @merging
     @whole
     def merge(self, other: TextVectorizer) -> Self:
         """Take up what another vectorizer of the same parameters has learned, as if its texts had come next. Exact."""

@@ -18,3 +18,11 @@ def test_the_best_come_first_and_of_equals_the_lower_number(scores, k, random):
     n = len(expected)
     assert ids.tolist() == expected + [-1] * (k - n)
     assert best.tolist() == [own[c] for c in expected] + [-7.0] * (k - n), "what was not retrieved is left alone"
+
+
+def test_where_nothing_is_wanted_nothing_is_written():
+    around = np.full(2, -7, dtype=np.int32), np.full(2, -7.0)
+    nothing = around[0][1:1], around[1][1:1]  # a place of none, before one that is not its own
+    keep_best(np.array([0, 1], dtype=np.int32), np.array([1.0, 2.0]), *nothing)
+    assert (around[0] == -7).all()
+    assert (around[1] == -7.0).all()

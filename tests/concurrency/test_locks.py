@@ -1,6 +1,8 @@
 """Many may read a model at a time, or one may change it; a copy has a lock of its own."""
 
+import contextlib
 import copy
+import functools
 import pickle
 import threading
 
@@ -10,6 +12,7 @@ from sklearn.base import clone
 
 import shortlist as sl
 from shortlist.concurrency.locks import lock_of, reading, writing
+from shortlist.files import store
 
 PATIENCE = 60  # seconds until a test that hangs says so
 
@@ -125,6 +128,88 @@ def test_batches_may_ask_the_model_that_learns_them():
     def batches():
         for n in range(5):
             assert len(model.rank("wheat", 3)) >= 1
-            yield [f"word{n}"], [f"label {n}"]
+            yield [f"wheat word{n}"], [f"label {n}"]
 
     in_threads(lambda: model.learn_batches(batches()), lambda: model.fit_batches(batches()))
+
+
+@pytest.mark.parametrize(
+    ("kind", "fitted"),
+    [
+        (sl.FeatureFocus, lambda: sl.FeatureFocus().fit(np.eye(3), ["a", "b", "c"])),
+        (sl.Rocchio, lambda: sl.Rocchio().fit(np.eye(3), ["a", "b", "c"])),
+        (sl.TextVectorizer, lambda: sl.TextVectorizer().fit(["wheat", "corn"])),
+    ],
+)
+def test_two_models_may_be_merged_into_each_other_at_a_time(monkeypatch, kind, fitted):
+    first, second = fitted(), fitted()
+    both, give = threading.Barrier(2), kind._give_to
+
+    def give_when_both_are_here(self, taker):
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait(0.3)  # each would hold its own model, and want the other's
+        give(self, taker)
+
+    monkeypatch.setattr(kind, "_give_to", give_when_both_are_here)
+    in_threads(lambda: first.merge(second), lambda: second.merge(first))
+    assert not lock_of(first).readers
+    assert not lock_of(second).readers
+
+
+def test_merges_in_a_circle():
+    X, Y = np.eye(3), ["a", "b", "c"]
+    models = [sl.FeatureFocus().fit(X, Y) for _ in range(3)]
+
+    def merge(n):
+        for _ in range(8):
+            models[n].merge(models[(n + 1) % 3])
+
+    in_threads(*(functools.partial(merge, n) for n in range(3)))
+    models[0].merge(models[0])
+
+
+TEXTS, LABELS = [f"w{i % 7} w{i % 5} v{i}" for i in range(60)], [[f"l{i % 5}"] for i in range(60)]
+TABLE, RATINGS = np.random.default_rng(0).random((60, 4)), np.arange(60) % 3
+
+
+def learned(name):
+    """A model, and what teaches it more."""
+    if name in ("prank", "widrow-hoff", "multiclass-perceptron"):
+        model = sl.Rater(name).fit(TABLE, RATINGS)
+        return model, lambda model: model.learn(TABLE, (RATINGS + 1) % 3)
+    model = sl.Categorizer(name).fit(TEXTS, LABELS)
+    return model, lambda model: model.learn_many([*TEXTS, "w1 other words"], [*LABELS, ["l9"]])
+
+
+ONLINE = ["tuned-index", "feature-focus", "mmp", "topic-perceptron", "rocchio", "independent", "unweighted-index"]
+ONLINE += ["frequency", "prank", "widrow-hoff", "multiclass-perceptron"]
+
+
+@pytest.mark.parametrize("name", ONLINE)
+def test_a_state_and_a_copy_share_nothing_that_learning_changes(name):
+    model, teach = learned(name)
+    state = model.to_state()
+    before, again = store.checksum(state), model.copy()
+    teach(model)
+    assert store.checksum(model.to_state()) != before
+    assert store.checksum(state) == before
+    assert store.checksum(again.to_state()) == before
+    after = store.checksum(model.to_state())
+    again.learner_.random_state = 1  # whatever is done to it
+    teach(again)
+    assert store.checksum(model.to_state()) == after
+
+
+def test_saving_copies_nothing_and_holds_the_parts_as_well(monkeypatch, tmp_path):
+    model, teach = learned("tuned-index")
+    write, held = store.write, []
+
+    def look_and_write(state, path):
+        held.extend(bool(lock_of(part).readers) for part in (model, model.learner_, model.text_))
+        write(state, path)
+
+    monkeypatch.setattr(store, "write", look_and_write)
+    monkeypatch.setattr(store.State, "copied", lambda self: pytest.fail("as much memory again"))
+    model.save(tmp_path / "model.shortlist")
+    assert held == [True, True, True]
+    teach(model)

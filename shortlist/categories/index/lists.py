@@ -22,7 +22,8 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT
 from shortlist.errors import InputError
-from shortlist.files.store import Later, State
+from shortlist.files.later import Later
+from shortlist.files.store import State
 
 FEATURE = np.dtype(
     [
