@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from shortlist.categories.index.feature_focus import FeatureFocus as FeatureFocus
     from shortlist.categories.index.independent import IndependentIndex as IndependentIndex
     from shortlist.categories.index.tuned_index import TunedIndex as TunedIndex
+    from shortlist.categories.index.tuned_vectors import TunedVectors as TunedVectors
     from shortlist.categories.index.unweighted_index import UnweightedIndex as UnweightedIndex
     from shortlist.categories.one_versus_rest import OneVersusRest as OneVersusRest
     from shortlist.categories.prototypes.mmp import MMP as MMP

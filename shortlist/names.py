@@ -46,6 +46,7 @@ WHERE = {
     "TopDown": "categories.top_down",
     "TopicPerceptron": "categories.prototypes.topic_perceptron",
     "TunedIndex": "categories.index.tuned_index",
+    "TunedVectors": "categories.index.tuned_vectors",
     "UnweightedIndex": "categories.index.unweighted_index",
     "WidrowHoff": "ratings.widrow_hoff",
     "check_learner": "categories.checks",

@@ -31,7 +31,8 @@ def as_rows(X: MatrixLike, *, nonnegative: bool = False) -> Rows:
         row = int(np.searchsorted(rows.indptr, int(np.argmin(rows.data)), side="right")) - 1
         raise InputError(
             f"Negative values in data: row {row} holds {rows.data.min():g}, and this learner takes values of "
-            "at least 0; replace each such feature v by the pair max(v, 0), max(0, -v)"
+            "at least 0; TunedVectors and MMP learn from dense vectors of either sign, and sparse features v can be "
+            "replaced by pairs max(v, 0), max(0, -v)"
         )
     return Rows(
         as_plain(rows.indptr, np.int64),

@@ -45,6 +45,7 @@ def make():
     for name, learner in [
         ("tuned", sl.TunedIndex(passes=2)),
         ("tuned in shards", sl.TunedIndex(shards=2)),
+        ("vectors", sl.TunedVectors()),
         ("capped", sl.FeatureFocus(max_total_edges=20)),
         ("independent", sl.IndependentIndex(threshold=0.1)),
         ("rocchio", sl.Rocchio()),

@@ -95,15 +95,14 @@ class TunedIndex(IndexLearner):
     def _begin(self) -> None:
         super()._begin()
         as_real(self.step, "step", least=0)
-        self._planned = self.passes_through(FEW)
+        self._planned = usual_passes(self.passes, None)
         self._biases = np.zeros(0)
         self._stats = np.zeros(MISSED + 1)
         self._pass = 0
 
     def passes_through(self, n_rows: int) -> int:
         """How often ``fit`` goes through that many rows."""
-        passes = min(max(2, -(-FEW // max(1, n_rows))), MOST_PASSES) if self.passes is None else self.passes
-        self._planned = as_whole(passes, "passes", least=1)
+        self._planned = usual_passes(self.passes, n_rows)
         return self._planned
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
@@ -183,6 +182,12 @@ class TunedIndex(IndexLearner):
         passed = state.array("pass", np.int64)
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
         self._index.edges["tuned"], self._pass = tuned, int(passed[0])
+
+
+def usual_passes(given: int | None, n_rows: int | None) -> int:
+    """How often to go through that many rows, None for as many as there may be, if nobody says how often."""
+    usual = 2 if n_rows is None else min(max(2, -(-FEW // max(1, n_rows))), MOST_PASSES)
+    return as_whole(usual if given is None else given, "passes", least=1)
 
 
 def joined(stats_of_parts: list[Floats], shares: list[float]) -> Floats:
