@@ -30,9 +30,14 @@ class Cell:
 
     @classmethod
     def of(cls, values: Sequence[float | None], published: float | None = None) -> Cell:
-        """Mean and standard deviation over the trials that have a value, beside what was published."""
+        """Mean and spread over the trials that have a value, beside what was published."""
         known = [value for value in values if value is not None]
-        return cls(float(np.mean(known)), float(np.std(known)), published) if known else cls(published=published)
+        return cls(float(np.mean(known)), spread(known), published) if known else cls(published=published)
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """The standard deviation that trials let expect of more such trials (ddof = 1); None where there is but one."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -56,10 +61,13 @@ class Curve:
 
     @classmethod
     def of(cls, trials: list[list[float]], x: list[float] | None = None) -> Curve:
-        """The mean of trials, with a band of one standard deviation; at 1, 2, … unless told where."""
-        mean, spread = np.mean(trials, axis=0), np.std(trials, axis=0)
+        """The mean of trials, with a band of one standard deviation if there are several; at 1, 2, … unless told."""
+        mean = np.mean(trials, axis=0)
         x = [float(n + 1) for n in range(mean.size)] if x is None else x
-        return cls(x, mean.tolist(), (mean - spread).tolist(), (mean + spread).tolist())
+        if len(trials) < 2:
+            return cls(x, mean.tolist())
+        half = np.std(trials, axis=0, ddof=1)
+        return cls(x, mean.tolist(), (mean - half).tolist(), (mean + half).tolist())
 
 
 @dataclass(frozen=True)

@@ -185,13 +185,16 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
 
 def best_of(rows: dict[str, dict[str, Cell | str]]) -> str:
     """Which method is the best here, and which was in the paper, where there are several to compare."""
-    cells = {name: cell for name, row in rows.items() if isinstance(cell := row["R1"], Cell) and cell.published}
+    every = {name: cell for name, row in rows.items() if isinstance(cell := row["R1"], Cell)}
+    cells = {name: cell for name, cell in every.items() if cell.published and "frequency" not in name}
     if len(cells) < 2:
         return ""
     here = max(cells, key=lambda name: cells[name].ours or 0)
     there = max(cells, key=lambda name: cells[name].published or 0)
     same = "also in the paper" if here == there else f"in the paper {there}"
-    return f"Of the methods with a published R1, {here} has the highest here, {same}."
+    higher = [name for name, cell in every.items() if (cell.ours or 0) > (cells[here].ours or 0)]
+    beside = f" Higher still without a published one: {', '.join(higher)}." if higher else ""
+    return f"Of the methods with a published R1, {here} has the highest here, {same}.{beside}"
 
 
 def experiment(name: str) -> Experiment:

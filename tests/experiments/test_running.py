@@ -6,6 +6,7 @@ import pytest
 
 from shortlist import InputError
 from shortlist.experiments import running
+from shortlist.experiments.experiment import Cell, Curve
 from tests.experiments.made_up import experiment, run_and_die, run_and_tell_threads, run_but_fail
 
 
@@ -15,6 +16,16 @@ def values(outcomes):
 
 def traces(folder):
     return len((folder / "trace").read_text().splitlines())
+
+
+def test_a_spread_is_that_of_a_sample_and_one_trial_has_none():
+    assert Cell.of([1.0, None, 3.0], 5.0) == Cell(2.0, pytest.approx(2**0.5), 5.0)
+    assert Cell.of([0.5]) == Cell(0.5, None)  # not ± 0.000
+    assert Cell.of([None], 0.5) == Cell(None, None, 0.5)
+    curve = Curve.of([[1.0, 2.0], [3.0, 2.0]])
+    assert (curve.x, curve.y) == ([1.0, 2.0], [2.0, 2.0])
+    assert curve.low == pytest.approx([2 - 2**0.5, 2.0])
+    assert Curve.of([[1.0, 2.0]], [5.0, 6.0]) == Curve([5.0, 6.0], [1.0, 2.0])
 
 
 def test_a_stopped_run_goes_on(tmp_path):

@@ -129,7 +129,7 @@ class FeatureFocus(IndexLearner):
         )  # fmt: skip
 
 
-# Figure 5, the FF algorithm
+# Figure 4(a), the FF algorithm
 
 
 @kernel
@@ -192,7 +192,7 @@ def place(c: int, scores: Floats, touched: Ints, n: int) -> int:
     return above + 1
 
 
-# Figure 4, FSU, the feature streaming update
+# Figure 4(c), FSU, the feature streaming update
 
 
 @kernel

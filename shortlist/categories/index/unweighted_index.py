@@ -1,4 +1,4 @@
-"""The unweighted index of Madani et al. (2007), the forerunner that paper 004 compares with (section 6.3.7, figure 18).
+"""The unweighted index of Madani et al. (2007), the forerunner that paper 004 compares with (section 6.4.1, figure 18).
 
 An index says which labels a row may have: those that one of its features has an edge to. It is updated only when it
 fails, by missing a true label or by retrieving more than t_tol false ones. Paper 004 says no more than that weights
@@ -75,7 +75,7 @@ class UnweightedIndex(CategoryLearner):
     References
     ----------
     Madani, Greiner, Kempe and Salavatipour, "Recall systems: efficient learning and use of category indices", AISTATS
-    2007, as compared with in paper 004, section 6.3.7.
+    2007, as compared with in paper 004, section 6.4.1.
 
     Examples
     --------
