@@ -17,7 +17,9 @@ from shortlist.errors import InputError
 from shortlist.inputs import read
 from shortlist.measures import evaluate_documents
 
-INDEXES: dict[str, dict[str, bool]] = {"plain": {}, "stemmed": {"stem": True}, "stopped": {"stem": True, "stop": True}}
+STOPPED = {"stem": True, "stop": True}
+INDEXES: dict[str, dict[str, bool]] = {"plain": {}, "stemmed": {"stem": True}, "stopped": STOPPED}
+FIELDS = {"title": ("title", STOPPED), "body": ("body", STOPPED), "body plain": ("body", {})}  # of an abstract
 POOL = {"cranfield": 100, "wt10g": 1000}  # documents that each base function contributes for a query
 TOPICS = {"trec9": range(451, 501), "trec10": range(501, 551)}  # of the Web Tracks on WT10g
 
@@ -40,6 +42,16 @@ class Judged(NamedTuple):
         """By query, in order of appearance."""
         return evaluate_documents(scores, self.relevance, self.query, ["MAP"], resamples=0).per_instance["MAP"]
 
+    def best(self) -> int:
+        """The base function with the highest mean average precision."""
+        return int(np.argmax([self.average_precision(column).mean() for column in self.scores.T]))
+
+    def in_figures(self) -> dict[str, float]:
+        """A data set as table 5 describes it."""
+        n = int(np.unique(self.query).size)
+        return {"queries": n, "base functions": len(self.names), "documents of a query": self.query.size / n,
+                "relevant of a query": float((self.relevance > 0).sum()) / n}  # fmt: skip
+
     @classmethod
     def with_relevant(cls, scores: Floats, relevance: Floats, query: Longs, names: list[str], fold: Longs) -> Judged:
         """Without the queries that have no relevant document, the others numbered anew."""
@@ -53,7 +65,8 @@ def load(data: Path, name: str) -> Judged:
     """A data set, prepared once for a process."""
     if name in TOPICS:
         return web_track(data / "wt10g", name)
-    return cranfield(data / "cranfield") if name == "cranfield" else ohsumed(data / "letor_ohsumed")
+    kind, folder = LOADERS[name]
+    return kind(data / folder)
 
 
 def ohsumed(folder: Path) -> Judged:
@@ -80,16 +93,66 @@ def cranfield(folder: Path, pool: int = POOL["cranfield"]) -> Judged:
     All 1,837 documents that cranqrel lists count as relevant. The 225 that it lists with -1, one for each query, are
     no exception: bm25 puts them at place 2 in the median, before those of the best grade.
     """
-    texts, questions = (
-        [text for batch in read(folder / name, format="cranfield") for text in batch.texts or ()]
-        for name in ("cran.all.1400", "cran.qry")
-    )
+    texts, questions = _abstracts(folder / "cran.all.1400"), _abstracts(folder / "cran.qry")
     functions = base_functions(lambda: texts, questions)
-    relevant: list[set[int]] = [set() for _ in questions]
+    return pooled(functions, _cranqrel(folder, len(questions)), pool)
+
+
+def fields(folder: Path, pool: int = POOL["cranfield"]) -> Judged:
+    """Cranfield, with five retrieval functions on indexes of titles alone, of bodies alone, and of bodies as written.
+
+    Such functions know different things of a document, where those over whole texts agree.
+    """
+    questions = _abstracts(folder / "cran.qry")
+    functions: dict[str, Floats] = {}
+    for name, (part, settings) in FIELDS.items():
+        index = RetrievalIndex(_abstracts(folder / "cran.all.1400", part), **settings)
+        functions |= {f"{method}, {name}": index.scores(questions, method) for method in METHODS}
+    return pooled(functions, _cranqrel(folder, len(questions)), pool)
+
+
+def _abstracts(path: Path, part: str = "all") -> list[str]:
+    return [text for batch in read(path, format="cranfield", part=part) for text in batch.texts or ()]
+
+
+def _cranqrel(folder: Path, n_questions: int) -> list[set[int]]:
+    """The relevant documents of each query."""
+    relevant: list[set[int]] = [set() for _ in range(n_questions)]
     for batch in read(folder / "cranqrel", format="cranqrel"):
         for question, document in zip(batch.query or (), batch.ids or (), strict=True):
             relevant[int(question) - 1].add(int(document) - 1)
-    return pooled(functions, relevant, pool)
+    return relevant
+
+
+def submissions(folder: Path) -> Judged:
+    """The runs submitted to a track of TREC as base functions, on the judged documents that some run retrieved.
+
+    A document that a run did not retrieve stands below all that it did, by a twentieth of the range of its scores.
+    Documents judged 1 (relevant) and 2 (highly relevant) count as relevant.
+    """
+    grades: dict[tuple[str, str], float] = {}
+    for batch in read(folder / "robust03_qrels.txt", format="qrels"):
+        assert batch.relevance is not None
+        grades |= zip(zip(batch.query or (), batch.ids or (), strict=True), batch.relevance.tolist(), strict=True)
+    runs: dict[str, dict[tuple[str, str], float]] = {}
+    for path in sorted(folder.glob("runs/input.*")):
+        own = runs.setdefault(path.name.removeprefix("input.").removesuffix(".gz"), {})
+        for batch in read(path, format="run"):
+            assert batch.scores is not None
+            scored = zip(zip(batch.query or (), batch.ids or (), strict=True), batch.scores.tolist(), strict=True)
+            own |= {pair: score for pair, score in scored if pair in grades}
+    pairs = sorted(set().union(*runs.values()))
+    scores = np.column_stack([_of_run(own, pairs) for own in runs.values()])
+    relevance = np.array([float(grades[pair] > 0) for pair in pairs])
+    _, query = np.unique([topic for topic, _ in pairs], return_inverse=True)
+    return Judged.with_relevant(scores, relevance, query, list(runs), np.zeros(query.max() + 1, dtype=np.int64))
+
+
+def _of_run(own: dict[tuple[str, str], float], pairs: list[tuple[str, str]]) -> Floats:
+    """A run's scores of these pairs of topic and document, those it did not retrieve below all others."""
+    least, greatest = min(own.values()), max(own.values())
+    below = least - 0.05 * (greatest - least)
+    return np.array([own.get(pair, below) for pair in pairs])
 
 
 def web_track(folder: Path, track: str, pool: int = POOL["wt10g"]) -> Judged:
@@ -148,3 +211,11 @@ def pooled(functions: dict[str, Floats], relevant: list[set[int]], pool: int) ->
     folds = np.zeros(len(relevant), dtype=np.int64)
     judged = np.concatenate(scores), np.concatenate(relevance), np.concatenate(query)
     return Judged.with_relevant(*judged, list(functions), folds)
+
+
+LOADERS: dict[str, tuple[Callable[[Path], Judged], str]] = {
+    "cranfield": (cranfield, "cranfield"),
+    "fields": (fields, "cranfield"),
+    "ohsumed": (ohsumed, "letor_ohsumed"),
+    "submissions": (submissions, "trec_robust03"),
+}

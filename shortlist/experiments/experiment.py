@@ -41,6 +41,24 @@ def spread(values: Sequence[float]) -> float | None:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What the paper's table or figure says, and whether it was found here; if not, why, as far as is known."""
+
+    place: str  # "table 6", "figure 12", "section 6.4.4"
+    says: str
+    holds: bool
+    why: str = ""  # said only where it does not hold
+
+    @classmethod
+    def near(cls, place: str, what: str, cells: Sequence[Cell | str], within: float, why: str = "") -> Claim:
+        """That numbers come within so much of the published ones, where there are any."""
+        both = [(cell.ours, cell.published) for cell in cells if isinstance(cell, Cell)]
+        apart = [abs(ours - theirs) for ours, theirs in both if ours is not None and theirs is not None]
+        says = f"{what} within {within:g} of the published: at most {max(apart, default=0):.3g} apart"
+        return cls(place, says, max(apart, default=0) <= within, why)
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows by name, columns by name. A cell is a Cell, a text, or absent."""
 
@@ -48,6 +66,7 @@ class Table:
     columns: list[str]
     rows: dict[str, dict[str, Cell | str]]
     note: str = ""
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,6 +101,7 @@ class Figure:
     log_y: bool = False
     bars: bool = False
     note: str = ""
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from shortlist import MapSVM, MrrSVM, NdcgSVM, RocSVM
 from shortlist.documents.structural_svm import solve, solve_dual
-from tests.reference.documents import average_precision, ndcg, reciprocal_rank, roc_area, solve_enumerated
+from tests.reference.documents import (
+    average_precision,
+    cutting_planes,
+    ndcg,
+    reciprocal_rank,
+    roc_area,
+    solve_enumerated,
+)
 
 MEASURES = [
     (MapSVM, average_precision),
@@ -114,3 +121,16 @@ def test_solver_on_a_problem_known_by_hand():
         )
         assert found.w[0] == pytest.approx(w, abs=1e-4)
         assert found.gap <= 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.01])
+@pytest.mark.parametrize("C", [0.1, 3.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_paper_s_algorithm_stays_within_the_bound_of_theorem_1(seed, C, epsilon):
+    """At most max{2nΔ̄/ε, 8CΔ̄R̄²/ε²} constraints; and our solver finds what Algorithm 1 does, to within C·ε."""
+    queries = small_problem(seed)
+    w, added, longest, largest = cutting_planes(queries, C, epsilon, lambda ranking: 1 - average_precision(ranking))
+    bound = max(2 * len(queries) * largest / epsilon, 8 * C * largest * longest**2 / epsilon**2)
+    assert 0 < added <= bound
+    ranker = MapSVM(C=C, tol=1e-6).fit(*stacked(queries))
+    assert 0.5 * np.sum((w - ranker.coef_) ** 2) <= C * epsilon + 1e-5

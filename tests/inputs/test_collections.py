@@ -179,6 +179,10 @@ def test_cranfield(tmp_path):
     assert batch.ids == ["7", "8"]
     batch, _ = only(".I 001\r\n.W\r\nwhat is\r\nit\r\n.I 004\r\n.W\r\nwhy\r\n", None)  # queries
     assert (batch.texts, batch.ids) == (["what is it", "why"], ["1", "2"])
+    titles, _ = only(CRAN, "cranfield", part="title")
+    bodies, _ = only(CRAN, "cranfield", part="body")
+    assert (titles.texts, bodies.texts) == (["wings and things .", "title"], ["a study .", "body"])
+    fails(CRAN, "cranfield", "part", part="abstract")
     (tmp_path / "cran.all.1400").write_text(CRAN)
     assert sniff(tmp_path) == "cranfield"
     (batch,) = read(tmp_path)

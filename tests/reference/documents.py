@@ -89,7 +89,12 @@ def solve_enumerated(queries, C, loss):
             row[:d], row[d + q] = difference, 1
             rows.append(row)
             bounds.append(lost)
-    A, b = np.vstack([*rows, np.eye(d + n)[d:]]), np.array([*bounds, *[0.0] * n])  # the last: ξ ≥ 0
+    return _least(np.array(rows), np.array(bounds), n, d, C)
+
+
+def _least(rows, bounds, n, d, C):
+    """The least ½‖w‖² + (C/n)·Σξ with rows·(w, ξ) ≥ bounds and ξ ≥ 0, and its w."""
+    A, b = np.vstack([rows, np.eye(d + n)[d:]]), np.array([*bounds, *[0.0] * n])  # the last: ξ ≥ 0
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
@@ -103,6 +108,42 @@ def solve_enumerated(queries, C, loss):
     ).solve()
     assert str(found.status) in ("Solved", "AlmostSolved"), found.status
     return found.obj_val, np.array(found.x[:d])
+
+
+def cutting_planes(queries, C, epsilon, loss):
+    """Algorithm 1 of paper 003 as printed, one working set for each query, its inner problem given to a QP solver.
+
+    Gives w, how many constraints were added, and R̄ and Δ̄ of Theorem 1: the longest difference of Ψ, the largest loss.
+    """
+    n, d = len(queries), queries[0][0].shape[1]
+    every = []  # of each query: all rankings as (Ψ(true) − Ψ(y), Δ(y))
+    for phi, relevant in queries:
+        true = psi(sorted(range(len(relevant)), key=lambda k: not relevant[k]), relevant, phi)
+        every.append([(true - psi(order, relevant, phi), loss([relevant[k] for k in order]))
+                      for order in rankings(relevant)])  # fmt: skip
+    working = [[] for _ in queries]
+    w, changed = np.zeros(d), True
+    while changed:
+        changed = False
+        for i, own in enumerate(every):
+            worst = max(own, key=lambda pair: pair[1] - w @ pair[0])
+            xi = max([0.0, *(lost - w @ difference for difference, lost in working[i])])
+            if worst[1] - w @ worst[0] > xi + epsilon:
+                working[i].append(worst)
+                w, changed = _over_working_sets(working, n, d, C), True
+    longest = max(np.linalg.norm(difference) for own in every for difference, _ in own)
+    return w, sum(map(len, working)), longest, max(lost for own in every for _, lost in own)
+
+
+def _over_working_sets(working, n, d, C):
+    rows, bounds = [], []
+    for i, own in enumerate(working):
+        for difference, lost in own:
+            row = np.zeros(d + n)
+            row[:d], row[d + i] = difference, 1
+            rows.append(row)
+            bounds.append(lost)
+    return _least(np.array(rows), np.array(bounds), n, d, C)[1]
 
 
 def retrieval_score(method, query, document, documents):

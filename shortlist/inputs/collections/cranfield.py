@@ -4,6 +4,7 @@ Abstracts and queries are records of a line ``.I number`` and sections ``.T`` (t
 The judgements name queries by their order in ``cran.qry``, not by the numbers there, so a record of ``.W`` alone is
 taken to be a query and gets the number of its place. ``cranqrel`` grades from 1 (a complete answer) to 4 (of minimum
 interest), and marks by 5 or -1 what is of no interest; the relevance read here is 4 for the best down to 0.
+The text of an abstract begins with its title; ``part`` takes the title alone, or the body without it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from shortlist.arrays.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.fields import field_blocks, with_numbers
@@ -23,6 +25,7 @@ from shortlist.inputs.source import Source
 
 OBTAINED = "http://ir.dcs.gla.ac.uk/resources/test_collections/cran/"
 LONGEST = 18  # most digits of a record's number
+PARTS = ("all", "title", "body")
 
 
 @dataclass
@@ -32,6 +35,10 @@ class Cranfield(Format):
     carries = ("texts", "ids")
     obtained = OBTAINED
     queries_by_place: ClassVar[bool] = True  # whether a record of .W alone is a query, named by its place
+    part: str = "all"
+
+    def __post_init__(self) -> None:
+        as_choice(self.part, "part", PARTS)
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -48,12 +55,12 @@ class Cranfield(Format):
         return in_batches(("texts", "ids"), self._records(source), source.progress.batch)
 
     def _records(self, source: Source) -> Iterator[tuple[str, str]]:
-        place, record = 0, _Record("", 0)
+        place, record = 0, _Record("", 0, self.part)
         for number, line in source.lines():
             if line.startswith(".I"):
                 if place:
                     yield from record.example(source, place if self.queries_by_place else None)
-                place, record = place + 1, _Record(line[2:].strip(), number)
+                place, record = place + 1, _Record(line[2:].strip(), number, self.part)
                 if not record.name.isdecimal() or len(record.name) > LONGEST:
                     source.bad(number, 4, f"expected a number after .I, found {line[3:40]!r}")
                     record.bad = True
@@ -74,8 +81,8 @@ class Cranfield(Format):
 
 
 class _Record:
-    def __init__(self, name: str, number: int) -> None:
-        self.name, self.number = name, number
+    def __init__(self, name: str, number: int, part: str) -> None:
+        self.name, self.number, self.part = name, number, part
         self.sections: dict[str, list[str]] = {}
         self.open: list[str] | None = None
         self.size = 0
@@ -90,10 +97,12 @@ class _Record:
             source.bad(self.number, 1, "expected a section .W in the record that begins here, found none")
         elif not self.bad:
             title, text = (" ".join(" ".join(self.sections.get(part, [])).split()) for part in "TW")
-            if title and text.startswith(title):  # the abstracts repeat their titles
-                title = ""
+            repeats = bool(title) and text.startswith(title)  # as nearly all abstracts do
+            body = text[len(title) :].strip() if repeats else text
+            whole = text if repeats else f"{title}\n{text}".strip()
             is_query = place is not None and self.sections.keys() == {"W"}
-            yield f"{title}\n{text}".strip(), str(place if is_query else int(self.name))
+            wanted = {"all": whole, "title": title, "body": body}[self.part]
+            yield wanted, str(place if is_query else int(self.name))
 
 
 @dataclass
