@@ -23,7 +23,7 @@ def compare(
     *,
     data: Data,
     learners: Annotated[str, typer.Option(help="Short names of learners with commas between, or all.")] = (
-        "feature-focus,independent,mmp1,rocchio,frequency"
+        "tuned-index,feature-focus,independent,mmp1,rocchio,frequency"
     ),
     splits: Annotated[int, typer.Option(help="How many random splits.")] = 5,
     held_out: Annotated[float, typer.Option(help="The share of examples to test on.")] = 0.2,
@@ -33,14 +33,14 @@ def compare(
 ) -> None:
     """Train and test learners of categories side by side, on the same random splits.
 
-    Prints quality, seconds, edges or weights, bytes, and which differences are more than chance: a binomial sign test
-    over splits and a Wilcoxon test over all test examples.
+    Texts become features as `shortlist train` makes them. Prints quality, seconds, edges or weights, bytes, and which
+    differences of R1 are more than chance: a binomial sign test over splits and a Wilcoxon test over all test examples.
     """
     from rich.console import Console
     from rich.progress import track
 
+    from shortlist.experiments.compare import ORDERED_BY, differences
     from shortlist.experiments.compare import compare as compare_learners
-    from shortlist.experiments.compare import differences
     from shortlist.models.learners import learners as known_learners
     from shortlist.models.learners import named
 
@@ -62,7 +62,7 @@ def compare(
         kept = [{**asdict(one), "per_row": None} for one in contestants]
         print_json({"learners": kept, "differences": [asdict(one) for one in found]})
         return
-    ranked = sorted(contestants, key=lambda one: -one.mean("R1"))
+    ranked = sorted(contestants, key=lambda one: -one.mean(ORDERED_BY))
     columns = ["learner", "R1", "R5", "MRR", "learn, s", "rank, µs", "weights", "bytes"]
     rows = [
         [one.name, one.mean("R1"), one.mean("R5"), one.mean("MRR"), sum(one.seconds) / splits,
@@ -75,7 +75,7 @@ def compare(
          "yes" if one.wilcoxon < SURE else "no"]
         for one in found
     ]  # fmt: skip
-    print_table("Differences", ["", "R1", "sign test p", "Wilcoxon p", "more than chance"], shown)
+    print_table("Differences", ["", ORDERED_BY, "sign test p", "Wilcoxon p", "more than chance"], shown)
 
 
 def load(data: str, reading: Reading) -> tuple[list[str] | Rows, list[list[str]]]:

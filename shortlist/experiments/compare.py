@@ -12,12 +12,14 @@ from sklearn.base import clone
 
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
+from shortlist.labels import numbered
 from shortlist.measures import evaluate, sign_test, wilcoxon
 from shortlist.models.learners import named
 from shortlist.models.text_batches import default_text
 from shortlist.text.vectorizer import TextVectorizer
 
 MEASURES = ("R1", "R5", "MRR")
+ORDERED_BY = "R1"  # the better of two learners has more of it, and that is what is tested
 DEPTH = 50  # labels ranked for each row: enough for MRR
 
 
@@ -27,7 +29,7 @@ class Contestant:
 
     name: str
     quality: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in MEASURES})
-    per_row: list[Any] = field(default_factory=list)  # reciprocal ranks of the rows of each split
+    per_row: list[Any] = field(default_factory=list)  # R1 of the rows of each split, row by row: 1 or 0
     seconds: list[float] = field(default_factory=list)  # to learn
     microseconds: list[float] = field(default_factory=list)  # to rank one row
     weights: int | None = None  # edges or weights of the last model
@@ -45,7 +47,7 @@ class Difference:
     second: str
     difference: float
     sign_test: float  # over splits, as paper 004 has it
-    wilcoxon: float  # over all rows, by reciprocal rank
+    wilcoxon: float  # over all rows of all splits
 
 
 def compare(
@@ -69,8 +71,8 @@ def compare(
         order = generator.permutation(n)
         n_test = min(max(1, round(held_out * n)), n - 1)
         test, train = order[:n_test].tolist(), order[n_test:].tolist()
-        train_rows, test_rows = _rows(data, train, test, text)
         own, truth = [labels[i] for i in train], [labels[i] for i in test]
+        train_rows, test_rows = _rows(data, train, test, numbered(own, len(own)).sets.single, text)
         for contestant, rival in zip(contestants, rivals, strict=True):
             if not contestant.seconds:  # what is compiled now is not counted as learning
                 clone(rival)._fit_rows(train_rows.take([0]), own[:1])._rank_rows(test_rows.take([0]))
@@ -80,22 +82,26 @@ def compare(
 
 def differences(contestants: list[Contestant]) -> list[Difference]:
     """Every pair, the better one first."""
-    ranked = sorted(contestants, key=lambda one: -one.mean("R1"))
+    ranked = sorted(contestants, key=lambda one: -one.mean(ORDERED_BY))
     found = []
     for n, first in enumerate(ranked):
         for second in ranked[n + 1 :]:
-            over_splits = sign_test(first.quality["R1"], second.quality["R1"])
+            over_splits = sign_test(first.quality[ORDERED_BY], second.quality[ORDERED_BY])
             over_rows = wilcoxon(np.concatenate(first.per_row), np.concatenate(second.per_row))
-            difference = first.mean("R1") - second.mean("R1")
+            difference = first.mean(ORDERED_BY) - second.mean(ORDERED_BY)
             found.append(Difference(first.name, second.name, difference, over_splits.p_value, over_rows.p_value))
     return found
 
 
-def _rows(data: list[str] | Rows, train: list[int], test: list[int], text: TextVectorizer | None) -> tuple[Rows, Rows]:
+def _rows(
+    data: list[str] | Rows, train: list[int], test: list[int], single: bool, text: TextVectorizer | None
+) -> tuple[Rows, Rows]:
+    """The rows to learn and those to test on; of texts, as a Categorizer that learned the former would have them."""
     if isinstance(data, Rows):
         return data.take(train), data.take(test)
-    vectorizer = default_text() if text is None else clone(text)
-    return vectorizer.fit_rows([[data[i] for i in train]]), vectorizer.rows([data[i] for i in test])
+    own = [data[i] for i in train]
+    vectorizer = (default_text() if text is None else text).settled(own, single)
+    return vectorizer.fit_rows([own]), vectorizer.rows([data[i] for i in test])
 
 
 def _try(contestant: Contestant, rival: Any, train: Rows, own: Any, test: Rows, truth: Any) -> None:
@@ -108,6 +114,6 @@ def _try(contestant: Contestant, rival: Any, train: Rows, own: Any, test: Rows, 
     found = evaluate(ranking.stack([ranking], DEPTH), rival.label_numbers(truth), MEASURES, resamples=0)
     for name in MEASURES:
         contestant.quality[name].append(found[name])
-    contestant.per_row.append(np.nan_to_num(found.per_instance["MRR"]))
+    contestant.per_row.append(np.nan_to_num(found.per_instance[ORDERED_BY]))
     contestant.weights = getattr(rival, "n_edges_", getattr(rival, "n_weights_", None))
     contestant.n_bytes = sum(array.nbytes for array in rival.to_state().all_arrays().values())
