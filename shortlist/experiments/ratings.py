@@ -34,7 +34,7 @@ Learners = dict[str, Callable[..., RatingLearner]]  # made with the scale of the
 
 def paper_learners(learning_rate: float, *, intercepts: bool = False, **common: Any) -> Learners:
     """The three algorithms; as the paper has them without intercepts and with one fixed learning rate for WH."""
-    common = {"hypothesis": "last", **common}
+    common = {"hypothesis": "last", "passes": 1, **common}
     return {
         "PRank": partial(PRank, **common),
         "WH": partial(WidrowHoff, learning_rate=learning_rate, fit_intercept=intercepts, **common),

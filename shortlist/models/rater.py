@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def default_learner(name: str | None = None, option: str = "learner") -> RatingLearner:
     """The usual learner, or the one of a short name, with the settings of the usual one that it has too."""
-    usual = PRank(passes=5, random_state=0)
+    usual = PRank(random_state=0)
     learner: RatingLearner = named("ratings", name, option)
     known = learner.get_params()
     return learner.set_params(**{key: value for key, value in usual.get_params().items() if key in known})
@@ -66,13 +66,14 @@ class GivenRatings:
 class Rater(ClassifierMixin, Model[JudgedRatings]):
     """Learns ratings from rows of numbers and rates new ones, column by column under the same names.
 
-    ``fit`` scales each column to mean 0 and variance 1, since the learners are sensitive to scale, and remembers how.
+    ``fit`` scales each column to mean 0 and variance 1, since the learners are sensitive to scale, and remembers how;
+    for PRank then all alike, so that rows have length 1 on average: its thresholds move by one.
 
     Parameters
     ----------
     learner : RatingLearner or str, default=None
-        Any learner of ratings, or the short name of one, such as "widrow-hoff"; ``PRank(passes=5, random_state=0)`` if
-        None. One by its name goes through the rows as often.
+        Any learner of ratings, or the short name of one, such as "widrow-hoff"; ``PRank(random_state=0)`` if None.
+        One by its name shuffles as it does.
 
     Attributes
     ----------
@@ -81,7 +82,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     classes_ : ndarray
         The scale, lowest rating first.
     mean_, scale_ : ndarray of shape (n_features,)
-        What each column is brought to mean 0 and variance 1 by.
+        What each column is brought to mean 0 and its scale by.
     columns_ : list of str or None
         The names of the columns, where they have names.
     n_examples_ : int
@@ -121,8 +122,8 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """Forget everything and learn these rows. ``columns`` names the columns of X; a data frame has names itself."""
         table, names = _dense(X), _names(X, columns)
         mean, spread = table.mean(axis=0), table.std(axis=0)
-        scale = np.where(spread > 0, spread, 1.0)
         learner = self.new_learner()
+        scale = np.where(spread > 0, spread, 1.0) * _length(learner, np.count_nonzero(spread))
         learner.fit((table - mean) / scale, ratings)
         n_examples, n_features = table.shape
         self._have(
@@ -292,6 +293,12 @@ def _rows(batch: Examples) -> Rows:
 
 def _ratings(batch: Examples) -> list[str]:
     return [own[0] for own in batch.labels or ()]
+
+
+def _length(learner: RatingLearner, n_columns: int) -> float:
+    """What rows of that many columns of variance 1 are divided by: their length, or 1 for other learners than PRank."""
+    moves_by_one = isinstance(learner, PRank) and learner.kernel is None
+    return float(np.sqrt(max(1, n_columns))) if moves_by_one else 1.0
 
 
 def _dense(X: Any) -> Floats:

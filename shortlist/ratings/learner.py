@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 HYPOTHESES = ("last", "averaged", "voted")
+ENOUGH, MOST_PASSES = 2000, 20  # rows seen for each column, all passes together; but no more passes than these
 RUN = 16  # rows that stay together when a pass is shuffled
 PREDICT_BLOCK = 2**22  # the most scores, or kernel values, that predicting holds at a time
 
@@ -64,7 +65,7 @@ class RatingLearner(ClassifierMixin, DualLearner):
     def __init__(
         self,
         *,
-        passes: int = 1,
+        passes: int | None = None,
         random_state: int | None = None,
         hypothesis: str = "averaged",
         voters: int = 100,
@@ -104,13 +105,14 @@ class RatingLearner(ClassifierMixin, DualLearner):
 
     @writing
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
-        """Learn from all rows, ``passes`` times, forgetting what was learned before."""
-        passes = as_whole(self.passes, "passes", least=1)
+        """Learn from all rows, forgetting what was learned before; go through them ``passes`` times."""
+        if self.passes is not None:
+            as_whole(self.passes, "passes", least=1)
         seed = as_seed(self.random_state)
         generator = None if seed is None else np.random.default_rng(seed)
         before = dict(self.__dict__)  # fitting makes new arrays and leaves the old ones unchanged
         try:
-            self._take(X, y, None, afresh=True, passes=passes, generator=generator)
+            self._take(X, y, None, afresh=True, passes=self.passes_through, generator=generator)
         except BaseException:
             self.__dict__ = before
             raise
@@ -141,7 +143,7 @@ class RatingLearner(ClassifierMixin, DualLearner):
         classes: ArrayLike | None = None,
         *,
         afresh: bool = False,
-        passes: int = 1,
+        passes: Callable[[Rows], int] = lambda rows: 1,
         generator: np.random.Generator | None = None,
     ) -> Longs:
         """Check everything, then learn; gives the step numbers predicted on the way, in the order of the last pass."""
@@ -162,7 +164,15 @@ class RatingLearner(ClassifierMixin, DualLearner):
             numbers = step_numbers(steps, ratings)
             self._note_columns(X, reset=rows.n_features > self.n_features_in_)
             self._grow(rows.n_features, steps, arrived)
-        return self._stream(rows, numbers, passes, generator)
+        return self._stream(rows, numbers, passes(rows), generator)
+
+    def passes_through(self, rows: Rows) -> int:
+        """How often ``fit`` goes through these rows: as it is set, or until it has seen ENOUGH rows for each column."""
+        if self.passes is not None:
+            return self.passes
+        if self.kernel is not None:
+            return 1  # each pass may take long
+        return min(max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES)
 
     def _start(self, n_features: int, steps: NDArray[Any]) -> None:
         as_choice(self.hypothesis, "hypothesis", HYPOTHESES)

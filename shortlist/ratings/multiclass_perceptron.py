@@ -32,8 +32,8 @@ class MulticlassPerceptron(RatingLearner):
     ----------
     fit_intercept : bool, default True
         Whether to add a constant to each prototype.
-    passes : int, default 1
-        How often ``fit`` goes through the examples.
+    passes : int or None, default 1
+        How often ``fit`` goes through the examples; None: as often as PRank by itself.
     random_state : int or None, default None
         None takes the examples in the order given; a whole number is the seed by which each pass shuffles them anew.
     hypothesis : {"averaged", "last", "voted"}, default "averaged"
@@ -78,7 +78,7 @@ class MulticlassPerceptron(RatingLearner):
         self,
         *,
         fit_intercept: bool = True,
-        passes: int = 1,
+        passes: int | None = 1,
         random_state: int | None = None,
         hypothesis: str = "averaged",
         voters: int = 100,

@@ -31,8 +31,9 @@ class PRank(ThresholdLearner):
 
     Parameters
     ----------
-    passes : int, default 1
-        How often ``fit`` goes through the examples.
+    passes : int or None, default None
+        How often ``fit`` goes through the examples. None: until it has seen 2,000 for each column, 20 times at
+        most; with a kernel, once.
     random_state : int or None, default None
         None takes the examples in the order given; a whole number is the seed by which each pass shuffles them anew.
     hypothesis : {"averaged", "last", "voted"}, default "averaged"

@@ -35,8 +35,8 @@ class WidrowHoff(ThresholdLearner):
         The step η.
     fit_intercept : bool, default True
         Whether to add a constant to the score.
-    passes : int, default 1
-        How often ``fit`` goes through the examples.
+    passes : int or None, default 1
+        How often ``fit`` goes through the examples; None: as often as PRank by itself.
     random_state : int or None, default None
         None takes the examples in the order given; a whole number is the seed by which each pass shuffles them anew.
     hypothesis : {"averaged", "last", "voted"}, default "averaged"
@@ -86,7 +86,7 @@ class WidrowHoff(ThresholdLearner):
         *,
         learning_rate: float = 0.01,
         fit_intercept: bool = True,
-        passes: int = 1,
+        passes: int | None = 1,
         random_state: int | None = None,
         hypothesis: str = "averaged",
         voters: int = 100,

@@ -29,11 +29,32 @@ def test_it_rates_better_than_a_guess_whatever_the_scales(rated):
     assert (rater.rate(X) == rater.predict(X)).all()
 
 
-def test_scales_are_those_of_fit_by_hand(rated):
+@pytest.mark.parametrize(("learner", "length"), [(sl.PRank(), 3**0.5), (sl.WidrowHoff(), 1.0)])
+def test_scales_are_those_of_fit_by_hand(rated, learner, length):
     X, ratings = rated
-    rater = sl.Rater(sl.PRank()).fit(X, ratings)
-    own = sl.PRank().fit((X - X.mean(axis=0)) / X.std(axis=0), ratings)
-    assert (rater.predict(X) == own.predict((X - X.mean(axis=0)) / X.std(axis=0))).all()
+    rater = sl.Rater(learner).fit(X, ratings)
+    scaled = (X - X.mean(axis=0)) / (X.std(axis=0) * length)
+    assert (rater.predict(X) == clone(learner).fit(scaled, ratings).predict(scaled)).all()
+    assert rater.scale_ == pytest.approx(X.std(axis=0) * length)
+
+
+def test_a_column_that_never_changes_does_not_count_among_them(rated):
+    X, ratings = rated
+    wider = np.column_stack([X, np.full(len(X), 7.0)])
+    assert sl.Rater().fit(wider, ratings).scale_[:3] == pytest.approx(sl.Rater().fit(X, ratings).scale_)
+
+
+def test_few_rows_are_gone_through_as_often_as_it_takes():
+    """Ten steps from fifty rows: once through them would have twice the error."""
+    random = np.random.default_rng(5)
+    X = random.normal(size=(2050, 10))
+    score = X @ random.normal(size=10) + random.logistic(size=2050)
+    ratings = 1 + np.digitize(score, np.quantile(score, np.arange(0.1, 0.95, 0.1)))
+    usual, once = (
+        one.fit(X[:50], ratings[:50]).score(X[50:], ratings[50:])
+        for one in (sl.Rater(), sl.Rater(sl.PRank(passes=1, random_state=0)))
+    )
+    assert -usual < 0.9 * -once
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,27 @@ def test_thresholds_stay_sorted_on_any_stream(stream):
     check_thresholds_stay_sorted(thresholds_of_prank(k, X, y))
 
 
+def test_few_rows_are_gone_through_more_often():
+    """2,000 rows for each column, if it takes no more than 20 passes; with a kernel once."""
+    X, y = np.random.default_rng(0).normal(size=(400, 3)), np.arange(400) % 4
+    for n, passes in ((400, 15), (300, 20), (50, 20)):
+        usual = PRank().fit(X[:n], y[:n])
+        assert (usual.coef_ == PRank(passes=passes).fit(X[:n], y[:n]).coef_).all()
+        assert usual.passes is None
+    many = np.repeat(X[:, :1], 5, axis=0)
+    assert (PRank().fit(many, np.arange(2000) % 4).coef_ == PRank(passes=1).fit(many, np.arange(2000) % 4).coef_).all()
+    once = PRank(kernel="rbf", passes=1).fit(X[:50], y[:50])
+    assert (PRank(kernel="rbf").fit(X[:50], y[:50]).thresholds_ == once.thresholds_).all()
+
+
+def test_a_stream_is_learned_once_as_it_comes():
+    X, y = np.random.default_rng(0).normal(size=(50, 3)), np.arange(50) % 4
+    streamed = PRank(scale=[0, 1, 2, 3])
+    for row in range(50):
+        streamed.partial_fit(X[row : row + 1], y[row : row + 1])
+    assert (streamed.coef_ == PRank(passes=1).fit(X, y).coef_).all()
+
+
 @given(st.integers(0, 2**32 - 1))
 def test_thresholds_of_all_rules_stay_sorted_on_real_valued_streams(seed):
     generator = np.random.default_rng(seed)
