@@ -45,7 +45,9 @@ def about_model(model: Model[Any], top: int) -> dict[str, Any]:
 
     from shortlist.models.category_model import CategoryModel
 
-    facts = model.describe() | model.parameters()
+    facts = model.describe() | model.parameters() | {"settings": settings_in_words(model)}
+    if getattr(model, "search_", None) is not None:
+        facts["search"] = model.search_
     if not isinstance(model, CategoryModel):
         return facts
     labels, counts = model.classes_, model.learner_.label_counts_
@@ -61,6 +63,16 @@ def about_model(model: Model[Any], top: int) -> dict[str, Any]:
     return facts
 
 
+def settings_in_words(model: Model[Any]) -> str:
+    """The learner, and the text part where there is one, with the settings that are not the usual ones."""
+    from shortlist.models.candidates import called, changes
+    from shortlist.models.text_batches import default_text
+
+    text = getattr(model, "text_", None)
+    unusual = "" if text is None else changes(text, default_text())
+    return called(model.learner_) + (f", text {unusual}" if unusual else "")
+
+
 def show_model(file: Path, facts: dict[str, Any]) -> None:
     named = ["labels", "ratings", "queries", "features", "edges"]
     numbers = {name: facts[name] for name in named if name in facts}
@@ -68,6 +80,10 @@ def show_model(file: Path, facts: dict[str, Any]) -> None:
         f"{file}: {facts['learner']}, {size(facts['bytes'])}, learned from {facts['examples']:,} examples: "
         f"{facts_in_words(numbers)}"
     )
+    print(f"Settings: {facts['settings']}")
+    if "search" in facts:
+        tried = facts["search"]["tried"]
+        print(f"Chosen by a search among {len(tried)}, by {facts['search']['measure']}: {facts['search']['chosen']}")
     if "frequent_labels" not in facts:
         return
     rows = []

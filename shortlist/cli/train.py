@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.best import check_best, search_here, show_search
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import Clustering, Files, Json, MaxMemory, Output, Reading, Settable, named_values, reads
 from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, saying_warnings, size
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from shortlist.inputs import Stream
     from shortlist.models.base import Model
     from shortlist.models.making import Settings
+    from shortlist.models.search import Found
 
 
 @reads
@@ -32,33 +34,46 @@ def train(
     ] = None,
     settings: Settable = None,
     max_memory: MaxMemory = None,
+    best: Annotated[
+        bool, typer.Option("--best", help="Try learners and settings on held-back parts of the data; keep the best.")
+    ] = False,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="How long --best may take; 10 if not given.", show_default=False)
+    ] = None,
     reading: Reading,
     cluster: Clustering,
     as_json: Json = False,
 ) -> None:
     """Learn from a file of labelled examples and write a model file.
 
-    Examples are shuffled, so that a file sorted by label does no harm. `shortlist learn` takes them as they come.
+    Examples are shuffled, so that a file sorted by label does no harm. `shortlist learn` takes them as they come. With
+    --best the usual learner is kept unless another one is better by more than chance.
     """
     from shortlist.models.making import Settings
 
     say_when_compiling()
     asked = Settings(task, learner, measure, named_values("--set", settings), max_memory)  # type: ignore[arg-type]
+    check_best(asked, best, minutes, cluster.workers is not None or cluster.dask is not None)
     began = time.perf_counter()
+    found: Found | None = None
     with on_cluster(cluster, reading, data) as there:
         if there:
             model, format, skipped = there.train(asked), there.format, there.skipped
         else:
             stream = reading.open_for(task, data[0])
-            model, format, skipped = train_here(asked, data[0], stream), stream.format, stream.skipped
+            found = search_here(asked, data[0], stream, minutes) if best else None
+            model = found.model if found else train_here(asked, data[0], stream)
+            format, skipped = stream.format, stream.skipped
     seconds = time.perf_counter() - began
     target = output or Path(Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist")
     model.save(target)
     facts, n_bytes = model.describe(), target.stat().st_size
     if as_json:
         said = {"model": str(target), "format": format, "seconds": round(seconds, 3), "bytes": n_bytes}
-        print_json(said | facts | {"skipped": skipped.count})
+        print_json(said | facts | {"skipped": skipped.count} | ({"search": found.record} if found else {}))
     else:
+        if found:
+            show_search(found)
         print(
             f"Learned in {seconds:.1f} s: {facts_in_words(facts)}.\nWrote {target} ({size(n_bytes)}). "
             f"Next: shortlist rank {target} …"

@@ -17,10 +17,12 @@ from shortlist.concurrency.locks import snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
+from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, numbered
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
+from shortlist.models.search import is_record, search
 from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, default_text, texts_and_labels
 from shortlist.models.text_model import TextModel
 from shortlist.text.vectorizer import TextVectorizer
@@ -57,6 +59,8 @@ class Categorizer(TextModel):
         All labels, in order of first appearance.
     forgotten_ : dict
         How many words and edges have made room to keep within ``max_memory``.
+    search_ : dict or None
+        What ``tuned`` has tried, and what it chose.
 
     References
     ----------
@@ -86,6 +90,28 @@ class Categorizer(TextModel):
         self.max_memory = max_memory
 
     _bound_now: Bound | None = None
+    search_: dict[str, Any] | None = None
+
+    @classmethod
+    def tuned(
+        cls,
+        texts: Sequence[str],
+        Y: LabelsLike,
+        *,
+        seconds: float = 600.0,
+        max_memory: str | int | None = None,
+        random_state: int = 0,
+    ) -> Self:
+        """A Categorizer whose learner and text suit these texts best, which has learned them (search.py).
+
+        The usual ones are kept unless others are better by more than chance on texts that were held back.
+        """
+        texts = list(as_texts(texts))
+        labels: Any = numbered(Y, len(texts))  # in which labels need not be text
+        examples = Examples(texts=texts, labels=labels)
+        found = search(cls(max_memory=max_memory), examples, seconds=seconds, random_state=random_state)
+        assert isinstance(found.model, cls)
+        return found.model
 
     # Learning.
 
@@ -245,9 +271,7 @@ class Categorizer(TextModel):
         self._have_parts(text, learner)
         return self
 
-    def _fit_within(
-        self, bound: Bound, batches: Iterable[tuple[Sequence[str], LabelsLike]], honest: FirstPass
-    ) -> None:
+    def _fit_within(self, bound: Bound, batches: Iterable[tuple[Sequence[str], LabelsLike]], honest: FirstPass) -> None:
         """Learn in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
         checked = ((texts, self._checked(texts, labels)) for texts, labels in prefetch(batches))
         small = ((texts[block], labels[block]) for texts, labels in checked for block in blocks(texts))
@@ -283,7 +307,8 @@ class Categorizer(TextModel):
     @snapshot
     def to_state(self) -> State:
         self._check_fitted()
-        settings = {} if self.max_memory is None else {"max_memory": self.max_memory}
+        given = {"max_memory": self.max_memory, "search": self.search_}
+        settings = {name: value for name, value in given.items() if value is not None}
         learner = self.learner_.to_state()  # first: the words may be ahead of what was learned, never behind
         parts = {"text": self.text_.to_state(), "learner": learner, "confidence": self.confidence_.to_state()}
         return State("Categorizer", settings, parts=parts)
@@ -297,7 +322,10 @@ class Categorizer(TextModel):
         # Of hashed columns it has all, or a small file could ask for as many as there may be.
         state.require(text.hashed in (None, learner.n_features_in_), "its learner has all hashed columns")
         categorizer = cls(learner=clone(learner), text=clone(text), max_memory=state.settings.get("max_memory"))
-        categorizer.text_, categorizer.learner_ = text, learner
+        categorizer.text_, categorizer.learner_, categorizer.search_ = text, learner, state.settings.get("search")
+        state.require(
+            categorizer.search_ is None or is_record(categorizer.search_), "what a search has tried is a record"
+        )
         categorizer._notes = Notes(confidence_in(state, len(learner.classes_)))
         return categorizer
 

@@ -123,7 +123,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         table, names = _dense(X), _names(X, columns)
         mean, spread = table.mean(axis=0), table.std(axis=0)
         learner = self.new_learner()
-        scale = np.where(spread > 0, spread, 1.0) * _length(learner, np.count_nonzero(spread))
+        scale = np.where(spread > 0, spread, 1.0) * _length(learner, int(np.count_nonzero(spread)))
         learner.fit((table - mean) / scale, ratings)
         n_examples, n_features = table.shape
         self._have(

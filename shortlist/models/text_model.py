@@ -55,9 +55,7 @@ class TextModel(ClassifierMixin, DecidingModel):
         columns = [int(column) for column, _ in found.votes]
         names = iter(self.text_.names([column for column in columns if column != BIAS], text))
         words = ["(any text)" if column == BIAS else next(names) for column in columns]
-        votes: list[tuple[Label, float]] = [
-            (word, vote) for word, (_, vote) in zip(words, found.votes, strict=True)
-        ]
+        votes: list[tuple[Label, float]] = [(word, vote) for word, (_, vote) in zip(words, found.votes, strict=True)]
         spans = self.text_.spans(text)
         return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import shortlist as sl
+from tests.cli.test_bad_input import refused
 
 
 def test_train_writes_a_model_beside_and_says_so(run, news):
@@ -180,3 +181,26 @@ except SystemExit:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_train_the_best(run, tmp_path):
+    words = {"grain": ["wheat", "corn", "barley"], "money": ["bank", "rates", "loan"]}
+    rows = [{"text": f"the {words[own][n % 3]} of day {n}", "labels": [own]} for n in range(40) for own in words]
+    (tmp_path / "days.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shown = run("train", "days.jsonl", "--best", "--minutes", 5)
+    assert shown.code == 0, shown.err
+    assert "Tried" in shown.out
+    assert "Chosen: the usual." in shown.out
+    assert "Chosen by a search among" in run("inspect", "days.shortlist").out
+    found = run("inspect", "days.shortlist", "--json").json
+    assert found["search"]["chosen"] == "the usual"
+    assert found["settings"].startswith("TunedIndex, text ")
+    assert run("train", "days.jsonl", "--best", "--minutes", 0, "--json").json["search"]["measure"] == "R1"
+
+
+def test_what_does_not_go_with_best(run, news):
+    refused(run("train", news, "--minutes", 3), "--best")
+    refused(run("train", news, "--best", "--learner", "mmp"), "--learner")
+    refused(run("train", news, "--best", "--set", "passes=3"), "--set")
+    refused(run("train", news, "--best", "--workers", 2), "--workers")
+    refused(run("train", news, "--best", "--task", "ratings"), "categories")

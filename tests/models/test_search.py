@@ -1,0 +1,206 @@
+"""A search for the best model: what it tries, when it keeps the usual one, and what is left of it in the file."""
+
+import numpy as np
+import pytest
+
+import shortlist as sl
+from shortlist.arrays.validation import as_rows
+from shortlist.files.store import State
+from shortlist.inputs.examples import Examples
+from shortlist.models import search as searching
+from shortlist.models.candidates import Candidate, candidates, features
+from shortlist.models.halving import rounds
+from shortlist.models.row_categorizer import RowCategorizer
+from shortlist.models.search import OUT_OF_MEMORY, OUT_OF_TIME, Trial, decide, search
+
+
+def notes(n, seed=0):
+    """Short texts whose label follows from one word among others, and is wrong in one of ten."""
+    random = np.random.default_rng(seed)
+    words = {
+        "grain": ["wheat", "corn", "barley"],
+        "money": ["bank", "rates", "loan"],
+        "space": ["orbit", "moon", "mars"],
+    }
+    labels = [list(words)[i] for i in random.integers(3, size=n)]
+    texts = [f"the {random.choice(words[own])} of day {random.integers(30)}" for own in labels]
+    wrong = random.random(n) < 0.1
+    return texts, [list(words)[random.integers(3)] if bad else own for own, bad in zip(labels, wrong, strict=True)]
+
+
+def examples(n=120, seed=0):
+    texts, labels = notes(n, seed)
+    return Examples(texts=texts, labels=[[own] for own in labels])
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Say which models are tried."""
+
+    def set_to(*others):
+        made = [Candidate(model, model.new_learner()) for model in others]
+        monkeypatch.setattr(searching, "candidates", lambda usual, examples: [Candidate(usual), *made])
+
+    return set_to
+
+
+# Which model is taken.
+
+
+def test_another_model_is_taken_where_it_is_surely_better(few):
+    few(sl.Categorizer("feature-focus"), sl.Categorizer("frequency"))
+    found = search(sl.Categorizer("frequency"), examples(400))
+    assert found.chosen == found.trials[0].candidate.name == "FeatureFocus(margin=0.3)"
+    assert found.model.score(*notes(200, seed=5)) > 0.8
+    assert found.model.learner_.n_examples_ == 400
+
+
+def test_the_usual_model_stays_where_none_is_surely_better():
+    texts, labels = notes(150)
+    model = sl.Categorizer.tuned(texts, labels)
+    usual = sl.Categorizer().fit(texts, labels)
+    if model.search_["chosen"] == "the usual":
+        ours, theirs = model.to_state().all_arrays(), usual.to_state().all_arrays()
+        assert ours.keys() == theirs.keys()
+        assert all(np.array_equal(ours[name], theirs[name], equal_nan=True) for name in ours)
+    assert len(model.search_["tried"]) > 20
+
+
+def test_better_by_chance_is_not_enough():
+    random = np.random.default_rng(0)
+    usual, lucky, better = (Trial(Candidate(sl.Categorizer()), n_learned=9) for _ in range(3))
+    usual.values = (random.random(2000) < 0.80).astype(float)
+    lucky.values, better.values = usual.values.copy(), usual.values.copy()
+    wrong = np.flatnonzero(usual.values == 0)
+    lucky.values[wrong[:30]] = 1.0
+    lucky.values[np.flatnonzero(usual.values == 1)[:20]] = 0.0  # 30 better, 20 worse
+    assert decide(usual, [lucky]) is usual
+    assert lucky.verdict.startswith("+0.50 points, p = 0.1")
+    better.values[wrong[:40]] = 1.0
+    assert decide(usual, [lucky, better]) is better
+    assert better.verdict.startswith("chosen: +2.00 points")
+
+
+def test_many_finalists_need_better_proof():
+    usual, other = (Trial(Candidate(sl.Categorizer()), n_learned=9) for _ in range(2))
+    usual.values, other.values = np.zeros(1000), np.zeros(1000)
+    usual.values[:8], other.values[8:28] = 1.0, 1.0  # 20 better, 8 worse: p of about 0.03
+    assert decide(usual, [other]) is other
+    equal = [Trial(Candidate(sl.Categorizer()), usual.values.copy(), n_learned=9) for _ in range(3)]
+    assert decide(usual, [other, *equal]) is usual
+
+
+def test_the_same_seed_finds_the_same(few):
+    few(sl.Categorizer("feature-focus"), sl.Categorizer("mmp"))
+    one, again = (search(sl.Categorizer(), examples(), random_state=3).record for _ in range(2))
+    other = search(sl.Categorizer(), examples(), random_state=4).record
+    assert one == again
+    assert one["tried"] != other["tried"]
+
+
+# Time, memory, failures.
+
+
+def test_without_time_the_usual_model_learns():
+    found = search(sl.Categorizer(), examples(), seconds=0)
+    assert found.chosen == "the usual"
+    assert {one.verdict for one in found.trials[1:]} == {OUT_OF_TIME}
+    assert found.model.learner_.n_examples_ == 120
+
+
+def test_what_would_take_too_much_memory_goes_no_further(few, monkeypatch):
+    few(sl.Categorizer("feature-focus"))
+    monkeypatch.setattr(searching, "ROOM", 1000)
+    found = search(sl.Categorizer("frequency"), examples(400))
+    assert found.chosen == "the usual"
+    assert found.trials[-1].verdict == OUT_OF_MEMORY
+
+
+def test_within_a_bound_only_learners_that_can_make_room_are_tried():
+    bounded = candidates(sl.Categorizer(max_memory="100MB"), examples())
+    kinds = {type(one.model.new_learner()).__name__ for one in bounded}
+    assert kinds == {"TunedIndex", "FeatureFocus"}
+    assert all(one.model.max_memory == "100MB" for one in bounded)
+    assert "MMP" in {type(one.model.new_learner()).__name__ for one in candidates(sl.Categorizer(), examples())}
+
+
+def test_a_candidate_that_fails_is_left_out(few):
+    few(sl.Categorizer(sl.MMP(passes=0)), sl.Categorizer("feature-focus"))
+    found = search(sl.Categorizer("frequency"), examples(400))
+    assert found.trials[-1].verdict.startswith("failed: passes must be at least 1")
+    assert found.model.learner == "feature-focus"
+
+
+def test_what_cannot_be_searched_is_refused():
+    with pytest.raises(sl.InputError, match="needs at least 20, not 3"):
+        sl.Categorizer.tuned(["a", "b", "c"], ["x", "y", "z"])
+    with pytest.raises(sl.InputError, match="seconds must be at least 0"):
+        sl.Categorizer.tuned(*notes(30), seconds=-1)
+    with pytest.raises(sl.InputError, match="passes must be at least 1"):
+        search(sl.Categorizer(sl.MMP(passes=0)), examples())
+
+
+# What is tried, on which examples.
+
+
+def test_only_features_that_differ_are_tried():
+    short, long = notes(100)[0], [text * 40 for text in notes(100)[0]]
+    tried = [text.settled(long, True).get_params() for text in features(long, True)]
+    assert tried
+    assert sl.Categorizer().new_text().settled(long, True).get_params() not in tried
+    assert [text.ngrams for text in features(long, True)].count(1) == 0  # they have single words by themselves
+    assert [text.ngrams for text in features(short, True)].count(1) == 1
+
+
+def test_rows_of_features_have_other_learners_only():
+    X = np.random.default_rng(0).random((60, 4))
+    some = Examples(rows=as_rows(X), labels=[[int(x[0] > 0.5)] for x in X])
+    assert all(one.text is None for one in candidates(RowCategorizer(sl.TunedIndex()), some))
+    found = search(RowCategorizer(sl.TunedIndex()), some)
+    assert found.model.rank_examples(some, 1).labels.shape == (60, 1)
+
+
+@pytest.mark.parametrize("n", [20, 300, 3000, 12_000, 80_000])
+def test_rounds_learn_more_and_are_tried_on_others(n):
+    plan = rounds(n, 45, random_state=1)
+    sizes, kept = [one.n_learned for one in plan], [one.keep for one in plan]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == n - min(n // 5, 10_000)
+    assert kept == [12, 5, 5]
+    for part in (part for one in plan for part in one.parts):
+        assert len(part.to_try) > 0
+        assert not set(part.to_learn) & set(part.to_try)
+    last = [i for part in plan[-1].parts for i in part.to_try]
+    assert len(last) == len(set(last)) >= min(2000, n)
+    if n == 80_000:  # what was held back is new
+        before = {i for one in plan[:-1] for part in one.parts for i in (*part.to_learn, *part.to_try)}
+        assert not before & set(last)
+
+
+# What is left of it.
+
+
+def test_the_file_has_what_was_tried(few, tmp_path):
+    few(sl.Categorizer("feature-focus"))
+    model = search(sl.Categorizer("frequency"), examples(400)).model
+    model.save(tmp_path / "best.shortlist")
+    opened = sl.load(tmp_path / "best.shortlist", kind=sl.Categorizer)
+    assert opened.search_ == model.search_
+    assert opened.search_["measure"] == "R1"
+    assert [one["name"] for one in opened.search_["tried"]][-1] == "the usual"
+    assert opened.learn("wheat", "grain").search_ == model.search_
+
+
+@pytest.mark.parametrize("search", [7, {"tried": 3}, {"tried": [{"name": 3}], "measure": "R1", "chosen": "x"}])
+def test_a_record_that_is_none_is_refused(search):
+    state = sl.Categorizer().fit(*notes(30)).to_state()
+    damaged = State(state.kind, {**state.settings, "search": search}, parts=state.parts)
+    with pytest.raises(sl.ModelFileError, match="search has tried"):
+        sl.Categorizer.from_state(damaged)
+
+
+def test_several_labels_are_measured_by_ndcg(few):
+    few(sl.Categorizer("feature-focus"))
+    some = examples(100)
+    some.labels = [[*own, "all"] for own in some.labels]
+    assert search(sl.Categorizer("frequency"), some).measure == "nDCG@5"
