@@ -8,7 +8,7 @@ QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings 
 	$(patsubst %,test_%.py,labels rooms texts vocabulary))
 HOSTILE := kills journals connections models inputs arrays interrupts threads
 
-.PHONY: demo test quick check bench hostile mutants clean
+.PHONY: demo test quick check format docs bench hostile mutants clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready
@@ -37,7 +37,12 @@ mutants: $(VENV)/.ready-test
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check .
+	$(BIN)/codespell
 	$(BIN)/mypy
+
+format: $(VENV)/.ready-test
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format --quiet .
 
 $(VENV)/.ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
