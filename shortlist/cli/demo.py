@@ -17,7 +17,7 @@ SEED = 0
 EXAMPLES = (
     "Return the current time of day as a number of seconds since the epoch.",
     "Parse an XML document into an element tree and return the root element.",
-    "Send a signal to the child process and wait until the pool of workers is done.",
+    "Start a pool of worker processes and wait until all of them have finished.",
 )
 
 
@@ -65,6 +65,7 @@ def demo(
             "examples": len(train), "held_out": n_test, "labels": len(model.classes_), "seconds_to_learn": learned,
             "seconds_to_rank": ranked, "model": str(output),
             "measures": {name: {"learned": found[name], "frequency": usual[name]} for name in MEASURES},
+            "sentences": [{"text": text, "labels": [label for label, _ in best]} for text, best, _ in examples],
         })  # fmt: skip
         return
     print(
