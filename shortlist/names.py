@@ -5,8 +5,6 @@ Nothing of the package is imported before it is asked for, so that ``import shor
 
 from __future__ import annotations
 
-import inspect
-import pkgutil
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -76,6 +74,9 @@ def storable(kind: str) -> Any:
 @cache
 def learner_classes() -> dict[str, type]:
     """The classes that the files of the learners' rooms define, but those that leave something to others."""
+    import inspect  # not above: they load a dozen modules that ``import shortlist`` has no need of
+    import pkgutil
+
     found: dict[str, type] = {}
     for room in LEARNERS:
         package = import_module(f"shortlist.{room}")

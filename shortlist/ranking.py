@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label
+from shortlist.html import html_table
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+SHOWN = 10  # rows of a ranking of many in a notebook
 
 
 class Ranking:
@@ -123,6 +130,42 @@ class Ranking:
             return f"<Ranking of {self.ids.shape[0]} rows, {self.ids.shape[1]} labels each>"
         return "\n".join(f"{score:8.4f}  {label}" for label, score in self) or "<Ranking: nothing retrieved>"
 
+    def _columns(self) -> dict[str, list[Any]]:
+        """Row (of a ranking of many), place, label, score and probability of all that was retrieved."""
+        ids, scores, chances = np.atleast_2d(self.ids), np.atleast_2d(self.scores), np.atleast_2d(self.probabilities)
+        rows, places = np.nonzero(ids >= 0)
+        found: dict[str, list[Any]] = {"row": rows.tolist()} if self.ids.ndim == 2 else {}
+        found |= {"place": (places + 1).tolist(), "label": [self._names[i] for i in ids[rows, places].tolist()]}
+        found["score"] = scores[rows, places].tolist()
+        if not np.isnan(chances).all():
+            found["probability"] = chances[rows, places].tolist()
+        return found
+
+    def to_frame(self) -> pandas.DataFrame | polars.DataFrame:
+        """A data frame with a line for each label that was retrieved: of pandas where it is installed, else of polars.
+
+        Its columns are ``row`` (of a ranking of many), ``place`` from 1, ``label``, ``score``, and ``probability``
+        where it is known.
+        """
+        try:
+            import pandas
+        except ImportError:
+            import polars
+
+            return polars.DataFrame(self._columns())
+        return pandas.DataFrame(self._columns())
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks; of a ranking of many the first rows."""
+        few = self if self.ids.ndim == 1 else Ranking(*self._first(SHOWN))
+        columns = few._columns()
+        caption = "" if self.ids.ndim == 1 or len(self) <= SHOWN else f"the first {SHOWN} of {len(self):,} rows"
+        return html_table(list(columns), list(zip(*columns.values(), strict=True)), caption)
+
+    def _first(self, n: int) -> tuple[Any, ...]:
+        chances = None if self._probabilities is None else self._probabilities[:n]
+        return self.ids[:n], self.scores[:n], self._names, chances
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -172,3 +215,7 @@ class Explanation:
     def __repr__(self) -> str:
         lines = [f"{self.score:8.4f}  {self.label}"]
         return "\n".join(lines + [f"{vote:+8.4f}    {feature}" for feature, vote in self.votes])
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        return html_table(["feature", "vote"], [list(pair) for pair in self.votes], f"{self.label}: {self.score:.4f}")

@@ -4,10 +4,15 @@ Numba itself looks at the file that a kernel stands in. A kernel is compiled tog
 constants it names and the layout of the named tuples it is given, and these may come from other files: after an edit
 there, or an upgrade of the package, the old loops would go on running. So the stamp is a digest of all of them. It is
 taken from what is in memory, not from files, which may have changed since they were imported.
+
+Loops are kept beside the source, or in the user's own folder where that cannot be written. What was compiled beside the
+source by whoever installed the package (``shortlist warmup``) is read in any case.
 """
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 import hashlib
 import re
 import sys
@@ -17,19 +22,72 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
 HOW = Path(__file__).with_name("kernels.py").read_bytes()  # the compiler's options, and steps that are not Python
 Constant = (bool, int, float, complex, str, bytes, tuple, np.generic, np.ndarray)
 
 
+class BesideTheSource:
+    """Where the loops of a function are if no folder at all can be written; Numba asks for this one last."""
+
+    def __init__(self, function: FunctionType, file: str) -> None:
+        self._line = function.__code__.co_firstlineno
+        self._folder = Path(file).with_name("__pycache__")
+
+    from_function = classmethod(lambda cls, function, file: cls(function, file))
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return ""
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    def ensure_cache_path(self) -> None:
+        """It is not made: whoever can write it has done so."""
+
+
+class Places(CompileResultCacheImpl):
+    """Numba's own places, and one more."""
+
+    _locator_classes = (*CompileResultCacheImpl._locator_classes, BesideTheSource)
+
+
 class StampedCache(FunctionCache):
     """Numba's cache of one function on disk, which forgets what was compiled from anything else than what is there."""
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    _impl_class = Places
+    _cache_file: Any
+
+    def load_overload(self, sig: object, target_context: object) -> object | None:
         """Asked for first, whether a loop is then found or compiled; by now all that the function names is there."""
-        self._cache_file._source_stamp = stamp(self._py_func)
-        return super().load_overload(sig, target_context)
+        own = self._cache_file
+        own._source_stamp = stamp(self._py_func)
+        installed = str(Path(self._py_func.__code__.co_filename).with_name("__pycache__"))
+        found = None
+        for place in dict.fromkeys([self._cache_path, installed]):
+            self._cache_file = IndexDataCacheFile(place, self._impl.filename_base, own._source_stamp)
+            with contextlib.suppress(OSError):
+                found = found or super().load_overload(sig, target_context)
+        self._cache_file = own
+        if found is None:
+            _say_so_once()
+        return found
+
+    def save_overload(self, sig: object, data: object) -> None:
+        """Keep a loop where that is possible. Where it is not, it has been compiled all the same."""
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
+
+
+def _say_so_once(told: list[bool] = []) -> None:  # noqa: B006 - it is meant to last
+    """Say to somebody who waits at a prompt or in a notebook why the first call takes so long."""
+    if not told and (hasattr(sys, "ps1") or hasattr(builtins, "get_ipython")):
+        told.append(True)
+        print("shortlist: compiling its inner loops, once for this machine…", file=sys.stderr, flush=True)
 
 
 def stamp(function: FunctionType) -> str:

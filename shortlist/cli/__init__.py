@@ -8,18 +8,20 @@ import sys
 
 import typer
 
-from shortlist.cli import compare, demo, evaluate, explain, inspect, learn, plan, rank, reproduce, serve, train
+from shortlist.cli import compare, demo, evaluate, explain, inspect, learn, plan, rank, reproduce, serve, train, warmup
+from shortlist.cli.version import version
 from shortlist.concurrency.prefetch import is_stuck
 from shortlist.errors import ShortlistError
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
 )
-for verb in (plan, train, learn, rank, explain, evaluate, compare, inspect, reproduce, serve, demo):
+app.callback()(version)
+for verb in (plan, train, learn, rank, explain, evaluate, compare, inspect, reproduce, serve, demo, warmup):
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from shortlist.cli.on_cluster import on_cluster
-from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, reads
+from shortlist.cli.options import MEASURES, Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, reads
 from shortlist.cli.terminal import print_json, print_table, progress, say, say_when_compiling
 from shortlist.errors import InputError
 
@@ -22,11 +22,12 @@ def evaluate(
     data: FilesOrInput = None,
     measures: Annotated[
         list[str] | None,
-        typer.Option("--measure", "-m", help="A measure such as R1, P@5, nDCG@10, AP; can be repeated."),
+        typer.Option("--measure", "-m", help=f"A measure; can be repeated. Among them: {MEASURES}."),
     ] = None,
     per_label: Annotated[bool, typer.Option("--per-label", help="Precision, recall and F1 of each label too.")] = False,
     per_query: Annotated[bool, typer.Option("--per-query", help="The measures of each query too.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="A folder to draw curves into.")] = None,
+    errors: Annotated[int, typer.Option("--errors", min=0, help="How many of the worst errors to list.")] = 0,
+    plot: Annotated[Path | None, typer.Option(help="A folder to draw curves and a confusion matrix into.")] = None,
     reading: Reading,
     cluster: Clustering,
     n_jobs: Jobs = -1,
@@ -42,22 +43,24 @@ def evaluate(
         if asked and model.detail != detail:
             has = f"--per-{model.detail} shows each {model.detail}" if model.detail else "leave it out"
             raise InputError(f"{option} is not for a model of {model.task}; {has}")
-    if plot and model.task != "categories":
-        raise InputError(f"--plot draws rankings of labels; there is nothing to draw for {model.task}")
+    if (plot or errors) and model.task != "categories":
+        what = "--plot draws" if plot else "--errors lists"
+        raise InputError(f"{what} rankings of labels; there are none for {model.task}")
     sources, details = data or ["-"], per_label or per_query
     with on_cluster(cluster, reading, sources) as there:
         if there:
-            if plot:
-                raise InputError("--plot needs the examples here; leave out --workers and --dask")
+            if plot or errors:
+                raise InputError("--plot and --errors need the examples here; leave out --workers and --dask")
             found = there.evaluate(model, measures, details)
         else:
             stream = reading.open_for(model.task, sources[0])
             batches = teaching(model.task, sources[0], stream, progress(stream, "ranking"))
-            if plot:
-                from shortlist.report.evaluation import evaluate_and_draw
+            if plot or errors:
+                from shortlist.report.evaluation import evaluate_closely
 
-                found = evaluate_and_draw(plot, model, batches, measures, details)
-                say(f"pictures are in {plot}")
+                found = evaluate_closely(model, batches, measures, details=details, errors=errors, folder=plot)
+                if plot:
+                    say(f"pictures are in {plot}")
             else:
                 found = model.evaluate(batches, measures, details=details)
     if as_json:

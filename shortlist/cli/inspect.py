@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options import Json, Reading, reads
-from shortlist.cli.terminal import facts_in_words, print_json, print_table, progress, size
+from shortlist.cli.terminal import counted, facts_in_words, print_json, print_table, progress, size
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def show_model(file: Path, facts: dict[str, Any]) -> None:
     named = ["labels", "ratings", "queries", "features", "edges"]
     numbers = {name: facts[name] for name in named if name in facts}
     print(
-        f"{file}: {facts['learner']}, {size(facts['bytes'])}, learned from {facts['examples']:,} examples: "
+        f"{file}: {facts['learner']}, {size(facts['bytes'])}, learned from {counted(facts['examples'], 'examples')}: "
         f"{facts_in_words(numbers)}"
     )
     print(f"Settings: {facts['settings']}")

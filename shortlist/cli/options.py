@@ -38,6 +38,25 @@ Settable = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting, NAME=VALUE, or text.NAME=VALUE for the text; can be repeated."),
 ]
+# Written down here as well, since help is to be shown without loading the learners; a test looks for each.
+LEARNERS = {
+    "categories": (
+        "tuned-index", "feature-focus", "feature-focus-paper", "frequency", "independent", "mmp", "mmp1", "mmp2",
+        "mmp3", "ovr-committee", "ovr-perceptron", "ovr-svm", "rocchio", "top-down", "topic-perceptron",
+        "unweighted-index",
+    ),
+    "ratings": ("prank", "multiclass-perceptron", "widrow-hoff"),
+    "documents": ("map", "accuracy", "mrr", "ndcg", "roc"),
+}  # fmt: skip
+MEASURES = "R1, R5, MRR, P@5, recall@5, nDCG@5, AP, coverage, micro-F1, macro-F1; MAE, exact, within@1; MAP, ROC"
+NAMED = "; ".join(f"for {task} {', '.join(names)}" for task, names in LEARNERS.items())
+
+
+def complete_learner(incomplete: str) -> list[str]:
+    """The names of learners that begin so, for completion in the shell."""
+    return sorted(name for names in LEARNERS.values() for name in names if name.startswith(incomplete))
+
+
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 # What reading is told otherwise, and how.

@@ -47,6 +47,8 @@ def serve(
     What is learned is on disk before it is acknowledged, in the folder given by --state. Without a model file, the
     state goes on where it stopped; without both, a demo model is served, and what it learns is forgotten.
     """
+    if os.name == "nt":
+        raise InputError("serving needs Linux or macOS, whose file locks and processes it uses; on Windows use WSL")
     for needed in ("fastapi", "uvicorn", "prometheus_client"):
         if find_spec(needed) is None:
             raise InputError(f"serving needs {needed}; install it with: pip install 'shortlist[server]'")

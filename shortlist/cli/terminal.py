@@ -60,8 +60,14 @@ def lines_of(answers: Iterable[Answers], as_json: bool) -> Iterator[str]:
 
 
 def facts_in_words(facts: Mapping[str, object]) -> str:
-    """Numbers with their names: 6 examples, 3 labels."""
-    return ", ".join(f"{value:,} {name}" for name, value in facts.items() if isinstance(value, int))
+    """Numbers with their names: 6 examples, 1 label."""
+    return ", ".join(counted(value, name) for name, value in facts.items() if isinstance(value, int))
+
+
+def counted(n: int, things: str) -> str:
+    """So many things, the word in the right number: 6 examples, 1 query."""
+    one = things[:-3] + "y" if things.endswith("ies") else things.removesuffix("s")
+    return f"{n:,} {one if n == 1 else things}"
 
 
 def size(n_bytes: float) -> str:
@@ -96,7 +102,7 @@ def progress(stream: Stream, doing: str) -> Iterator[Examples]:
 def say_skipped(skipped: Skipped) -> None:
     """Say what was left out, if anything was."""
     if skipped:
-        say(f"left out {skipped.count} bad records:")
+        say(f"left out {counted(skipped.count, 'bad records')}:")
         for sentence in skipped.sentences:
             say(f"  {sentence}")
 

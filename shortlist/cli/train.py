@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from itertools import chain
 from pathlib import Path
@@ -11,9 +12,30 @@ import typer
 
 from shortlist.cli.best import check_best, search_here, show_search
 from shortlist.cli.on_cluster import on_cluster
-from shortlist.cli.options import Clustering, Files, Json, MaxMemory, Output, Reading, Settable, named_values, reads
-from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, saying_warnings, size
-from shortlist.errors import InputError
+from shortlist.cli.options import (
+    NAMED,
+    Clustering,
+    Files,
+    Json,
+    MaxMemory,
+    Output,
+    Reading,
+    Settable,
+    complete_learner,
+    named_values,
+    reads,
+)
+from shortlist.cli.terminal import (
+    counted,
+    facts_in_words,
+    print_json,
+    progress,
+    say,
+    say_when_compiling,
+    saying_warnings,
+    size,
+)
+from shortlist.errors import InputError, ShortlistError
 
 if TYPE_CHECKING:
     from shortlist.inputs import Stream
@@ -28,7 +50,10 @@ def train(
     data: Files,
     output: Output = None,
     task: Annotated[str, typer.Option(help="What to learn: categories, ratings, documents.")] = "categories",
-    learner: Annotated[str | None, typer.Option(help="The learner, if not the usual one of the task.")] = None,
+    learner: Annotated[
+        str | None,
+        typer.Option(help=f"The learner: {NAMED}. The first is the usual one.", autocompletion=complete_learner),
+    ] = None,
     measure: Annotated[
         str | None, typer.Option(help="Of documents, the measure to optimise: map, roc, ndcg or mrr.")
     ] = None,
@@ -42,16 +67,24 @@ def train(
     ] = None,
     reading: Reading,
     cluster: Clustering,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the model file even if its model has learned more than this.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Learn from a file of labelled examples and write a model file.
 
     Examples are shuffled, so that a file sorted by label does no harm. `shortlist learn` takes them as they come. With
     --best the usual learner is kept unless another one is better by more than chance.
+
+    A model file that is there already is replaced, unless its model has learned from more examples than the new one, as
+    after `shortlist learn`: then train asks, or where nobody can be asked writes the new model beside it.
     """
     from shortlist.models.making import Settings
 
     say_when_compiling()
+    target = output or Path(Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist")
+    there_already = 0 if force else examples_of(target)
     asked = Settings(task, learner, measure, named_values("--set", settings), max_memory)  # type: ignore[arg-type]
     check_best(asked, best, minutes, cluster.workers is not None or cluster.dask is not None)
     began = time.perf_counter()
@@ -65,9 +98,11 @@ def train(
             model = found.model if found else train_here(asked, data[0], stream)
             format, skipped = stream.format, stream.skipped
     seconds = time.perf_counter() - began
-    target = output or Path(Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist")
+    facts = model.describe()
+    if there_already > facts["examples"]:
+        target = another(target, there_already, facts["examples"])
     model.save(target)
-    facts, n_bytes = model.describe(), target.stat().st_size
+    n_bytes = target.stat().st_size
     if as_json:
         said = {"model": str(target), "format": format, "seconds": round(seconds, 3), "bytes": n_bytes}
         print_json(said | facts | {"skipped": skipped.count} | ({"search": found.record} if found else {}))
@@ -92,3 +127,29 @@ def train_here(asked: Settings, source: str, stream: Stream) -> Model[Any]:
     model = asked.model(of_texts=first.texts is not None)
     with saying_warnings(model):
         return model.fit_batches(chain([first], batches))
+
+
+def examples_of(target: Path) -> int:
+    """How many examples the model in a file has learned; 0 if there is none. Another kind of file is refused."""
+    from shortlist.files.store import is_model_file
+    from shortlist.models.making import open_model
+
+    if not target.is_file() or not target.stat().st_size:
+        return 0
+    if not is_model_file(target):
+        raise InputError(f"{target} is no model file; --force replaces it, --output NAME writes elsewhere")
+    try:
+        return int(open_model(target).describe()["examples"])
+    except ShortlistError:
+        return 0  # damaged, or of a kind that nobody can open any more
+
+
+def another(target: Path, known: int, learned: int) -> Path:
+    """Where to write a model that has learned less than the one in the file: there only if the user says so."""
+    more = f"{target} has learned from {counted(known, 'examples')}, the new model from {learned:,}"
+    if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
+        if typer.confirm(f"{more}. Replace it?", err=True):
+            return target
+    else:
+        say(f"{more}; --force replaces it")
+    return target.with_name(f"{target.stem}-new{target.suffix}")

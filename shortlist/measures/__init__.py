@@ -10,13 +10,13 @@ from shortlist.measures import ranks, losses, assignments, propensity, ratings, 
 from shortlist.measures.assignments import LabelTable, per_label
 from shortlist.measures.curves import among_first_k, precision_recall, progressive
 from shortlist.measures.evaluation import (
-    Evaluation,
     depth,
     evaluate,
     evaluate_documents,
     evaluate_ratings,
     propensities_for,
 )
+from shortlist.measures.found import Evaluation
 from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import confusion

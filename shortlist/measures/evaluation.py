@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -15,108 +15,15 @@ from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
+from shortlist.measures.found import Evaluation
 from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import Steps, as_steps
 from shortlist.measures.registry import Family, Measure, measure
-from shortlist.measures.resampling import CONFIDENCE, interval, resampled_sums
+from shortlist.measures.resampling import interval, resampled_sums
 from shortlist.ranking import Ranking
 
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-
-class MeasureRecord(TypedDict):
-    """One measure, as JSON has it; None where a value does not exist."""
-
-    value: float | None
-    better: Literal["higher", "lower"]
-    low: NotRequired[float | None]  # ends of the interval
-    high: NotRequired[float | None]
-
-
-class EvaluationRecord(TypedDict):
-    """An evaluation, as JSON has it."""
-
-    instances: int
-    left_out: dict[str, int]
-    measures: dict[str, MeasureRecord]
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What ``evaluate``, ``evaluate_documents`` or ``evaluate_ratings`` found.
-
-    Parameters
-    ----------
-    measures : tuple of Measure
-        The measures, in the order asked for.
-    values : dict of str to float
-        Each measure's value, by its name. ``evaluation["P@1"]`` is short for ``evaluation.values["P@1"]``.
-    intervals : dict of str to (float, float)
-        The two ends of its 95 % bootstrap interval; empty if none was asked for.
-    per_instance : dict of str to array
-        Its value for each example or query, NaN where one was left out; only for measures that are means over these.
-    n_instances : int
-        The number of examples or queries.
-    left_out : dict of str to int
-        How many of them were left out of the averages, by the reason.
-
-    Attributes
-    ----------
-    measures, values, intervals, per_instance, n_instances, left_out
-        As above.
-
-    Examples
-    --------
-    >>> from shortlist import evaluate_ratings
-    >>> found = evaluate_ratings([1, 2, 4], [1, 3, 4], ["MAE", "exact"], resamples=0)
-    >>> print(found.table())
-    measure   value    better
-    MAE      0.3333    lower
-    exact    0.6667    higher
-    3 instances
-    """
-
-    measures: tuple[Measure, ...]
-    values: dict[str, float]
-    intervals: dict[str, tuple[float, float]]
-    per_instance: dict[str, NDArray[np.float64]]
-    n_instances: int
-    left_out: dict[str, int]
-
-    def __getitem__(self, name: str) -> float:
-        return self.values[measure(name).name]
-
-    def to_dict(self) -> EvaluationRecord:
-        """Everything but the values of single instances, ready for JSON; a value that does not exist is None."""
-
-        def number(value: float) -> float | None:
-            return float(value) if np.isfinite(value) else None
-
-        rows: dict[str, MeasureRecord] = {}
-        for one in self.measures:
-            rows[one.name] = {"value": number(self.values[one.name]), "better": one.better}
-            if one.name in self.intervals:
-                low, high = self.intervals[one.name]
-                rows[one.name]["low"], rows[one.name]["high"] = number(low), number(high)
-        return {"instances": self.n_instances, "left_out": dict(self.left_out), "measures": rows}
-
-    def table(self) -> str:
-        """A plain table: measure, value, 95 % interval, which direction is better."""
-        rows = [("measure", "value", f"{CONFIDENCE} % interval" if self.intervals else "", "better")]
-        for one in self.measures:
-            low, high = self.intervals.get(one.name, (np.nan, np.nan))
-            interval = f"{low:.4f} – {high:.4f}" if np.isfinite(low) else ""
-            value = self.values[one.name]
-            rows.append((one.name, f"{value:.4f}" if np.isfinite(value) else "–", interval, one.better))
-        wide = [max(len(row[column]) for row in rows) for column in range(4)]
-        lines = [f"{a:<{wide[0]}}  {b:>{wide[1]}}  {c:^{wide[2]}}  {d}" for a, b, c, d in rows]
-        lines.append(f"{self.n_instances} instances")
-        lines += [f"{count} left out: {reason}" for reason, count in self.left_out.items()]
-        return "\n".join(lines)
-
-
+LIMITED = ("P@", "recall@")  # measures that even the best ranking may not bring to 1
 DEPTH = 200  # labels to rank for a measure of whole rankings that a long beginning suffices for
 
 
@@ -327,7 +234,19 @@ def _summarise(
         per_instance,
         empty.size,
         left_out,
+        _highest(chosen, data, empty),
     )
+
+
+def _highest(chosen: Sequence[Measure], data: Positions | Steps, empty: NDArray[np.bool_]) -> dict[str, float]:
+    """What measures of the first k positions reach if all relevant items stand first."""
+    limited = [one for one in chosen if one.name.startswith(LIMITED) and one.compute is not None]
+    if not limited or not isinstance(data, Positions) or empty.all():
+        return {}
+    ideal = replace(data, rank=data.nth.astype(np.float64))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = {one.name: one.compute(ideal, **one.parameters)[~empty] for one in limited if one.compute}
+    return {name: float(values.mean()) for name, values in found.items()}
 
 
 def _apply(chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]) -> dict[str, float]:

@@ -19,16 +19,24 @@ from shortlist.models.base import Model, Report
 from shortlist.models.category_model import CategoryModel
 from shortlist.ranking import Ranking
 from shortlist.report import plots
+from shortlist.report.errors import brief, most_confused, worst_errors
 
+CONFUSED = 20  # labels in a confusion matrix
 FEW = 50  # examples that are ranked, then learned, at a time for a learning curve
 
 
-def evaluate_and_draw(
-    folder: Path, model: Model[Any], batches: Iterable[Examples], measures: Sequence[str] | None, details: bool
+def evaluate_closely(
+    model: Model[Any],
+    batches: Iterable[Examples],
+    measures: Sequence[str] | None = None,
+    *,
+    details: bool = False,
+    errors: int = 0,
+    folder: Path | None = None,
 ) -> Report:
-    """Evaluate, and draw curves into a folder."""
+    """Evaluate, list the worst errors, and draw curves into a folder."""
     if not isinstance(model, CategoryModel):
-        raise InputError(f"curves are drawn of rankings of labels; there is nothing to draw for {model.task}")
+        raise InputError(f"errors and curves are those of rankings of labels; there are none of {model.task}")
     kept: list[Examples] = []
 
     def keeping() -> Iterator[Examples]:
@@ -39,13 +47,22 @@ def evaluate_and_draw(
     chosen = model.usual_measures if measures is None else measures
     judged = list(model.judge(keeping(), chosen))
     ranking, truth = model.together(judged, chosen)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
-    draw_ranking(folder, ranking, truth, model.learner_.label_counts_)
-    draw_learning(folder, model, kept, ranking.ids[:, 0], truth)
-    return model.report(judged, chosen, details=details)
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
+        draw_ranking(folder, ranking, truth, model.learner_.label_counts_)
+        draw_confusion(folder, ranking, truth, [label for batch in kept for own in batch.labels or () for label in own])
+        draw_learning(folder, model, kept, ranking.ids[:, 0], truth)
+    report = model.report(judged, chosen, details=details)
+    if errors:
+        names = [brief(batch, i) for batch in kept for i in range(len(batch))]
+        labels = [own for batch in kept for own in batch.labels or ()]
+        table = worst_errors(ranking, truth, names, labels, errors)
+        report.tables.append(table)
+        report.details["errors"] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return report
 
 
 def draw_ranking(folder: Path, ranking: Ranking, truth: LabelSets, counts: NDArray[np.int64]) -> None:
@@ -57,6 +74,14 @@ def draw_ranking(folder: Path, ranking: Ranking, truth: LabelSets, counts: NDArr
     known = (table.labels < counts.size) & (table.true > 0)
     frequency = counts[np.where(known, table.labels, 0)][known]
     plots.plot_frequency_recall(folder / "frequency-recall.png", frequency, table.recall[known])
+
+
+def draw_confusion(folder: Path, ranking: Ranking, truth: LabelSets, labels: list[Any]) -> None:
+    """Which labels are taken for which. ``labels`` are the true ones by name, as ``truth`` has them by number."""
+    names: dict[int, Any] = dict(enumerate(ranking._names)) | dict(zip(truth.ids.tolist(), labels, strict=True))
+    chosen, counts = most_confused(ranking, truth, CONFUSED)
+    if chosen.size:
+        plots.plot_confusion(folder / "confusion.png", [str(names[i]) for i in chosen.tolist()], counts)
 
 
 def draw_learning(folder: Path, model: CategoryModel, batches: list[Examples], best: Ints, truth: LabelSets) -> None:

@@ -5,7 +5,7 @@ Every function takes a path and numbers: a curve is a pair of arrays (x, y), and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,25 @@ def plot_frequency_recall(path: str | Path, frequency: ArrayLike, recall: ArrayL
     axes.set_xscale("symlog", linthresh=1)
     axes.set(xlim=(0, 2 * x.max(initial=1)), ylim=(-0.02, 1.02))
     axes.legend()
+    _save(axes, path)
+
+
+def plot_confusion(path: str | Path, labels: Sequence[str], counts: ArrayLike) -> None:
+    """How often each true label (row) had each label ranked first (column)."""
+    cells = np.asarray(counts)
+    if cells.shape != (len(labels), len(labels)):
+        raise InputError(f"counts must have a row and a column for each of {len(labels)} labels, not {cells.shape}")
+    axes = _axes(path, "ranked first", "true")
+    axes.grid(visible=False)
+    share = cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)
+    axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
+    short = [label if len(label) <= 20 else f"{label[:19]}…" for label in labels]
+    axes.set_xticks(range(len(short)), short, rotation=90, fontsize=7)
+    axes.set_yticks(range(len(short)), short, fontsize=7)
+    for i, j in zip(*np.nonzero(cells), strict=True):
+        ink = "w" if share[i, j] > 0.5 else "k"
+        axes.text(j, i, f"{cells[i, j]:,}", ha="center", va="center", fontsize=6, color=ink)
+    axes.set_title("The labels with most errors")
     _save(axes, path)
 
 

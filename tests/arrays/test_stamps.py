@@ -119,9 +119,19 @@ print(learned, bool(_learn.stats.cache_hits))
 """
 
 
-def learn(folder, **environment):
+READ_ONLY = """
+import tempfile
+
+def refuse(*arguments, **more):
+    raise OSError("Read-only file system")
+
+tempfile.TemporaryFile = refuse  # with which Numba tries whether a folder can be written; a superuser always could
+"""
+
+
+def learn(folder, code=LEARN, **environment):
     kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    command, place = [sys.executable, "-c", LEARN], {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    command, place = [sys.executable, "-c", code], {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, env=kept | place | environment, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -153,3 +163,18 @@ def test_folders_that_cannot_be_written(tmp_path):
     assert learn(tmp_path, HOME=str(tmp_path / "home")) == "3 False"
     assert learn(tmp_path, HOME=str(tmp_path / "home")) == "3 True"
     assert learn(tmp_path, HOME="/dev/null") == "3 False"
+
+
+def test_loops_compiled_by_whoever_installed_the_package_are_used_where_nothing_can_be_written(tmp_path):
+    install(tmp_path)
+    assert learn(tmp_path) == "3 False"
+    assert learn(tmp_path, READ_ONLY + LEARN, HOME="/dev/null") == "3 True"
+    assert learn(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "elsewhere")) == "3 True"
+
+
+def test_somebody_at_a_prompt_is_told_once(tmp_path):
+    install(tmp_path)
+    waiting = "import sys; sys.ps1 = '>>> '; sys.stderr = sys.stdout" + LEARN
+    told = "shortlist: compiling its inner loops, once for this machine…"
+    assert learn(tmp_path, waiting).splitlines()[:-1] == [told]
+    assert learn(tmp_path, waiting) == "3 True"

@@ -45,7 +45,7 @@ def test_learn_goes_on(run, model):
     more = '{"text": "satellites in orbit", "labels": ["space"]}\n' * 3
     result = run("learn", model, stdin=more)
     assert (result.code, result.err) == (0, "")
-    assert "3 examples, 1 labels, 7 features more" in result.out
+    assert "3 examples, 1 label, 7 features more" in result.out
     assert sl.load(model).rank("orbit")[0][0] == "space"
     facts = run("learn", model, "--json", stdin=more).json
     assert facts["examples"] == 12
@@ -104,7 +104,22 @@ def test_evaluate_draws(run, model, news, tmp_path):
     pytest.importorskip("matplotlib")
     assert run("evaluate", model, news, "--plot", "pictures").code == 0
     pictures = sorted(path.name for path in (tmp_path / "pictures").iterdir())
-    assert pictures == ["first-k.png", "frequency-recall.png", "learning.png", "precision-recall.png"]
+    assert pictures == ["first-k.png", "frequency-recall.png", "learning.png", "precision-recall.png"]  # no errors
+
+
+def test_evaluate_lists_the_worst_errors(run, model, tmp_path):
+    pytest.importorskip("matplotlib")
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text('{"text": "wheat and corn", "labels": ["money"]}\n{"text": "bank rates", "labels": ["money"]}\n'
+                     '{"text": "bank", "labels": ["unknown"]}\n')  # fmt: skip
+    found = run("evaluate", model, wrong, "--errors", 5, "--plot", "pictures", "--json").json["errors"]
+    assert {(row["example"], row["true"], row["ranked first"]) for row in found} == {
+        (1, "money", "grain"), (3, "unknown", "money"),
+    }  # fmt: skip
+    assert (tmp_path / "pictures" / "confusion.png").exists()
+    shown = run("evaluate", model, wrong, "--errors", 1).out
+    assert "The worst errors" in shown
+    assert "at most 0.2000" in shown, "P@5 of examples with one label each"
 
 
 def test_inspect_a_model(run, model):
@@ -127,6 +142,9 @@ def test_demo(run):
     facts = run("demo", "--json").json
     measures = facts["measures"]
     assert measures["R1"]["learned"] > 0.6 > 0.2 > measures["R1"]["frequency"]
+    first, second, third = (sentence["labels"] for sentence in facts["sentences"])
+    assert (first[0], second[0]) == ("time", "xml")  # as a person would say, in every Python's library
+    assert set(third[:2]) == {"concurrent", "multiprocessing"}
     shown = run("demo").out
     assert "frequency baseline" in shown
     assert shown.count("because of") == 3

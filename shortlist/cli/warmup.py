@@ -1,0 +1,140 @@
+"""shortlist warmup"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options import Json
+from shortlist.cli.terminal import counted, print_json, say_when_compiling
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shortlist.models.base import Task
+
+TEXTS = (
+    "wheat exports rose as the harvest came in",
+    "the bank raised its interest rates",
+    "gold fell",
+    "corn and wheat",
+)
+ONE_EACH = ("grain", "money", "metals", "grain")
+SEVERAL = (("grain", "trade"), ("money",), ("metals", "money"), ("grain",))
+
+
+def warmup(
+    every: Annotated[
+        bool, typer.Option("--all", help="The loops of every learner, not only of the usual ones.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Compile the inner loops now, so that the first command or request does not have to.
+
+    Loops are kept beside the package, or in the folder of NUMBA_CACHE_DIR or the user's own where that cannot be
+    written. In a container, run this while the image is built.
+    """
+    say_when_compiling()
+    began = time.perf_counter()
+    before = loops()
+    verbs()
+    ratings("prank")
+    documents("map")
+    if every:
+        every_learner()
+    ready, compiled = loops(), sum(loops().values()) - sum(before.values())
+    seconds = time.perf_counter() - began
+    found = {"loops": compiled, "seconds": round(seconds, 3)}
+    print_json(found) if as_json else print(f"{counted(len(ready), 'loops')} ready in {seconds:.1f} s.")
+
+
+def loops() -> dict[Any, int]:
+    """Every loop of the package that is loaded, and for how many types of arguments it is compiled."""
+    import gc
+
+    from numba.core.dispatcher import Dispatcher
+
+    found = [one for one in gc.get_objects() if isinstance(one, Dispatcher) and one.__module__.startswith("shortlist.")]
+    return {one: len(one.signatures) for one in found if one.signatures}
+
+
+def verbs() -> None:
+    """The verbs themselves, on files with one label for each text and with several, in the usual formats."""
+    import json
+    import tempfile
+
+    for labels in (ONE_EACH, SEVERAL):
+        with tempfile.TemporaryDirectory() as folder:
+            data, table, model = Path(folder, "data.jsonl"), Path(folder, "data.tsv"), Path(folder, "data.shortlist")
+            pairs = list(zip(TEXTS, labels, strict=True)) * 20
+            records = (json.dumps({"text": text, "labels": own}) + "\n" for text, own in pairs)
+            data.write_text("".join(records), encoding="utf-8")
+            rows = (f"{text}\t{own if isinstance(own, str) else '|'.join(own)}\n" for text, own in pairs)
+            table.write_text("text\tlabels\n" + "".join(rows), encoding="utf-8")
+            quietly("train", data, "--output", model)
+            quietly("rank", model, "--text", TEXTS[0])
+            quietly("explain", model, "--text", TEXTS[0])
+            quietly("learn", model, data)
+            quietly("learn", model, table, "--label-separator", "|")
+            for options in ([], ["--assign"], ["--coverage", "0.9"]):
+                quietly("rank", model, data, *options)
+            quietly("evaluate", model, data)
+
+
+def quietly(*arguments: object) -> None:
+    """Run a verb, and show nothing of what it prints."""
+    import contextlib
+    import io
+
+    from shortlist.cli import app
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        app([str(argument) for argument in arguments], standalone_mode=False)
+
+
+def ratings(name: str) -> None:
+    from shortlist import Rater
+
+    rows, given = numbers(), [1, 2, 3, 4] * 5
+    Rater(name).fit(rows, given).partial_fit(rows, given).predict(rows)
+
+
+def documents(name: str) -> None:
+    from shortlist import DocumentRanker
+
+    query = [i // 5 for i in range(20)]
+    DocumentRanker(name).fit(numbers(), [1, 0, 0, 1, 0] * 4, query=query).rank(numbers(), query=query)
+
+
+def every_learner() -> None:
+    """The other learners, as far as a few rows of numbers reach."""
+    from shortlist.models.learners import learners
+
+    tried: dict[Task, Callable[[str], None]] = {
+        "ratings": ratings,
+        "documents": documents,
+        "categories": labels_of_rows,
+    }
+    for task, run in tried.items():
+        for name in learners(task):
+            run(name)
+
+
+def labels_of_rows(name: str) -> None:
+    from shortlist.models.learners import named
+
+    for given in (list(ONE_EACH) * 5, list(SEVERAL) * 5):
+        learner: Any = named("categories", name).fit(numbers(), given)
+        if hasattr(learner, "partial_fit"):
+            learner.partial_fit(numbers(), given)
+        learner.rank(numbers(), k=2)
+
+
+def numbers() -> NDArray[Any]:
+    import numpy as np
+
+    return np.random.default_rng(0).random((20, 4))

@@ -1,0 +1,92 @@
+"""What somebody meets first: versions, help, completion, and a model that must not be lost."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from shortlist.cli.options import LEARNERS, MEASURES, complete_learner
+
+
+def test_version(run):
+    import numba
+
+    import shortlist
+
+    first, _, libraries = run("--version").out.splitlines()
+    assert first == f"shortlist {shortlist.__version__}"
+    assert f"numba {numba.__version__}" in libraries
+
+
+def test_help_by_its_short_name(run):
+    assert "warmup" in run("-h").out
+    shown = run("train", "-h").out
+    assert "--force" in shown
+    assert "widrow-hoff" in shown
+
+
+def test_help_names_the_learners_and_measures_that_there_are():
+    from shortlist.measures import measure
+    from shortlist.models.learners import learners
+
+    for task, names in LEARNERS.items():
+        assert names[0] == next(iter(learners(task))), "the usual one"
+        assert set(names) <= set(learners(task))
+    for name in MEASURES.replace(";", ",").split(","):
+        assert measure(name.strip()).name == name.strip()
+    assert complete_learner("mm") == ["mmp", "mmp1", "mmp2", "mmp3"]
+
+
+def test_the_shell_can_complete(run):
+    shown = run("--show-completion", "bash")
+    assert "COMPREPLY" in shown.out
+
+
+@pytest.mark.parametrize("code", ["import shortlist", "from shortlist.cli import app"])
+def test_beginning_imports_nothing_heavy(code):
+    """Counted, not timed: a busy machine changes nothing."""
+    heavy = ("numpy", "numba", "scipy", "sklearn", "polars", "pandas", "matplotlib", "fastapi", "dask", "rich.table")
+    code += f"; import sys; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_import_shortlist_loads_few_modules():
+    count = "import sys; before = set(sys.modules); import shortlist; print(len(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", count], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 35
+
+
+def test_train_does_not_replace_a_model_that_has_learned_since(run, model, news):
+    assert run("train", news).code == 0, "it has learned no more than this"
+    more = json.dumps({"text": "satellites in orbit", "labels": ["space"]}) + "\n"
+    assert run("learn", model, stdin=more).code == 0
+    kept = model.read_bytes()
+    result = run("train", news)
+    assert result.code == 0
+    assert "news.shortlist has learned from 7 examples, the new model from 6; --force replaces it" in result.err
+    assert "Wrote news-new.shortlist" in result.out
+    assert model.read_bytes() == kept
+    assert run("train", news, "--force").code == 0
+    assert model.read_bytes() != kept
+
+
+@pytest.mark.parametrize(("answer", "replaced"), [(True, True), (False, False)])
+def test_train_asks_whoever_can_be_asked(run, model, news, monkeypatch, answer, replaced):
+    import typer
+
+    from shortlist.cli.train import another
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(typer, "confirm", lambda *arguments, **more: answer)
+    assert (another(model, 7, 6) == model) is replaced
+
+
+def test_train_does_not_replace_what_is_no_model(run, news):
+    before = news.read_text()
+    result = run("train", news, "-o", news)
+    assert result.code == 2
+    assert "is no model file; --force replaces it" in result.err
+    assert news.read_text() == before

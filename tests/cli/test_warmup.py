@@ -1,0 +1,48 @@
+"""What ``shortlist warmup`` has compiled is all that ordinary use needs."""
+
+import json
+import subprocess
+import sys
+
+from shortlist.cli.warmup import TEXTS
+
+ORDINARY = """
+import contextlib, io, sys
+from shortlist.cli import main
+from shortlist.cli.warmup import loops
+
+def run(*arguments):
+    sys.argv = ["shortlist", *arguments]
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+        main()
+
+run("warmup")
+before = {id(one): set(map(str, one.signatures)) for one in loops()}
+for name in ("one", "several"):
+    run("train", f"{name}.jsonl")
+    run("rank", f"{name}.shortlist", "--text", "wheat")
+    run("rank", f"{name}.shortlist", "texts.txt")
+    run("learn", f"{name}.shortlist", f"{name}.jsonl")
+    run("explain", f"{name}.shortlist", "--text", "wheat")
+    run("evaluate", f"{name}.shortlist", f"{name}.jsonl")
+later = {one: set(map(str, one.signatures)) - before.get(id(one), set()) for one in loops()}
+for one, signatures in later.items():
+    for signature in signatures:
+        print(f"{one.__module__}.{one.__name__}", signature)
+"""
+
+
+def test_ordinary_use_compiles_nothing_more(tmp_path):
+    for name, labels in (("one", "a"), ("several", ["a", "b"])):
+        rows = [{"text": text, "labels": labels if n % 2 else "b"} for n, text in enumerate(TEXTS * 15)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
+    done = subprocess.run([sys.executable, "-c", ORDINARY], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "several.shortlist").exists(), done.stderr
+    assert done.stdout == "", "these were compiled only when they were needed"
+
+
+def test_it_says_what_is_ready(run):
+    assert "loops ready in" in run("warmup").out
+    assert run("warmup", "--json").json["loops"] >= 0
