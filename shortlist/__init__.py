@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer as Categorizer
     from shortlist.models.document_ranker import DocumentRanker as DocumentRanker
     from shortlist.models.rater import Rater as Rater
+    from shortlist.models.text_rater import TextRater as TextRater
     from shortlist.ranking import Explanation as Explanation
     from shortlist.ranking import Ranking as Ranking
     from shortlist.ratings.multiclass_perceptron import MulticlassPerceptron as MulticlassPerceptron

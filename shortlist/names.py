@@ -40,6 +40,7 @@ WHERE = {
     "RocchioSelection": "categories.prototypes.rocchio",
     "ScoreBins": "documents.binning",
     "ShortlistError": "errors",
+    "TextRater": "models.text_rater",
     "TextVectorizer": "text.vectorizer",
     "TopDown": "categories.top_down",
     "TopicPerceptron": "categories.prototypes.topic_perceptron",

@@ -85,9 +85,8 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
     if options.part_size is not None:
         size["part_size"] = int(1e6 * as_real(options.part_size, "--part-size", least=1e-6, most=1e6))
     parts = cut(
-        data, reading.format, text=reading.text_column, labels=reading.label_column, encoding=reading.encoding,
-        label_separator=reading.label_separator, skip_bad=reading.skip_bad, **size,
-        **reading.options(),
+        data, reading.format, encoding=reading.encoding, skip_bad=reading.skip_bad, **size,
+        **reading.columns(), **reading.options(),
     )  # fmt: skip
     with connect(options.dask, options.workers) as client:
         say(f"{len(parts)} parts on {len(client.nthreads())} workers")

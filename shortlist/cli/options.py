@@ -43,7 +43,7 @@ LEARNERS = {
     "categories": (
         "tuned-index", "feature-focus", "feature-focus-paper", "frequency", "independent", "mmp", "mmp1", "mmp2",
         "mmp3", "ovr-committee", "ovr-perceptron", "ovr-svm", "rocchio", "top-down", "topic-perceptron",
-        "unweighted-index",
+        "tuned-vectors", "unweighted-index",
     ),
     "ratings": ("prank", "multiclass-perceptron", "widrow-hoff"),
     "documents": ("map", "accuracy", "mrr", "ndcg", "roc"),
@@ -57,13 +57,14 @@ def complete_learner(incomplete: str) -> list[str]:
     return sorted(name for names in LEARNERS.values() for name in names if name.startswith(incomplete))
 
 
-SEPARATORS = {"csv": ",", "tsv": "\t"}
+SEPARATORS = {"csv": None, "tsv": "\t"}  # None is recognised
+OF_TEXTS = ("json-lines", "json", "parquet")  # tables that hold no numbers to learn ratings from, but texts
 
 # What reading is told otherwise, and how.
 NOT_OF_A_FORMAT = {
     "source": "the argument that names the data", "addresses": "the argument that names the data",
     "format": "--format", "text": "--text-column", "labels": "--label-column", "label_separator": "--label-separator",
-    "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size",
+    "one_hot": "--one-hot-column", "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size",
 }  # fmt: skip
 
 
@@ -72,8 +73,17 @@ class Reading:
     """How to read the data: the options of every verb that reads examples."""
 
     format: Annotated[str | None, typer.Option(help="The format of the data; recognised if not given.")] = None
-    text_column: Annotated[str, typer.Option(help="The column or field that holds the text.")] = "text"
-    label_column: Annotated[str, typer.Option(help="The column or field that holds the labels.")] = "labels"
+    text_column: Annotated[
+        list[str] | None, typer.Option(help="The column or field that holds the text.", show_default="text")
+    ] = None
+    label_column: Annotated[
+        list[str] | None,
+        typer.Option(help="The column that holds the labels; can be repeated, or have a star.", show_default="labels"),
+    ] = None
+    one_hot_column: Annotated[
+        list[str] | None, typer.Option(help="A column that stands for a label, and says yes or no; the same way.")
+    ] = None
+    id_column: Annotated[str | None, typer.Option(help="The column that holds a name for each example.")] = None
     label_separator: Annotated[str | None, typer.Option(help="What separates the labels in one column.")] = None
     target: Annotated[str | None, typer.Option(help="The column that holds the rating to learn.")] = None
     encoding: Annotated[str | None, typer.Option(help="The encoding of the text, if not the format's own.")] = None
@@ -86,24 +96,34 @@ class Reading:
         """The stream of examples of a data argument, in the format that the user or the task has chosen."""
         from shortlist.inputs import read
 
-        options = more | self.options()
-        return read(
-            source, format or self.format, text=self.text_column, labels=self.label_column, encoding=self.encoding,
-            label_separator=self.label_separator, skip_bad=self.skip_bad, **options,
-        )  # fmt: skip
+        options = self.columns() | more | self.options()
+        return read(source, format or self.format, encoding=self.encoding, skip_bad=self.skip_bad, **options)
 
-    def open_for(self, task: str, source: str) -> Stream:
-        """The same for a task: ratings are learned from numbers, so that tables are read as such."""
+    def columns(self) -> dict[str, Any]:
+        """Which columns hold what, as ``read`` is told."""
+        given = {
+            "text": _one_or_all(self.text_column), "labels": _one_or_all(self.label_column),
+            "one_hot": _one_or_all(self.one_hot_column), "id": self.id_column, "label_separator": self.label_separator,
+        }  # fmt: skip
+        return {name: value for name, value in given.items() if value is not None}
+
+    def open_for(self, task: str, source: str, of_texts: bool = False) -> Stream:
+        """The same for a task: ratings are learned from numbers, so that tables are read as such, or from texts."""
         from shortlist.inputs import sniff
 
         if task != "ratings":
             return self.open(source)
         found = self.format or (None if source == "-" else sniff(source))
+        if of_texts or self.text_column or found in OF_TEXTS:
+            return self.open(source, **({} if self.target is None else {"labels": self.target}))
         if found in (None, *SEPARATORS):
             return self.open(source, format="numbers", target=self.target, separator=SEPARATORS.get(found or "csv"))
         if found == "svmlight":
             return self.open(source)
-        raise InputError(f"ratings are learned from tables of numbers (csv, tsv) or svmlight, not from {found}")
+        raise InputError(
+            f"ratings are learned from tables of numbers (csv, tsv) or svmlight, not from {found}; to learn them from "
+            "texts, name the column of the texts with --text-column"
+        )
 
     def options(self) -> dict[str, Any]:
         """The options of the format; those of reading in general have names of their own."""
@@ -126,6 +146,10 @@ class Clustering:
     keep: Annotated[
         Path | None, typer.Option(help="A folder for finished parts; after a failure, the same command goes on there.")
     ] = None
+
+
+def _one_or_all(columns: list[str] | None) -> str | list[str] | None:
+    return columns[0] if columns is not None and len(columns) == 1 else columns
 
 
 def reads(command: Callable[..., None]) -> Callable[..., None]:

@@ -10,6 +10,7 @@ import typer
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, reads
+from shortlist.cli.output import Output
 from shortlist.cli.terminal import lines_of, print_json, print_table, progress, say, say_when_compiling
 from shortlist.errors import InputError
 
@@ -36,6 +37,10 @@ def rank(
     min_probability: Annotated[
         float | None, typer.Option(help="Of the best labels only those that are right with this probability at least.")
     ] = None,
+    with_text: Annotated[bool, typer.Option("--with-text", help="Print each text beside its labels.")] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print CSV, for spreadsheets; with semicolons if the data have them.")
+    ] = False,
     reading: Reading,
     cluster: Clustering,
     n_jobs: Jobs = -1,
@@ -45,8 +50,9 @@ def rank(
 
     Prints one line for each text: label, score, label, score, …, separated by tabs; with --json an object with the
     lists `labels` and `scores`, and `probabilities` where they are known. Labels that are assigned come with their
-    probabilities instead of scores; where there are none the line is empty, and with --json `reason` says why. Any
-    number of lines goes through in constant memory.
+    probabilities instead of scores; where there are none the line is empty, and with --json `reason` says why. With
+    --csv each label has columns of its own, or those that are assigned stand in one. With --id-column each line, object
+    or row begins with the name of its example. Any number of lines goes through in constant memory.
     """
     from shortlist.models.making import open_model
 
@@ -59,16 +65,31 @@ def rank(
         found = next(next(iter(answers([Examples(texts=[text])]))).records()) if answers else None
         show_one(found or next(model.answer_text(text, k).records()), as_json)
         return
+    if as_csv and as_json:
+        raise InputError("--csv and --json ask for different things; give one of them")
     sources = data or ["-"]
     with on_cluster(cluster, reading, sources) as there:
         if there:
             if answers:
                 raise InputError("labels are assigned, and lists cut, on one machine; leave out --workers and --dask")
+            if as_csv or with_text or (reading.id_column and not as_json):
+                raise InputError("--csv, --with-text and names on lines need one machine; leave out --workers, --dask")
             sys.stdout.writelines(there.lines(model, k, as_json))
             return
-    stream = reading.open_for(model.task, sources[0])
-    batches = progress(stream, "ranking")
-    sys.stdout.writelines(lines_of(answers(batches) if answers else model.answer(batches, k), as_json))
+    stream = reading.open_for(model.task, sources[0], model.of_texts)
+    if model.task == "documents":  # they are answered query by query, and name their documents themselves
+        if as_csv or with_text:
+            raise InputError("--csv and --with-text are for labels and ratings, not for documents")
+        sys.stdout.writelines(lines_of(model.answer(progress(stream, "ranking"), k), as_json))
+        return
+    output = Output(
+        "csv" if as_csv else "json" if as_json else "lines", ids=reading.id_column is not None, texts=with_text,
+        most=None if assign or precision is not None or coverage is not None else k,
+        probabilities=bool(getattr(getattr(model, "confidence_", None), "ready", False)),
+    )  # fmt: skip
+    batches = output.noted(progress(stream, "ranking"))
+    for line in output.lines(answers(batches) if answers else model.answer(batches, k), stream):
+        sys.stdout.write(line)
 
 
 def answering(
@@ -104,6 +125,9 @@ def show_one(found: dict[str, Any], as_json: bool) -> None:
     """The answer to one text."""
     if as_json:
         print_json(found)
+        return
+    if "labels" not in found:
+        print_table("", list(found), [found.values()])
         return
     columns = {"label": "labels", "score": "scores", "probability": "probabilities"}
     columns = {name: key for name, key in columns.items() if key in found}

@@ -12,7 +12,7 @@ from shortlist.inputs.examples import Examples
 from shortlist.inputs.source import Progress, Source
 
 Kind = TypeVar("Kind", bound="Format")
-Option = str | int | float | list[str] | None  # a value of an option of a format
+Option = str | int | float | list[str] | list[int] | list[str | int] | None  # a value of an option of a format
 
 
 @dataclass

@@ -15,6 +15,7 @@ from shortlist.inputs.compression import ENDINGS
 from shortlist.inputs.examples import Examples, Skipped
 from shortlist.inputs.format import Option
 from shortlist.inputs.formats.frames import Frame, Frames
+from shortlist.inputs.parsing.columns import Names
 from shortlist.inputs.registry import FORMATS
 from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
 
@@ -65,6 +66,11 @@ class Stream:
         return self._progress.columns
 
     @property
+    def separator(self) -> str | None:
+        """What was recognised to separate the cells of a table."""
+        return self._progress.separator
+
+    @property
     def notes(self) -> list[str]:
         return self._progress.notes
 
@@ -95,8 +101,8 @@ def read(
     source: Where | Frame,
     format: str | None = None,
     *,
-    text: str | int = "text",
-    labels: str | int = "labels",
+    text: Names = "text",
+    labels: Names = "labels",
     label_separator: str | None = None,
     skip_bad: bool = False,
     encoding: str | None = None,
@@ -116,7 +122,8 @@ def read(
     format : str, optional
         The name of a format; docs/formats.md lists them and their options.
     text, labels : str or int, default "text" and "labels"
-        The column or field that holds the text and the labels, by its name or its number from 0.
+        The column or field that holds the text and the labels, by its name or its number from 0. Several columns may
+        hold labels: a list of them, or a name with a star.
     label_separator : str, optional
         What stands between several labels in one column.
     skip_bad : bool, default False

@@ -16,6 +16,7 @@ from shortlist.inputs.formats.class_folders import ClassFolders
 from shortlist.inputs.formats.delimited import Csv, Tsv
 from shortlist.inputs.formats.fasttext import FastText
 from shortlist.inputs.formats.frames import Frames
+from shortlist.inputs.formats.json_array import JsonArray
 from shortlist.inputs.formats.json_lines import JsonLines
 from shortlist.inputs.formats.letor import Letor
 from shortlist.inputs.formats.lines import PlainLines
@@ -37,6 +38,7 @@ FORMATS: dict[str, type[Format]] = {
         Cranfield,
         CranfieldJudgements,
         JsonLines,
+        JsonArray,
         FastText,
         Xmc,
         Letor,

@@ -38,6 +38,7 @@ class Progress:
     skipped: Skipped = field(default_factory=Skipped)
     notes: list[str] = field(default_factory=list)
     columns: list[str] | None = None  # the names of the features, where the file has them
+    separator: str | None = None  # what was recognised to separate the cells of a table
 
     def bad(self, sentence: str) -> None:
         """Refuse a bad record, or leave it out and count it."""

@@ -69,6 +69,7 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
 
     task: ClassVar[Task]
     usual_measures: ClassVar[tuple[str, ...]]
+    of_texts: ClassVar[bool] = False  # whether ratings, which are usually those of numbers, are those of texts
     detail: ClassVar[str]  # what ``evaluate`` can also show one by one
     learner_: Any
     parts: ClassVar[tuple[str, ...]] = ("learner",)  # parameters that are estimators, short names of them, or None

@@ -19,6 +19,7 @@ from shortlist.models.rater import Rater, default_learner
 from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.models.sizes import MOST
 from shortlist.models.text_batches import default_text
+from shortlist.models.text_rater import TextRater, default_rated_text
 
 TEXT = "text."  # what the settings of the text part begin with
 
@@ -44,7 +45,7 @@ class Settings:
         if self.task == "documents":
             return self._document_ranker()
         if self.task == "ratings":
-            return self._rater()
+            return self._rater(of_texts)
         learner, text = self._learner_and_text()
         if of_texts:
             model: Model[Any] = Categorizer(learner, text)
@@ -61,16 +62,26 @@ class Settings:
         if self.task == "categories":
             self._learner_and_text()
         else:
-            self.model(of_texts=False)
+            self.model(of_texts=any(name.startswith(TEXT) for name in self.values))
+
+    def _values_apart(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The settings of the text part, and those of the learner."""
+        for_text = {name[len(TEXT) :]: value for name, value in self.values.items() if name.startswith(TEXT)}
+        return for_text, {name: value for name, value in self.values.items() if not name.startswith(TEXT)}
 
     def _learner_and_text(self) -> tuple[Any, Any]:
-        for_text = {name[len(TEXT) :]: value for name, value in self.values.items() if name.startswith(TEXT)}
-        for_learner = {name: value for name, value in self.values.items() if not name.startswith(TEXT)}
+        for_text, for_learner = self._values_apart()
         learner = changed(named("categories", self.learner), for_learner)
         return learner, changed(default_text(), for_text, prefix=TEXT)
 
-    def _rater(self) -> Rater:
-        return Rater(changed(default_learner(self.learner, "--learner"), self.values))
+    def _rater(self, of_texts: bool) -> Rater:
+        for_text, for_learner = self._values_apart()
+        learner = changed(default_learner(self.learner, "--learner"), for_learner)
+        if of_texts:
+            return TextRater(learner, changed(default_rated_text(), for_text, prefix=TEXT))
+        if for_text:
+            raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
+        return Rater(learner)
 
     def _document_ranker(self) -> DocumentRanker:
         values = dict(self.values)

@@ -88,6 +88,7 @@ def parquet(columns):
 
 SAMPLES = {
     "json-lines": b'{"text": "\xc3\xa9 \\u00e9", "labels": ["grain", 2]}\n\n{"labels": "x", "text": "b", "n": 1e5}\n',
+    "json": b'[ {"text": "\xc3\xa9 }", "labels": ["grain", 2]},\n{"labels": "x", "text": "b", "n": {"m": [1]}}]\n',
     "csv": b'text,labels,n\n"a ""b""\nc",x;y,1\nplain,z,2\n',
     "tsv": b"p1 p2\tA title\np3\tAnother\n",
     "numbers": b"a,b,c\n1,2.5,x\n-3e2,4,y\n",

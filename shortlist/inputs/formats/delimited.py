@@ -5,7 +5,7 @@ none that names ``text`` or ``labels`` in a TSV of two columns, they are taken t
 ``p213 p1851<TAB>The ecology of Kalimantan``, and a note says so.
 
 CSV fields may be quoted, with quotes doubled inside and lines broken inside (RFC 4180). TSV has no quotes unless
-``quote='"'`` says so.
+``quote='"'`` says so. What separates the cells of a CSV is recognised (separators.py) unless it is given.
 """
 
 from __future__ import annotations
@@ -21,52 +21,76 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.parsing.cells import LabelCells, even_columns
+from shortlist.inputs.parsing.columns import Column, listed
 from shortlist.inputs.parsing.fields import place_of
 from shortlist.inputs.parsing.quoting import Quoting
-from shortlist.inputs.parsing.table import USUAL_LABELS, BadValue, Table
+from shortlist.inputs.parsing.separators import NAMED, recognised, with_point
+from shortlist.inputs.parsing.table import BadValue, Table
 from shortlist.inputs.source import Source
 
 
 @dataclass
 class Csv(Table):
     name = "csv"
-    description = "comma-separated values with named columns; several labels in one column with label_separator"
+    description = "comma-separated values with named columns, or semicolons; several labels with label_separator"
     endings: ClassVar[tuple[str, ...]] = (".csv",)
+    separators: ClassVar[tuple[str, ...]] = (",", ";")
 
-    separator: str = ","
+    separator: str | None = None
     quote: str | None = '"'
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
-        return name.endswith(cls.endings) or "text" in head.partition("\n")[0].rstrip("\r").split(cls.separator)[:100]
+        first = head.partition("\n")[0].rstrip("\r")
+        cells = [{cell.strip('"') for cell in first.split(one)[:100]} for one in cls.separators]
+        return name.endswith(cls.endings) or any("text" in some for some in cells)
 
     @property
     def by_line(self) -> bool:
         return self.quote is None  # a quoted field may hold the end of a line
 
     def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Csv]:
-        layout = self._layout(source, first.split(self.separator))
+        own = self._separated(source)
+        layout = own._layout(source, first.split(own._between))
         if layout.has_header:
-            return first, True, self
-        numbers = self.separator.join(map(str, range(layout.width)))
-        return numbers, False, replace(self, **{what: str(place) for what, place in layout.places.items()})
+            return first, True, own
+        numbers = own._between.join(map(str, range(layout.width)))
+        places: dict[str, list[str]] = {}
+        for column, place in layout.columns.items():
+            places.setdefault(column.what, []).append(str(place))
+        single = {what: own_places[0] for what, own_places in places.items() if len(own_places) == 1}
+        return numbers, False, replace(own, **(places | single))
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        quoting = self._quoting(source)
+        yield from self._separated(source)._examples_of(source)
+
+    def _separated(self, source: Source) -> Csv:
+        """The same format, knowing what separates its cells."""
+        if self.separator is not None:
+            return self
+        names = [name for column in self.wanted() for name in listed(column.name)]
+        separator = recognised(source.head(), names)
+        source.progress.separator = separator
+        return replace(self, separator=separator)
+
+    def _examples_of(self, source: Source) -> Iterator[Examples]:
+        quoting, separator = self._quoting(source), self._between
         layout = None
         for first, block in source.blocks():
+            if first == 1 and (said := _first_line(block)) and NAMED.fullmatch(said):
+                first, block = first + 1, block[block.index(b"\n") + 1 :]
             if quoting and (quoting.waiting or quoting.quote.encode() in block):
                 numbers, rows = quoting.rows(*source.decoded(first, block))
             else:
                 if layout is None and (header := _first_line(block)):
-                    layout = self._first_row(source, first, header.split(self.separator))
+                    layout = self._first_row(source, first, header.split(separator))
                     if layout.has_header:
                         first, block = first + 1, block[block.index(b"\n") + 1 :]
-                if layout and (columns := even_columns(block, self.separator, layout.width)):
+                if layout and (columns := even_columns(block, separator, layout.width)):
                     yield self._examples(source, layout, range(first, first + len(columns[0])), columns)
                     continue
                 lines = zip(*source.decoded(first, block), strict=True)
-                full = [(number, line.split(self.separator)) for number, line in lines if line]
+                full = [(number, line.split(separator)) for number, line in lines if line]
                 numbers, rows = [number for number, _ in full], [row for _, row in full]
             if rows:
                 layout, examples = self._examples_of_rows(source, layout, numbers, rows)
@@ -76,6 +100,11 @@ class Csv(Table):
             if rows:
                 yield self._examples_of_rows(source, layout, numbers, rows)[1]
 
+    @property
+    def _between(self) -> str:
+        assert self.separator is not None
+        return self.separator
+
     def _quoting(self, source: Source) -> Quoting | None:
         """What reads quoted fields; the options are checked here."""
         for option in (self.separator, *([self.quote] if self.quote is not None else [])):
@@ -83,7 +112,7 @@ class Csv(Table):
                 raise InputError(f"separator and quote must each be one ASCII character, not {option!r}")
         if self.separator == self.quote:
             raise InputError("separator and quote must differ")
-        return None if self.quote is None else Quoting(source, self.separator, self.quote)
+        return None if self.quote is None else Quoting(source, self._between, self.quote)
 
     def _first_row(self, source: Source, number: int, row: list[str]) -> Layout:
         """Where the columns are. A bad line that should have said so is not skipped."""
@@ -93,23 +122,24 @@ class Csv(Table):
 
     def _layout(self, source: Source, first: list[str]) -> Layout:
         """Where the columns are, from the first row."""
-        wanted = {what: _number(column, first) for what, column in self.wanted().items()}
-        if all(isinstance(column, int) for what, column in wanted.items() if (what, column) != USUAL_LABELS):
-            places = {what: column for what, column in wanted.items() if isinstance(column, int)}
-            for what, place in places.items():
+        wanted = [column._replace(name=_number(column.name, first)) for column in self.wanted()]
+        if all(isinstance(column.name, int) or column.may_be_absent for column in wanted):
+            places = {column: column.name for column in wanted if isinstance(column.name, int)}
+            for column, place in places.items():
                 if not 0 <= place < len(first):
-                    raise InputError(f"{source.name}: there is no column {place} for {what}; there are {len(first)}")
+                    there = f"there is no column {place} for {column.what}; there are {len(first)}"
+                    raise InputError(f"{source.name}: {there}")
             return Layout(len(first), places, False)
-        unnamed = self.separator == "\t" and len(first) == 2 and not set(first) & set(wanted.values())
+        unnamed = self.separator == "\t" and len(first) == 2 and not {column.name for column in wanted} & set(first)
         if unnamed and (self.text, self.labels) == ("text", "labels"):
             source.progress.notes.append(
                 f"{source.name}: no first line names the columns, so they were taken to be labels and text"
             )
             if self.label_separator is None:
                 self.label_separator = " "
-            return Layout(2, {"labels": 0, "text": 1}, False)
-        named = self.present(first, f"{source.name}, line 1")
-        return Layout(len(first), {what: first.index(str(column)) for what, column in named.items()}, True)
+            return Layout(2, {Column("labels", 0): 0, Column("text", 1): 1}, False)
+        found = self.present(first, f"{source.name}, line 1")
+        return Layout(len(first), {column: first.index(str(column.name)) for column in found}, True)
 
     def _examples_of_rows(
         self, source: Source, layout: Layout | None, numbers: Sequence[int], rows: list[list[str]]
@@ -127,7 +157,7 @@ class Csv(Table):
             if len(row) == layout.width:
                 kept.append((number, row))
             else:
-                end = len(self.separator.join(row[: layout.width])) + 1
+                end = len(self._between.join(row[: layout.width])) + 1
                 source.bad(number, end, f"expected {layout.width} columns, found {len(row)}")
         if not kept:
             return layout, Examples(texts=[])
@@ -137,27 +167,51 @@ class Csv(Table):
     def _examples(
         self, source: Source, layout: Layout, numbers: Sequence[int], columns: Sequence[Sequence[str]]
     ) -> Examples:
-        column = {what: columns[place] for what, place in layout.places.items()}
-        ratings = None
-        if "rating" in column:
-            rows = zip(numbers, zip(*columns, strict=True), strict=True)
-            ratings = np.array([self._rating(source, number, row, layout.places["rating"]) for number, row in rows])
-            if np.isnan(ratings).any():  # bad, and already reported
-                good = np.flatnonzero(~np.isnan(ratings)).tolist()
-                return self._examples(source, layout, good, [[values[i] for i in good] for values in columns])
+        checks = {"rating": self._rating, "one_hot": self._flag}
+        values: dict[Column, list[float]] = {}
+        for column, place in layout.columns.items():
+            if column.what in checks:
+                rows = zip(numbers, zip(*columns, strict=True), strict=True)
+                check = checks[column.what]
+                found = np.array([check(source, number, row, column, place) for number, row in rows])
+                if np.isnan(found).any():  # bad, and already reported
+                    good = np.flatnonzero(~np.isnan(found)).tolist()
+                    kept = [[cells[i] for i in good] for cells in columns]
+                    return self._examples(source, layout, [numbers[i] for i in good], kept)
+                values[column] = found.tolist()
+        cells = {what: [columns[place] for column, place in layout.columns.items() if column.what == what]
+                 for what in ("text", "labels", "id")}  # fmt: skip
+        ratings = [found for column, found in values.items() if column.what == "rating"]
+        hot = [
+            [column.label if yes else "" for yes in found]
+            for column, found in values.items() if column.what == "one_hot"
+        ]  # fmt: skip
+        labels = [layout.labels.split(own, self.label_separator) for own in cells["labels"]]
+        labels += [layout.labels.split(own, None) for own in hot]
         return Examples(
-            texts=column["text"],
-            labels=layout.labels.split(column["labels"], self.label_separator) if "labels" in column else None,
-            ids=list(column["id"]) if "id" in column else None,
-            ratings=ratings,
+            texts=cells["text"][0],
+            labels=layout.labels.together(labels) if labels else None,
+            ids=list(cells["id"][0]) if cells["id"] else None,
+            ratings=np.array(ratings[0]) if ratings else None,
         )
 
-    def _rating(self, source: Source, number: int, row: Sequence[str], place: int) -> float:
+    def _rating(self, source: Source, number: int, row: Sequence[str], column: Column, place: int) -> float:
         try:
-            return self.to_rating(row[place])
+            return self.to_rating(self._with_point(row[place]))
         except BadValue as problem:
             source.bad(number, place_of(place, row), str(problem))
             return nan
+
+    def _flag(self, source: Source, number: int, row: Sequence[str], column: Column, place: int) -> float:
+        try:
+            return float(self.to_flag(column, row[place]))
+        except BadValue as problem:
+            source.bad(number, place_of(place, row), str(problem))
+            return nan
+
+    def _with_point(self, cell: str) -> str:
+        """A number as Python reads it: where semicolons separate cells, it may have a decimal comma."""
+        return with_point(cell) if self.separator == ";" else cell
 
 
 def _first_line(block: bytes) -> str | None:
@@ -179,7 +233,7 @@ class Layout:
     """How many columns there are, where those asked for stand, and whether the first line names them."""
 
     width: int
-    places: dict[str, int]
+    columns: dict[Column, int]
     has_header: bool
     labels: LabelCells = field(default_factory=LabelCells)
 
@@ -189,6 +243,7 @@ class Tsv(Csv):
     name = "tsv"
     description = "tab-separated values with named columns, or labels, a tab and a text on each line"
     endings = (".tsv", ".tab")
+    separators = ("\t",)
 
-    separator: str = "\t"
+    separator: str | None = "\t"
     quote: str | None = None

@@ -42,5 +42,5 @@ class Frames(Table):
     def frame_examples(self, frame: Frame, progress: Progress) -> Iterator[Examples]:
         names = list(frame.columns)
         present = self.present(names, "the frame")
-        columns = {what: frame[column].to_list() for what, column in present.items()}
+        columns = [(column, frame[column.name].to_list()) for column in present]
         yield from self.columns_examples("the frame", 0, columns, progress)

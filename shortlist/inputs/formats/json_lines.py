@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import msgspec
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.parsing.cells import LabelCells
+from shortlist.inputs.parsing.columns import Column, found_among
 from shortlist.inputs.parsing.json_kernel import usual_records
 from shortlist.inputs.parsing.table import BadValue, Row, Table
 from shortlist.inputs.source import Source
@@ -39,8 +40,8 @@ class JsonLines(Table):
         return True
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        any_kind = self._decoder().decode
-        plain = self.label_separator is None and self.id is None and self.rating is None
+        to_row = self._reader()
+        plain = self._flat and self.label_separator is None and self.id is None and self.rating is None
         labels = LabelCells()
         for first, block in source.blocks():
             if plain and (found := usual_records(block, str(self.text), str(self.labels))):
@@ -52,34 +53,58 @@ class JsonLines(Table):
             for number, line in enumerate(block.split(b"\n")[:-1], first):
                 if line.strip() and source.decoded_line(number, line) is not None:
                     try:
-                        rows.append(self._row(any_kind(line)))
+                        rows.append(to_row(line))
                     except (BadValue, ValueError, RecursionError) as problem:
-                        source.bad(number, *_explained(line, problem))
+                        source.bad(number, *explained(line, problem))
             yield self.batch(rows)
+
+    @property
+    def _flat(self) -> bool:
+        """Whether text and labels are a field each, whose name is known."""
+        several = isinstance(self.text, list) or isinstance(self.labels, list) or self.one_hot is not None
+        return not several and "*" not in f"{self.labels}"
+
+    def _reader(self) -> Callable[[bytes], Row]:
+        """What makes a row of a record in JSON."""
+        wanted = self.wanted()
+        for column in wanted:
+            if not isinstance(column.name, str):
+                raise InputError(f"{column.what} must be the name of a field, not {column.name!r}")
+        if len({column.name for column in wanted}) < len(wanted):
+            used = ", ".join(f"{column.name!r} for {column.what}" for column in wanted)
+            raise InputError(f"a field can be used for one thing only, not as in {used}")
+        if self._flat:
+            decode = self._decoder().decode
+            return lambda line: self._row(decode(line))
+        decode_any = msgspec.json.Decoder(dict[str, Any]).decode
+        return lambda line: self._picked(decode_any(line), wanted)
+
+    def _picked(self, record: dict[str, Any], wanted: list[Column]) -> Row:
+        """The row of a record of which several fields hold labels; those that are absent hold none."""
+        found, missing = found_among(wanted, list(record))
+        for column in missing:
+            if column.what not in ("labels", "one_hot"):
+                raise BadValue(None, f"expected a field {column.name!r}, found none")
+        return self.to_row((column, record[str(column.name)]) for column in found)
 
     def _decoder(self) -> msgspec.json.Decoder[Any]:
         """A decoder of objects that have the fields asked for, of which only the labels may be absent."""
-        wanted = self.wanted()
-        names = {what: field for what, field in wanted.items() if isinstance(field, str)}
-        for what in wanted.keys() - names.keys():
-            raise InputError(f"{what} must be the name of a field, not {wanted[what]!r}")
-        if len(set(names.values())) < len(names):
-            raise InputError(f"a field can be used for one thing only, not as in {names}")
+        names = {column.what: str(column.name) for column in self.wanted()}
         kinds: dict[str, tuple[Any, ...]] = {"text": (str,), "labels": (Any, None), "id": (str | int,)}
-        fields: list[Any] = [(what, *kinds.get(what, (Any,))) for what in wanted]
+        fields: list[Any] = [(what, *kinds.get(what, (Any,))) for what in names]
         fields.sort(key=len)
         return msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=names, gc=False))
 
     def _row(self, record: Any) -> Row:
         return (
             record.text,
-            None if record.labels is None else self.to_labels(record.labels),
+            None if record.labels is None else self.to_labels(record.labels, str(self.labels)),
             None if self.id is None else str(record.id),
             None if self.rating is None else self.to_rating(record.rating),
         )
 
 
-def _explained(line: bytes, problem: Exception) -> tuple[int, str]:
+def explained(line: bytes, problem: Exception) -> tuple[int, str]:
     """The column and the sentence for a bad line."""
     text = line.decode()
     if isinstance(problem, BadValue):

@@ -16,8 +16,8 @@ from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.formats.delimited import Csv, Layout
+from shortlist.inputs.parsing.columns import Column, named, shown
 from shortlist.inputs.parsing.fields import place_of
-from shortlist.inputs.parsing.table import named, shown
 from shortlist.inputs.source import Source
 
 
@@ -27,32 +27,39 @@ class Numbers(Csv):
     description = "comma-separated numbers with named columns, of which target names the label"
     carries: ClassVar[tuple[str, ...]] = ("rows", "labels")
     endings = ()
+    separators = ()
 
     target: str | None = None
+
+    def wanted(self) -> list[Column]:
+        return [] if self.target is None else [Column("target", self.target)]
 
     def _layout(self, source: Source, first: list[str]) -> Layout:
         """The columns by name: the target if it is there, and the features."""
         if len(set(first)) != len(first):
             raise InputError(f"{source.name}, line 1: a column is named twice")
-        places = {name: place for place, name in enumerate(first)}
+        places = {Column("feature", name): place for place, name in enumerate(first)}
         if all(_is_number(name) for name in first):
             raise InputError(f"{source.name}, line 1: expected the names of the columns, found numbers")
-        if self.target is not None and self.target not in places:
+        if self.target is not None and self.target not in first:
             expected = f"expected a column {self.target!r} for the target, found {named(first)}"
-            raise InputError(f"{source.name}, line 1: {expected}")
+            raise InputError(f"{source.name}, line 1: {expected}; name the right one with target= (--target)")
         source.progress.columns = [name for name in first if name != self.target]
         return Layout(len(first), places, True)
 
     def _examples(
         self, source: Source, layout: Layout, numbers: Sequence[int], columns: Sequence[Sequence[str]]
     ) -> Examples:
-        features = {name: list(columns[place]) for name, place in layout.places.items() if name != self.target}
+        places = {str(column.name): place for column, place in layout.columns.items()}
+        features = {name: list(columns[place]) for name, place in places.items() if name != self.target}
+        if self.separator == ";":
+            features = {name: [self._with_point(cell) for cell in cells] for name, cells in features.items()}
         bad: dict[int, str] = {}  # each bad row is reported once, for its first bad cell
         for name, cells in features.items():
             for n in _bad_cells(cells):
                 bad.setdefault(n, name)
         for n, name in sorted(bad.items()):
-            column = place_of(layout.places[name], [cells[n] for cells in columns])
+            column = place_of(places[name], [cells[n] for cells in columns])
             found = shown(features[name][n])
             source.bad(numbers[n], column, f"expected a finite number in {shown(name)}, found {found}")
         kept = [n for n in range(len(numbers)) if n not in bad]
@@ -60,9 +67,9 @@ class Numbers(Csv):
         for column, cells in enumerate(features.values()):
             table[:, column] = [cells[n] for n in kept] if bad else cells
         examples = Examples(rows=as_rows(table))
-        if self.target in layout.places:
-            targets = columns[layout.places[self.target]]
-            examples = replace(examples, labels=[[cell] if (cell := targets[n].strip()) else [] for n in kept])
+        if self.target in places:
+            targets = [self._with_point(columns[places[self.target]][n].strip()) for n in kept]
+            examples = replace(examples, labels=[[cell] if cell else [] for cell in targets])
         return examples
 
 

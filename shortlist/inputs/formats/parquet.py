@@ -57,12 +57,12 @@ class Parquet(Table):
         size = max(1, path.stat().st_size)
         with _Process(source.name, path) as process:
             names, n_rows = json.loads(process.message(b"N"))
-            present: dict[str, Any] = self.present(names, source.name)
+            present = self.present(names, source.name)
             step = max(1, min(n_rows, SLICE * n_rows // size, 1 << 14))
-            process.ask([list(dict.fromkeys(present.values())), step])
+            process.ask([list(dict.fromkeys(column.name for column in present)), step])
             for first in range(0, n_rows, step):
                 frame = process.frame()
-                columns = {what: frame[column].to_list() for what, column in present.items()}
+                columns = [(column, frame[column.name].to_list()) for column in present]
                 source.progress.bytes_read = size * min(first + step, n_rows) // n_rows
                 yield from self.columns_examples(source.name, first, columns, source.progress)
 

@@ -62,6 +62,19 @@ class LabelCells:
         starts, ends, indptr = _parts(laid.codes, laid.starts, laid.ends, letters, separator == " ", SPACES)
         return self.number(Texts(laid.whole, starts, ends, laid.codes), indptr)
 
+    def together(self, columns: list[Sequence[list[str]]]) -> Sequence[list[str]]:
+        """The labels that each example has in several columns, one column after the other."""
+        if len(columns) == 1:
+            return columns[0]
+        sets = [cast("NumberedLabels", column).sets for column in columns]
+        indptr = np.sum([one.indptr for one in sets], axis=0)
+        ids, place = np.empty(indptr[-1], dtype=np.int32), indptr[:-1].copy()
+        for one in sets:
+            lengths = np.diff(one.indptr)
+            ids[np.repeat(place - one.indptr[:-1], lengths) + np.arange(one.ids.size)] = one.ids
+            place += lengths
+        return cast("Sequence[list[str]]", NumberedLabels(self._names, LabelSets(indptr, ids)))
+
     def number(self, labels: Texts, indptr: Longs) -> Sequence[list[str]]:
         """The labels of examples, of which number i has labels[indptr[i]:indptr[i+1]]."""
         with np.errstate(over="ignore"):  # hashes overflow on purpose; NumPy warns of it where kernels run uncompiled

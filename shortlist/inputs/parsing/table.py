@@ -1,9 +1,9 @@
-"""What the formats with named columns share: which column is the text, which holds the labels, how they are split."""
+"""What the formats with named columns share: which column is the text, which hold the labels, how they are split."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,11 +12,9 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
+from shortlist.inputs.parsing.columns import Column, Name, Names, absent, found_among, is_yes, listed, shown
 from shortlist.inputs.source import Progress
 
-Name = str | int
-MOST_NAMED = 10  # columns that an error lists
-USUAL_LABELS = ("labels", "labels")  # the purpose and its column, which may be absent unless it was asked for
 Row = tuple[str, list[str] | None, str | None, float | None]
 
 
@@ -24,33 +22,39 @@ Row = tuple[str, list[str] | None, str | None, float | None]
 class Table(Format):
     """A format with named columns.
 
-    ``text`` names the column of the text, ``labels`` that of the labels, ``id`` and ``rating`` those of a name and of
-    a number for each example. A cell of labels is one label, or as many as ``label_separator`` splits it into.
+    ``text`` names the column of the text, ``labels`` that of the labels, or several, ``id`` and ``rating`` those of a
+    name and of a number for each example. A cell of labels is one label, or as many as ``label_separator`` splits it
+    into. ``one_hot`` names columns that each stand for a label, and say yes or no in each cell. A star in the name of a
+    column of labels stands for any letters.
     """
 
-    text: Name = "text"
-    labels: Name = "labels"
+    text: Names = "text"
+    labels: Names = "labels"
     label_separator: str | None = None
+    one_hot: Names | None = None
     id: Name | None = None
     rating: Name | None = None
 
     carries: ClassVar[tuple[str, ...]] = ("texts", "labels", "ids", "ratings")
 
-    def wanted(self) -> dict[str, Name]:
-        """What is asked for -> the column that has it; the options are checked here."""
-        given: dict[str, Name] = {"text": self.text, "labels": self.labels}
-        if self.id is not None:
-            given["id"] = self.id
-        if self.rating is not None:
-            given["rating"] = self.rating
-        for what, column in given.items():
-            if not isinstance(column, (str, int)) or isinstance(column, bool):
-                raise InputError(f"{what} must name a column, not {column!r}")
-        if str(self.text) == str(self.labels):
-            raise InputError(f"text and labels must be two columns, not both {self.text!r}")
+    def wanted(self) -> list[Column]:
+        """What is asked for, column by column; the options are checked here."""
+        given: dict[str, Names | None] = {
+            "text": self.text, "labels": self.labels, "one_hot": self.one_hot, "id": self.id, "rating": self.rating,
+        }  # fmt: skip
+        columns = [Column(what, name) for what, names in given.items() for name in listed(names)]
+        for column in columns:
+            if not isinstance(column.name, (str, int)) or isinstance(column.name, bool):
+                raise InputError(f"{column.what} must name a column, not {column.name!r}")
+        texts = {str(name) for name in listed(self.text)}
+        for name in listed(self.labels):
+            if str(name) in texts:
+                raise InputError(f"text and labels must be two columns, not both {name!r}")
+        if not texts:
+            raise InputError("text must name a column, not none")
         if self.label_separator is not None and not (isinstance(self.label_separator, str) and self.label_separator):
             raise InputError(f"label_separator must be text such as ';', not {self.label_separator!r}")
-        return given
+        return columns
 
     def split_labels(self, cell: str) -> list[str]:
         """The labels in one cell of text."""
@@ -62,7 +66,7 @@ class Table(Format):
             return cell.split()
         return [label for part in cell.split(separator) if (label := part.strip())]
 
-    def to_labels(self, value: object) -> list[str]:
+    def to_labels(self, value: object, column: Name) -> list[str]:
         """The labels in one value of a column: None, text, a whole number, or a list of these."""
         if value is None:
             return []
@@ -73,11 +77,11 @@ class Table(Format):
         if isinstance(value, (list, tuple, np.ndarray)):
             for label in value:
                 if not isinstance(label, (str, int, np.integer)):
-                    raise BadValue(self.labels, f"expected labels that are text or whole numbers, found {shown(label)}")
+                    raise BadValue(column, f"expected labels that are text or whole numbers, found {shown(label)}")
             return [str(label) for label in value]
         if isinstance(value, float) and math.isnan(value):
             return []  # pandas' way of saying None
-        raise BadValue(self.labels, f"expected a label or a list of labels in {self.labels!r}, found {shown(value)}")
+        raise BadValue(column, f"expected a label or a list of labels in {column!r}, found {shown(value)}")
 
     def to_id(self, value: object) -> str:
         """The name in one value of the column of ids."""
@@ -95,17 +99,41 @@ class Table(Format):
             raise BadValue(self.rating, f"expected a finite number in {self.rating!r}, found {shown(value)}")
         return number
 
-    def present(self, names: Sequence[Name], where: str) -> dict[str, Name]:
-        """What is asked for -> the column that has it, of those that there are; only the usual labels may be absent."""
-        found = {}
-        for what, column in self.wanted().items():
-            if column in names:
-                if names.count(column) > 1:
-                    raise InputError(f"{where} has more than one column {column!r}")
-                found[what] = column
-            elif (what, column) != USUAL_LABELS:
-                raise InputError(f"{where}: expected a column {column!r} for {what}, found {named(names)}")
+    def present(self, names: Sequence[Name], where: str) -> list[Column]:
+        """The columns asked for, of those that there are; only the usual labels may be absent."""
+        found, missing = found_among(self.wanted(), names)
+        for column in missing:
+            if not column.may_be_absent:
+                raise absent(where, column, names)
+        for column in found:
+            if names.count(column.name) > 1:
+                raise InputError(f"{where} has more than one column {column.name!r}")
         return found
+
+    def to_flag(self, column: Column, value: object) -> bool:
+        """Whether one value of a one-hot column says yes."""
+        said = is_yes(value)
+        if said is None:
+            raise BadValue(column.name, f"expected yes or no, 1 or 0, in {column.name!r}, found {shown(value)}")
+        return said
+
+    def to_row(self, values: Iterable[tuple[Column, object]]) -> Row:
+        """Text, labels, id and rating of one example from the values of its columns."""
+        text, labels, name, rating = "", None, None, None
+        for column, value in values:
+            if column.what == "text":
+                if not isinstance(value, str):
+                    raise BadValue(column.name, f"expected text in {column.name!r}, found {shown(value)}")
+                text = value
+            elif column.what == "labels":
+                labels = (labels or []) + self.to_labels(value, column.name)
+            elif column.what == "one_hot":
+                labels = (labels or []) + ([column.label] if self.to_flag(column, value) else [])
+            elif column.what == "id":
+                name = self.to_id(value)
+            else:
+                rating = self.to_rating(value)
+        return text, labels, name, rating
 
     def batch(self, rows: list[Row]) -> Examples:
         """Examples from (text, labels, id, rating) of each; labels are None where no row has any."""
@@ -120,44 +148,23 @@ class Table(Format):
         )
 
     def columns_examples(
-        self, where: str, first: int, columns: Mapping[str, Sequence[object]], progress: Progress
+        self, where: str, first: int, columns: Sequence[tuple[Column, Sequence[object]]], progress: Progress
     ) -> Iterator[Examples]:
         """Examples from columns in memory; ``first`` is the number of the first row."""
         rows: list[Row] = []
         held = 0
-        for i, text in enumerate(columns["text"]):
+        for i in range(len(columns[0][1])):
             try:
-                if not isinstance(text, str):
-                    raise BadValue(self.text, f"expected text in {self.text!r}, found {shown(text)}")
-                row = (
-                    text,
-                    self.to_labels(columns["labels"][i]) if "labels" in columns else None,
-                    self.to_id(columns["id"][i]) if "id" in columns else None,
-                    self.to_rating(columns["rating"][i]) if "rating" in columns else None,
-                )
+                row = self.to_row((column, values[i]) for column, values in columns)
             except BadValue as problem:
                 progress.bad(f"{where}, row {first + i}: {problem}")
                 continue
             rows.append(row)
-            held += len(text)
+            held += len(row[0])
             if held >= progress.batch:
                 yield self.batch(rows)
                 rows, held = [], 0
         yield self.batch(rows)
-
-
-def shown(value: object) -> str:
-    """A value as an error shows it: not at full length."""
-    try:
-        said = repr(value)
-    except ValueError:  # a whole number of too many digits
-        said = "a very large number"
-    return said if len(said) <= 60 else f"{said[:59]}…"
-
-
-def named(columns: Sequence[Name]) -> str:
-    """The names of columns as an error shows them: not all where there are very many."""
-    return ", ".join(map(shown, columns[:MOST_NAMED])) + (", …" if len(columns) > MOST_NAMED else "")
 
 
 class BadValue(Exception):

@@ -1,0 +1,94 @@
+"""Answers as they are printed: lines, JSON or CSV, each with the name of its example, and the text on request."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shortlist.inputs import Examples, Stream
+    from shortlist.models.base import Answers
+
+TOGETHER = "; "  # between labels in one cell
+
+
+@dataclass
+class Output:
+    """How answers are printed. ``most``: how many labels each has, where that is fixed; CSV gives each its columns."""
+
+    form: str = "lines"
+    ids: bool = False
+    texts: bool = False
+    most: int | None = None
+    probabilities: bool = False
+    _separator: str = ","
+    _waiting: deque[Examples] = field(default_factory=deque)
+
+    def noted(self, batches: Iterable[Examples]) -> Iterator[Examples]:
+        """The same batches, of which is noted what goes with their answers."""
+        for batch in batches:
+            self._waiting.append(batch)
+            yield batch
+
+    def lines(self, answers: Iterable[Answers], stream: Stream | None = None) -> Iterator[str]:
+        """What is printed of the answers to batches that were noted, line by line."""
+        columns: list[str] | None = None
+        for some in answers:
+            examples = self._carried(self._waiting.popleft())
+            if self.form == "lines":
+                for beside, line in zip(examples, some.lines(), strict=True):
+                    yield "\t".join([*(" ".join(one.split()) for one in beside.values()), line]) + "\n"
+                continue
+            for beside, record in zip(examples, some.records(), strict=True):
+                whole = beside | record
+                if self.form == "json":
+                    yield json.dumps(whole, ensure_ascii=False) + "\n"
+                    continue
+                if columns is None:
+                    self._separator = (stream.separator if stream else None) or ","
+                cells = self._cells(whole)
+                if columns is None:
+                    columns = list(cells)
+                    yield self._row(columns)
+                yield self._row(cells.get(name) for name in columns)
+
+    def _carried(self, batch: Examples) -> Iterator[dict[str, str]]:
+        """What goes with each answer."""
+        ids = batch.ids if batch.ids is not None and (self.ids or self.form == "csv") else None
+        texts = batch.texts if self.texts else None
+        for n in range(len(batch)):
+            named = {} if ids is None else {"id": ids[n]}
+            yield named | ({} if texts is None else {"text": texts[n]})
+
+    def _cells(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The cells of a row, by the names of their columns."""
+        if "labels" not in record:
+            return record
+        lists = {"label": "labels", "score": "scores", "probability": "probabilities"}
+        cells = {name: value for name, value in record.items() if not isinstance(value, list)}
+        if self.most is None:
+            cells["labels"] = TOGETHER.join(map(str, record["labels"]))
+            cells["probabilities"] = TOGETHER.join(self._number(p) for p in record.get("probabilities", ()))
+            return {"reason": None} | cells
+        shown = [one for one in lists if one != "probability" or self.probabilities]
+        for n in range(self.most):
+            for one in shown:
+                values = record.get(lists[one], ())
+                cells[f"{one} {n + 1}"] = values[n] if n < len(values) else None
+        return cells
+
+    def _row(self, cells: Iterable[Any]) -> str:
+        written = io.StringIO()
+        row = [self._number(cell) if isinstance(cell, float) else cell for cell in cells]
+        csv.writer(written, delimiter=self._separator, lineterminator="\n").writerow(row)
+        return written.getvalue()
+
+    def _number(self, number: float) -> str:
+        """Where semicolons separate cells, numbers have decimal commas."""
+        said = f"{number:.6g}"
+        return said.replace(".", ",") if self._separator == ";" else said

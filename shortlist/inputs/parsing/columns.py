@@ -1,0 +1,132 @@
+"""Which columns are asked for, by name, number or pattern, and what people write into cells for yes and no."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from shortlist.errors import InputError
+
+Name = str | int
+Names = Name | list[str] | list[int] | list[Name]
+MOST_NAMED = 10  # columns that an error lists
+OPTIONS = {
+    "text": "text= (--text-column)", "labels": "labels= (--label-column)", "one_hot": "one_hot= (--one-hot-column)",
+    "id": "id= (--id-column)", "rating": "rating= (--option rating=NAME)",
+}  # fmt: skip
+YES = {
+    "1",
+    "1.0",
+    "true",
+    "t",
+    "yes",
+    "y",
+    "x",
+    "✓",
+    "✔",
+    "ja",
+    "wahr",
+    "oui",
+    "vrai",
+    "sí",
+    "si",
+    "verdadero",
+    "vero",
+    "sì",
+    "sim",
+}
+NO = {
+    "",
+    "0",
+    "0.0",
+    "false",
+    "f",
+    "no",
+    "n",
+    "-",
+    "–",
+    "none",
+    "null",
+    "nan",
+    "nein",
+    "falsch",
+    "non",
+    "faux",
+    "falso",
+    "nee",
+}
+
+
+class Column(NamedTuple):
+    """A column that is asked for: what it holds, its name or number, and the label that a one-hot column stands for."""
+
+    what: str
+    name: Name
+    label: str = ""
+
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether nobody has asked for it: the usual column of labels."""
+        return (self.what, self.name) == ("labels", "labels")
+
+
+def listed(columns: Names | None) -> list[Name]:
+    """One column or several, as a list."""
+    if columns is None:
+        return []
+    return list(columns) if isinstance(columns, (list, tuple)) else [columns]
+
+
+def found_among(wanted: Sequence[Column], names: Sequence[Name]) -> tuple[list[Column], list[Column]]:
+    """The columns asked for that there are, those of a pattern (``subject_*``) one by one, and those that are not."""
+    exact = {column.name for column in wanted if column.name in names}
+    found: list[Column] = []
+    missing: list[Column] = []
+    for column in wanted:
+        if column.name in exact:
+            found.append(column._replace(label=str(column.name)))
+            continue
+        matches = [] if column.name in names else _matches(column, [name for name in names if name not in exact])
+        found += matches
+        missing += [] if matches else [column]
+    return found, missing
+
+
+def _matches(column: Column, names: Sequence[Name]) -> list[Column]:
+    """The columns of a pattern. What the star stands for is the label of a one-hot column."""
+    if not isinstance(column.name, str) or "*" not in column.name:
+        return []
+    pattern = re.compile("(.*?)".join(map(re.escape, column.name.split("*"))), re.DOTALL)
+    fitting = [(name, pattern.fullmatch(name)) for name in names if isinstance(name, str)]
+    return [column._replace(name=name, label=hit[1] or name) for name, hit in fitting if hit]
+
+
+def absent(where: str, column: Column, names: Sequence[Name]) -> InputError:
+    """The sentence about a column that is not there: what there is instead, and how to name it."""
+    what = column.what.replace("_", "-")
+    a_column = "columns" if isinstance(column.name, str) and "*" in column.name else "a column"
+    expected = f"expected {a_column} {column.name!r} for {what}, found {named(names)}"
+    return InputError(f"{where}: {expected}; name the right one with {OPTIONS[column.what]}")
+
+
+def is_yes(value: object) -> bool | None:
+    """Whether a cell of a one-hot column says yes; None where it says neither yes nor no."""
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    said = str(value).strip().casefold()
+    return True if said in YES else False if said in NO else None
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it: not at full length."""
+    try:
+        said = repr(value)
+    except ValueError:  # a whole number of too many digits
+        said = "a very large number"
+    return said if len(said) <= 60 else f"{said[:59]}…"
+
+
+def named(columns: Sequence[Name]) -> str:
+    """The names of columns as an error shows them: not all where there are very many."""
+    return ", ".join(map(shown, columns[:MOST_NAMED])) + (", …" if len(columns) > MOST_NAMED else "")

@@ -1,0 +1,198 @@
+"""Ratings learned from texts: a text part before a learner of ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from shortlist.arrays.kernels import Floats
+from shortlist.arrays.validation import MOST_AMOUNT, as_whole
+from shortlist.concurrency.interrupts import whole
+from shortlist.concurrency.locks import reading, writing
+from shortlist.concurrency.prefetch import prefetch
+from shortlist.errors import InputError
+from shortlist.files.store import State, build
+from shortlist.inputs.examples import Examples
+from shortlist.models.rater import GivenRatings, JudgedRatings, Rater
+from shortlist.models.text_batches import texts_of
+from shortlist.ranking import Explanation
+from shortlist.ratings.learner import RatingLearner
+from shortlist.ratings.scale import as_values
+from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts import as_texts
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+def default_rated_text() -> TextVectorizer:
+    """How a TextRater reads texts if it is not told: each as a row of length 1, as the learners' steps presume."""
+    return TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth", norm="l2")
+
+
+class TextRater(Rater):
+    """Learns ratings from texts, such as the stars of reviews, and rates new ones.
+
+    Parameters
+    ----------
+    learner : RatingLearner or str, default=None
+        As Rater has it.
+    text : TextVectorizer, default=None
+        How texts become features; ``TextVectorizer(ngrams="auto", tf="log", idf="smooth", norm="l2")`` if None.
+
+    Attributes
+    ----------
+    learner_ : RatingLearner
+        The learner, once something was learned.
+    text_ : TextVectorizer
+        The text part, once something was learned.
+    classes_ : ndarray
+        The scale, lowest rating first.
+    n_examples_ : int
+        How many texts were learned from.
+
+    References
+    ----------
+    Crammer and Singer, "Pranking with ranking", NIPS 2001 (paper 002).
+
+    Examples
+    --------
+    >>> from shortlist import TextRater
+    >>> rater = TextRater().fit(["dull and long", "quite good", "good, a joy"], [1, 2, 3])
+    >>> rater.predict(["long and dull", "a joy"]).tolist()
+    [1, 3]
+    """
+
+    parts = ("learner", "text")
+    rows_of = "texts"
+    of_texts = True
+    text_: TextVectorizer
+
+    def __init__(self, learner: RatingLearner | str | None = None, text: TextVectorizer | None = None) -> None:
+        super().__init__(learner)
+        self.text = text
+
+    def new_text(self) -> TextVectorizer:
+        """The text part as it is set, before it has learned anything."""
+        text: TextVectorizer = default_rated_text() if self.text is None else clone(self.text)
+        return text
+
+    # Learning.
+
+    def fit(self, X: Sequence[str], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
+        """Forget everything and learn these texts."""
+        texts, text, learner = as_texts(X), self.new_text(), self.new_learner()
+        if not texts:
+            raise InputError("there are no texts to learn from")
+        learner.fit(text.fit_transform(texts), ratings)
+        self._have(text_=text, learner_=learner, n_examples_=len(texts), n_features_in_=learner.n_features_in_)
+        return self
+
+    @writing
+    @whole
+    def learn(self, X: Sequence[str], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
+        """Go on learning; new words just arrive."""
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X, ratings)
+        taken = self.text_.take(as_texts(X))
+        before = int(self.learner_._clock[0])
+        try:
+            self.learner_.partial_fit(self.text_.weighted(taken.rows).to_matrix(), ratings)
+        finally:
+            n_learned = int(self.learner_._clock[0]) - before
+            self.n_examples_ += n_learned
+            if n_learned == 0:
+                self.text_.give_back(taken)
+        return self
+
+    def fit_batches(self, batches: Iterable[Examples]) -> Self:
+        texts, ratings = _gathered(batches, self.new_learner().scale)
+        return self.fit(texts, ratings)
+
+    def learn_batches(self, batches: Iterable[Examples]) -> Self:
+        self._check_fitted()
+        for batch in prefetch(batches):
+            self.learn(texts_of(batch), as_values(_ratings(batch), self.classes_))
+        return self
+
+    # Rating.
+
+    @reading
+    def explain(self, x: str, columns: object = None) -> Explanation:  # type: ignore[override]
+        """What each word adds to the score of a text, and the rating that the score falls on."""
+        row = self._scaled([x], None)
+        found = self.learner_.explain(row)
+        places = [int(column) for column, _ in found.votes if not isinstance(column, str)]
+        names = iter(self.text_.names(places, x))
+        votes = [(column if isinstance(column, str) else next(names), vote) for column, vote in found.votes]
+        return Explanation(found.label, found.score, votes)
+
+    def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
+        for batch in batches:
+            texts = texts_of(batch)
+            yield GivenRatings(self.rate(texts), self.neighbour_distances(texts))
+
+    def answer_text(self, text: str, k: int = 5) -> GivenRatings:
+        return GivenRatings(self.rate([text]), self.neighbour_distances([text]))
+
+    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
+        texts, ratings = _gathered(batches, self.classes_)
+        yield JudgedRatings(self.rate(texts), ratings)
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "learner": type(self.learner_).__name__,
+            "examples": self.n_examples_,
+            "ratings": len(self.classes_),
+            "features": int(self.learner_.n_features_in_),
+        }
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"text": self.text_.get_params()}
+
+    def _scaled(self, X: Any, columns: Sequence[str] | None) -> Floats:
+        """The rows of texts."""
+        self._check_fitted()
+        rows: Any = self.text_.rows(as_texts(X))._replace(n_features=int(self.learner_.n_features_in_)).to_matrix()
+        return rows
+
+    # Model files.
+
+    @reading
+    def to_state(self) -> State:
+        self._check_fitted()
+        parts = {"text": self.text_.to_state(), "learner": self.learner_.to_state()}
+        return State("TextRater", {"n_examples": self.n_examples_}, parts=parts)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        text, learner = build(state.parts["text"]), build(state.parts["learner"])
+        state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
+        state.require(isinstance(learner, RatingLearner), "its learner is a learner of ratings")
+        state.require(
+            int(learner.n_features_in_) == text.n_features_, "each word of the learner is one of its text part"
+        )
+        rater = cls(clone(learner), clone(text))
+        rater.text_, rater.learner_, rater.n_features_in_ = text, learner, int(learner.n_features_in_)
+        rater.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
+        return rater
+
+
+def _gathered(batches: Iterable[Examples], scale: Any) -> tuple[list[str], NDArray[Any]]:
+    """All texts, and their ratings as the scale has them."""
+    texts: list[str] = []
+    ratings: list[str] = []
+    for batch in batches:
+        texts += texts_of(batch)
+        ratings += _ratings(batch)
+    if not texts:
+        raise InputError("there are no examples")
+    return texts, np.asarray(as_values(ratings, scale))
+
+
+def _ratings(batch: Examples) -> list[str]:
+    return [own[0] for own in batch.labels or ()]

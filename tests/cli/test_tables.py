@@ -1,0 +1,118 @@
+"""Spreadsheets on the terminal: semicolons, several columns, names and texts carried through, CSV printed."""
+
+import csv
+import io
+import json
+
+import pytest
+
+import shortlist as sl
+from tests.cli.test_bad_input import refused
+
+SHEET = "Nr;Titel;Thema 1;Thema 2;dringend\n" + "".join(
+    f"A{n};{title};{first};{second};{urgent}\n"
+    for n, (title, first, second, urgent) in enumerate(
+        [
+            ("wheat exports rose", "grain", "trade", "nein"),
+            ("corn and wheat prices", "grain", "", "ja"),
+            ("the bank raised rates", "money", "", "nein"),
+            ("bank notes and coins", "money", "trade", "nein"),
+        ]
+        * 3
+    )
+)
+COLUMNS = ("--text-column", "Titel", "--label-column", "Thema *", "--one-hot-column", "dringend")
+
+
+@pytest.fixture
+def model(run, tmp_path):
+    (tmp_path / "sheet.csv").write_text("\ufeff" + SHEET, encoding="utf-8")
+    result = run("train", "sheet.csv", *COLUMNS)
+    assert result.code == 0, result.err
+    return tmp_path / "sheet.shortlist"
+
+
+def test_labels_of_all_columns_are_learned(model):
+    assert set(sl.load(model).classes_.tolist()) == {"grain", "trade", "money", "dringend"}
+
+
+def test_names_and_texts_are_carried_through(run, model):
+    asked = ("rank", model, "sheet.csv", *COLUMNS[:2], "--id-column", "Nr", "-k", "2")
+    lines = run(*asked).out.splitlines()
+    assert [line.split("\t")[0] for line in lines[:2]] == ["A0", "A1"]
+    assert lines[0].split("\t")[1] == "grain"
+    with_text = run(*asked, "--with-text").out.splitlines()
+    assert with_text[0].split("\t")[:3] == ["A0", "wheat exports rose", "grain"]
+    record = json.loads(run(*asked, "--with-text", "--json").out.splitlines()[2])
+    assert (record["id"], record["text"], record["labels"][0]) == ("A2", "the bank raised rates", "money")
+    plain = run("rank", model, "sheet.csv", *COLUMNS[:2], "-k", "2").out.splitlines()
+    assert [line.split("\t", 1)[1] for line in lines] == plain
+
+
+def test_csv_for_a_spreadsheet_that_has_semicolons(run, model):
+    asked = ("rank", model, "sheet.csv", *COLUMNS[:2], "--id-column", "Nr", "-k", "2", "--csv", "--with-text")
+    rows = list(csv.reader(io.StringIO(run(*asked).out), delimiter=";"))
+    assert rows[0][:6] == ["id", "text", "label 1", "score 1", "label 2", "score 2"]
+    assert rows[1][:3] == ["A0", "wheat exports rose", "grain"]
+    assert float(rows[1][3].replace(",", ".")) > 0
+    assert "," in rows[1][3]
+    assert len(rows) == 13
+
+
+def test_csv_with_commas_and_labels_that_are_assigned(run, model):
+    texts = 'text\nwheat\n"bank, rates"\nunknown\n'
+    rows = list(csv.reader(io.StringIO(run("rank", model, "--format", "csv", "-k", "1", "--csv", stdin=texts).out)))
+    assert [row[0] for row in rows] == ["label 1", "grain", "money", ""]
+    shown = run("rank", model, "--format", "csv", "--assign", "--csv", stdin=texts).out
+    rows = list(csv.DictReader(io.StringIO(shown)))
+    assert rows[0].keys() == {"reason", "labels", "probabilities"}
+    refused(run("rank", model, "--csv", "--json", stdin=texts), "--csv and --json ask for different things")
+
+
+def test_an_error_lists_the_columns_and_names_the_option(run, model):
+    refused(run("train", "sheet.csv"), "expected a column 'text' for text, found 'Nr', 'Titel'")
+    refused(run("train", "sheet.csv"), "--text-column")
+
+
+# Ratings of texts
+
+FOUR = 'dull and far too long,1\nfair but long,2\na good film,3\n"a joy, good from the start",4\n'
+REVIEWS = "review,stars\n" + FOUR * 10
+
+
+def test_ratings_are_learned_from_texts(run, tmp_path):
+    (tmp_path / "reviews.csv").write_text(REVIEWS)
+    result = run("train", "reviews.csv", "--task", "ratings", "--text-column", "review", "--target", "stars")
+    assert result.code == 0, result.err
+    rater = sl.load("reviews.shortlist")
+    assert isinstance(rater, sl.TextRater)
+    assert rater.predict(["far too long", "a joy from the start"]).tolist() == [1, 4]
+    columns = ("--text-column", "review", "--target", "stars")
+    found = run("evaluate", "reviews.shortlist", "reviews.csv", *columns, "--json").json
+    assert found["measures"]["MAE"]["value"] < 0.2
+    lines = run("rank", "reviews.shortlist", "reviews.csv", "--text-column", "review").out.splitlines()
+    assert [line.split("\t")[0] for line in lines[:4]] == ["1", "2", "3", "4"]
+    shown = run("rank", "reviews.shortlist", "reviews.csv", "--text-column", "review", "--csv", "--with-text").out
+    assert next(csv.DictReader(io.StringIO(shown)))["text"] == "dull and far too long"
+    assert run("learn", "reviews.shortlist", "reviews.csv", *columns).code == 0
+    again = sl.load("reviews.shortlist")
+    assert again.n_examples_ == 80
+    assert json.loads(run("rank", "reviews.shortlist", "--text", "joy from the start", "--json").out)["rating"] == 4
+    assert "rating" in run("rank", "reviews.shortlist", "--text", "a joy").out
+
+
+def test_a_text_rater_goes_on_explains_and_is_the_same_in_parts(tmp_path):
+    texts, stars = ["dull and long", "fair", "good", "a joy"] * 5, [1, 2, 3, 4] * 5
+    rater = sl.TextRater().fit(texts, stars)
+    found = rater.explain("a long joy")
+    assert {word for word, _ in found.votes} >= {"long", "joy"}
+    assert found.score == pytest.approx(sum(vote for _, vote in found.votes))
+    rater.save(tmp_path / "rater.shortlist")
+    again = sl.load(tmp_path / "rater.shortlist")
+    for one in (rater, again):
+        one.learn(["wholly new words", "a joy"], [2, 4])
+    assert again.predict(texts).tolist() == rater.predict(texts).tolist()
+    with pytest.raises(sl.InputError):
+        rater.learn(["more words yet"], [1, 2])
+    assert rater.text_.n_features_ == rater.learner_.n_features_in_ == again.text_.n_features_
+    assert sl.TextRater().set_params(text__tf="boolean", learner__passes=2).get_params()["text__tf"] == "boolean"
