@@ -7,7 +7,7 @@ tokeniser goes over the code points of the whole block; a text becomes a ``str``
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,14 +86,14 @@ class Texts(Sequence[str]):
         return repr(list(self))
 
 
-def as_texts(texts: Iterable[str], name: str = "texts") -> Sequence[str]:
+def as_texts(texts: Iterable[object], name: str = "texts") -> Sequence[str]:
     """Check that these are texts, and give them as a list, or as they lie in one."""
     if isinstance(texts, Texts):
         return texts
     try:
         if isinstance(texts, str | bytes) or hasattr(texts, "tocsr"):  # a sparse matrix is not asked for its rows
             raise TypeError
-        listed: list[str] = texts if type(texts) is list else list(texts)
+        listed: list[Any] = texts if type(texts) is list else list(texts)
     except TypeError:
         kind = type(texts).__name__
         raise InputError(f"{name} must be a list of texts, not one {kind}; for one text, write [text]") from None
@@ -105,14 +105,17 @@ def as_texts(texts: Iterable[str], name: str = "texts") -> Sequence[str]:
     return listed
 
 
-def lengths_of(texts: Sequence[str]) -> Longs:
-    """How many letters each text has."""
+def lengths_of(texts: Sequence[object]) -> Longs:
+    """How many letters each text has, or each document of several fields."""
+    if hasattr(texts, "lengths"):
+        lengths: Longs = texts.lengths()
+        return lengths
     if isinstance(texts, Texts):
         return texts.ends - texts.starts
-    return np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    return np.fromiter(map(len, cast("Sequence[str]", texts)), dtype=np.int64, count=len(texts))
 
 
-def blocks(texts: Sequence[str]) -> Iterator[slice]:
+def blocks(texts: Sequence[object]) -> Iterator[slice]:
     """Runs of texts of about BLOCK letters together; a longer text is a run of its own."""
     if len(texts) == 1:  # a service asks for one text at a time
         yield slice(0, 1)

@@ -10,7 +10,8 @@ from shortlist.names import WHERE
 
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
-    "names", "errors", "arrays", "concurrency", "files", "labels", "texts", "vocabulary", "html", "ranking", "dual",
+    "names", "errors", "arrays", "concurrency", "files", "labels", "texts", "fields", "vocabulary", "html", "ranking",
+    "dual",
     "inputs", "text", "categories", "ratings", "documents", "measures", "models",
     "experiments", "report", "server", "distributed", "cli",
 ]  # fmt: skip

@@ -53,7 +53,7 @@ def evaluate(
                 raise InputError("--plot and --errors need the examples here; leave out --workers and --dask")
             found = there.evaluate(model, measures, details)
         else:
-            stream = reading.open_for(model.task, sources[0], model.of_texts)
+            stream = reading.open_for(model.task, sources[0], model)
             batches = teaching(model.task, sources[0], stream, progress(stream, "ranking"))
             if plot or errors:
                 from shortlist.report.evaluation import evaluate_closely

@@ -28,7 +28,7 @@ def learn(
     if max_memory is not None:
         bound_memory(model, max_memory)
     before = model.describe()
-    stream = reading.open_for(model.task, data, model.of_texts)
+    stream = reading.open_for(model.task, data, model)
     with saying_warnings(model):
         model.learn_batches(teaching(model.task, data, stream, progress(stream, "learning")))
     target = output or model_file

@@ -16,6 +16,7 @@ from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from shortlist.inputs import Stream
+    from shortlist.models.base import Model
 
 ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[str, typer.Argument(help="A file or folder of examples; - for standard input.")]
@@ -64,7 +65,8 @@ OF_TEXTS = ("json-lines", "json", "parquet")  # tables that hold no numbers to l
 NOT_OF_A_FORMAT = {
     "source": "the argument that names the data", "addresses": "the argument that names the data",
     "format": "--format", "text": "--text-column", "labels": "--label-column", "label_separator": "--label-separator",
-    "one_hot": "--one-hot-column", "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size",
+    "one_hot": "--one-hot-column", "features": "--feature-column",
+    "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size",
 }  # fmt: skip
 
 
@@ -74,7 +76,8 @@ class Reading:
 
     format: Annotated[str | None, typer.Option(help="The format of the data; recognised if not given.")] = None
     text_column: Annotated[
-        list[str] | None, typer.Option(help="The column or field that holds the text.", show_default="text")
+        list[str] | None,
+        typer.Option(help="The column or field that holds the text; several are fields of it.", show_default="text"),
     ] = None
     label_column: Annotated[
         list[str] | None,
@@ -82,6 +85,9 @@ class Reading:
     ] = None
     one_hot_column: Annotated[
         list[str] | None, typer.Option(help="A column that stands for a label, and says yes or no; the same way.")
+    ] = None
+    feature_column: Annotated[
+        list[str] | None, typer.Option(help="A column of categories or numbers that belongs to the text; the same way.")
     ] = None
     id_column: Annotated[str | None, typer.Option(help="The column that holds a name for each example.")] = None
     label_separator: Annotated[str | None, typer.Option(help="What separates the labels in one column.")] = None
@@ -92,7 +98,7 @@ class Reading:
     )
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, count them, and say so.")] = False
 
-    def open(self, source: str, format: str | None = None, **more: str | None) -> Stream:
+    def open(self, source: str, format: str | None = None, **more: str | list[str] | None) -> Stream:
         """The stream of examples of a data argument, in the format that the user or the task has chosen."""
         from shortlist.inputs import read
 
@@ -103,19 +109,26 @@ class Reading:
         """Which columns hold what, as ``read`` is told."""
         given = {
             "text": _one_or_all(self.text_column), "labels": _one_or_all(self.label_column),
-            "one_hot": _one_or_all(self.one_hot_column), "id": self.id_column, "label_separator": self.label_separator,
+            "one_hot": _one_or_all(self.one_hot_column), "features": _one_or_all(self.feature_column),
+            "id": self.id_column, "label_separator": self.label_separator,
         }  # fmt: skip
         return {name: value for name, value in given.items() if value is not None}
 
-    def open_for(self, task: str, source: str, of_texts: bool = False) -> Stream:
-        """The same for a task: ratings are learned from numbers, so that tables are read as such, or from texts."""
+    def open_for(self, task: str, source: str, model: Model[Any] | None = None) -> Stream:
+        """The same for a task, or for a model that has learned it: with the fields that it has learned from.
+
+        Ratings are learned from numbers, so that tables are read as such, or from texts.
+        """
         from shortlist.inputs import sniff
 
+        of_texts = model is not None and model.of_texts
+        fields = None if model is None or self.text_column else model.fields_
         if task != "ratings":
-            return self.open(source)
+            return self.open(source, None, **({} if fields is None else {"text": fields}))
         found = self.format or (None if source == "-" else sniff(source))
         if of_texts or self.text_column or found in OF_TEXTS:
-            return self.open(source, **({} if self.target is None else {"labels": self.target}))
+            more = {"labels": self.target, "text": fields}
+            return self.open(source, None, **{name: value for name, value in more.items() if value is not None})
         if found in (None, *SEPARATORS):
             return self.open(source, format="numbers", target=self.target, separator=SEPARATORS.get(found or "csv"))
         if found == "svmlight":

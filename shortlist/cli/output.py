@@ -63,7 +63,7 @@ class Output:
         texts = batch.texts if self.texts else None
         for n in range(len(batch)):
             named = {} if ids is None else {"id": ids[n]}
-            yield named | ({} if texts is None else {"text": texts[n]})
+            yield named | ({} if texts is None else {"text": _as_one(texts[n])})
 
     def _cells(self, record: dict[str, Any]) -> dict[str, Any]:
         """The cells of a row, by the names of their columns."""
@@ -92,3 +92,8 @@ class Output:
         """Where semicolons separate cells, numbers have decimal commas."""
         said = f"{number:.6g}"
         return said.replace(".", ",") if self._separator == ";" else said
+
+
+def _as_one(text: Any) -> str:
+    """A text, or one of several fields, in one cell."""
+    return text if isinstance(text, str) else "\n".join(value for value in text.values() if isinstance(value, str))

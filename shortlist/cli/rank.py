@@ -76,7 +76,7 @@ def rank(
                 raise InputError("--csv, --with-text and names on lines need one machine; leave out --workers, --dask")
             sys.stdout.writelines(there.lines(model, k, as_json))
             return
-    stream = reading.open_for(model.task, sources[0], model.of_texts)
+    stream = reading.open_for(model.task, sources[0], model)
     if model.task == "documents":  # they are answered query by query, and name their documents themselves
         if as_csv or with_text:
             raise InputError("--csv and --with-text are for labels and ratings, not for documents")

@@ -20,7 +20,7 @@ class Examples:
     Texts and labels are lists, or sequences that can be used like these and are made in one go: Texts, NumberedLabels.
     """
 
-    texts: Sequence[str] | None = None
+    texts: Sequence[Any] | None = None  # of str, or Fielded: documents of several fields
     rows: Rows | None = None
     labels: Sequence[list[str]] | None = None
     ratings: NDArray[np.float64] | None = None

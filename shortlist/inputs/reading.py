@@ -123,7 +123,7 @@ def read(
         The name of a format; docs/formats.md lists them and their options.
     text, labels : str or int, default "text" and "labels"
         The column or field that holds the text and the labels, by its name or its number from 0. Several columns may
-        hold labels: a list of them, or a name with a star.
+        hold labels: a list of them, or a name with a star. Several columns of text are fields of one text.
     label_separator : str, optional
         What stands between several labels in one column.
     skip_bad : bool, default False

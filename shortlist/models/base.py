@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.errors import InputError
+from shortlist.fields import Document
 from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file
 from shortlist.inputs.examples import Examples
@@ -121,11 +122,16 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[Answers]:
         """Answer batch after batch. ``k`` is how many labels to name, where there are labels."""
 
-    def answer_text(self, text: str, k: int = 5) -> Answers:
+    def answer_text(self, text: Document, k: int = 5) -> Answers:
         """Answer one text."""
         raise InputError(f"the model answers rows of {self.rows_of}, not texts")
 
     rows_of: ClassVar[str] = "features"
+
+    @property
+    def fields_(self) -> list[str] | None:
+        """The fields of the texts that it has learned from, where they have several."""
+        return None
 
     # Measuring.
 

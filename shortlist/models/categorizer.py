@@ -16,6 +16,7 @@ from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
+from shortlist.fields import Document, as_documents
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, numbered
@@ -26,7 +27,7 @@ from shortlist.models.search import is_record, search
 from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, default_text, texts_and_labels
 from shortlist.models.text_model import TextModel
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts import as_texts, blocks
+from shortlist.texts import blocks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -115,19 +116,22 @@ class Categorizer(TextModel):
 
     # Learning.
 
-    def learn(self, text: str, labels: Label | Collection[Label]) -> Self:
-        """Learn one text with its label or list of labels. New words and labels just arrive."""
+    def learn(self, text: Document, labels: Label | Collection[Label]) -> Self:
+        """Learn one text with its label or list of labels. New words and labels just arrive.
+
+        A text may have several fields, ``{"title": …, "body": …, "author": ["Smith"], "price": 12.5}`` (fields.py).
+        """
         return self.learn_many([text], [labels])
 
-    def learn_many(self, texts: Sequence[str], Y: LabelsLike) -> Self:
+    def learn_many(self, texts: Sequence[Document], Y: LabelsLike) -> Self:
         """Learn texts in the order given, going on from what is known."""
         return self.partial_fit(texts, Y)
 
     @writing
     @whole
-    def partial_fit(self, texts: Sequence[str], Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
+    def partial_fit(self, texts: Sequence[Document], Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
         """``learn_many`` under scikit-learn's name for it. ``classes`` names labels that need not occur in Y."""
-        texts = as_texts(texts)
+        texts = as_documents(texts)
         Y = self._checked(texts, Y)
         named = class_list(() if classes is None else classes)
         text, learner = self._parts()
@@ -147,7 +151,7 @@ class Categorizer(TextModel):
             stop_here()
         return self
 
-    def _learn_all(self, text: TextVectorizer, learner: CategoryLearner, texts: Sequence[str], Y: Any) -> None:
+    def _learn_all(self, text: TextVectorizer, learner: CategoryLearner, texts: Sequence[Document], Y: Any) -> None:
         batch = TakenUp.of(text, texts, Y)
         try:
             self._learn(text, learner, batch)
@@ -206,9 +210,9 @@ class Categorizer(TextModel):
             self._have_parts(self.text_, self.learner_, bound)
             bound.check_labels(labels)
 
-    def fit(self, texts: Sequence[str], Y: LabelsLike) -> Self:
+    def fit(self, texts: Sequence[Document], Y: LabelsLike) -> Self:
         """Forget everything and learn these texts: shuffled, and as many passes as the learner is set to."""
-        texts = as_texts(texts)
+        texts = as_documents(texts)
         return self.fit_batches([(texts, self._checked(texts, Y))])
 
     def fit_batches(self, batches: Iterable[Batch]) -> Self:
@@ -225,9 +229,9 @@ class Categorizer(TextModel):
         else:
             labels = LabelBatches()
 
-            def texts() -> Iterator[Sequence[str]]:
+            def texts() -> Iterator[Sequence[Document]]:
                 for some_texts, some_labels in prefetch(pairs):
-                    text.settle(as_texts(some_texts), labels.add(some_labels, len(as_texts(some_texts))).single)
+                    text.settle(as_documents(some_texts), labels.add(some_labels, len(as_documents(some_texts))).single)
                     yield some_texts
 
             counted = text.fit_counts(texts())
@@ -271,7 +275,9 @@ class Categorizer(TextModel):
         self._have_parts(text, learner)
         return self
 
-    def _fit_within(self, bound: Bound, batches: Iterable[tuple[Sequence[str], LabelsLike]], honest: FirstPass) -> None:
+    def _fit_within(
+        self, bound: Bound, batches: Iterable[tuple[Sequence[Document], LabelsLike]], honest: FirstPass
+    ) -> None:
         """Learn in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
         checked = ((texts, self._checked(texts, labels)) for texts, labels in prefetch(batches))
         small = ((texts[block], labels[block]) for texts, labels in checked for block in blocks(texts))
@@ -290,9 +296,9 @@ class Categorizer(TextModel):
         same = now is not None and now.given == self.max_memory and now.learner is learner
         return now if same else Bound(self.max_memory, text, learner)
 
-    def _checked(self, texts: Sequence[str], Y: LabelsLike) -> NumberedLabels:
+    def _checked(self, texts: Sequence[Document], Y: LabelsLike) -> NumberedLabels:
         """The labels; what is bad is refused before anything is learned from any text."""
-        return numbered(Y, len(as_texts(texts)))
+        return numbered(Y, len(as_documents(texts)))
 
     # What was learned.
 

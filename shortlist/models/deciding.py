@@ -14,6 +14,7 @@ from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice
 from shortlist.concurrency.locks import lock_of, reading
 from shortlist.errors import InputError
+from shortlist.fields import Document, is_one, many
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels
 from shortlist.models.base import Report
@@ -23,7 +24,6 @@ from shortlist.models.confidence.thresholds import Automation
 from shortlist.models.judging import Decisions
 from shortlist.models.observing import DEPTH, Notes
 from shortlist.ranking import Ranking
-from shortlist.texts import as_texts
 
 AIMS: dict[str, Aim] = {"f1": F1("micro"), "f1-macro": F1("macro"), "f1-example": F1("example")}
 FORMS = ("example", "group", "wrong")
@@ -69,7 +69,7 @@ class DecidingModel(CategoryModel):
         return Confidence() if self._notes is None else self._notes.settled(lock_of(self))
 
     @abstractmethod
-    def _rows_of(self, texts: Sequence[str]) -> Rows:
+    def _rows_of(self, texts: Sequence[Document]) -> Rows:
         """The rows of texts."""
 
     @reading
@@ -85,7 +85,7 @@ class DecidingModel(CategoryModel):
     # Deciding.
 
     def shortlist(
-        self, texts: str | Sequence[str], coverage: float = 0.95, by: str = "example"
+        self, texts: Document | Sequence[Document], coverage: float = 0.95, by: str = "example"
     ) -> Ranking | list[Ranking]:
         """For each text a ranking that is as long as it must be; for one text, one.
 
@@ -98,10 +98,10 @@ class DecidingModel(CategoryModel):
         """
         as_choice(by, "by", FORMS)
         found = self._cut(texts, coverage, by)
-        return found[0] if isinstance(texts, str) else found
+        return found[0] if is_one(texts) else found
 
     @reading
-    def _cut(self, texts: str | Sequence[str], coverage: float, by: str) -> list[Ranking]:
+    def _cut(self, texts: Document | Sequence[Document], coverage: float, by: str) -> list[Ranking]:
         ranking = self._deep(texts)
         return ranking.only(self._listed(ranking, coverage, by))
 
@@ -120,7 +120,7 @@ class DecidingModel(CategoryModel):
 
     def assign(
         self,
-        texts: str | Sequence[str],
+        texts: Document | Sequence[Document],
         aim: str | Aim = "f1",
         *,
         precision: float | None = None,
@@ -134,10 +134,10 @@ class DecidingModel(CategoryModel):
         """
         wanted = self.aim(aim, precision, costs)
         found = self._assigned(texts, wanted)
-        return found[0] if isinstance(texts, str) else found
+        return found[0] if is_one(texts) else found
 
     @reading
-    def _assigned(self, texts: str | Sequence[str], aim: Aim) -> list[Assigned]:
+    def _assigned(self, texts: Document | Sequence[Document], aim: Aim) -> list[Assigned]:
         return self._decided(self._deep(texts), aim)
 
     @reading
@@ -175,9 +175,9 @@ class DecidingModel(CategoryModel):
         self._check_fitted()
         return self.confidence_.automation([Precision(one).share for one in precisions])
 
-    def _deep(self, texts: str | Sequence[str]) -> Ranking:
+    def _deep(self, texts: Document | Sequence[Document]) -> Ranking:
         self._check_fitted()
-        return self._ranked(self._rows_of([texts] if isinstance(texts, str) else as_texts(texts)), DEPTH)
+        return self._ranked(self._rows_of(many(texts)), DEPTH)
 
     # Measuring.
 

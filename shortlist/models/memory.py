@@ -23,6 +23,7 @@ from shortlist.arrays.validation import as_size
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
+from shortlist.fields import Document
 from shortlist.labels import NumberedLabels
 from shortlist.models.sizes import MOST
 from shortlist.models.text_batches import LabelBatches
@@ -106,7 +107,7 @@ class Bound:
         self.words_forgotten += int((~kept).sum())
 
     def windows(
-        self, batches: Iterator[tuple[Sequence[str], LabelsLike]]
+        self, batches: Iterator[tuple[Sequence[Document], LabelsLike]]
     ) -> Iterator[tuple[CountedRows, NumberedLabels]]:
         """Rows of as many texts as there is room for at a time; all of them, if there is.
 

@@ -9,20 +9,21 @@ from typing import TypeAlias
 from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
+from shortlist.fields import Document
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
 from shortlist.text.taken import Taken
 from shortlist.text.vectorizer import TextVectorizer
 
-Batch: TypeAlias = Examples | tuple[Sequence[str], LabelsLike]  # texts and their labels
+Batch: TypeAlias = Examples | tuple[Sequence[Document], LabelsLike]  # texts and their labels
 
 
-def texts_and_labels(batch: Batch) -> tuple[Sequence[str], LabelsLike]:
+def texts_and_labels(batch: Batch) -> tuple[Sequence[Document], LabelsLike]:
     """The texts of a batch and their labels."""
     return (texts_of(batch), batch.labels or []) if isinstance(batch, Examples) else batch
 
 
-def texts_of(examples: Examples) -> Sequence[str]:
+def texts_of(examples: Examples) -> Sequence[Document]:
     """The texts of a batch, refused where it holds rows."""
     if examples.texts is None:
         raise InputError("the model takes texts, and the data hold rows of features; train another model on them")
@@ -39,7 +40,7 @@ class TakenUp:
     n_learned: int = 0
 
     @classmethod
-    def of(cls, text: TextVectorizer, texts: Sequence[str], labels: NumberedLabels) -> TakenUp:
+    def of(cls, text: TextVectorizer, texts: Sequence[Document], labels: NumberedLabels) -> TakenUp:
         taken = text.take(texts, single=labels.sets.single)
         return cls(taken, text.weighted(taken.rows), labels)
 

@@ -12,13 +12,13 @@ from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.rows import Rows
 from shortlist.categories.answering import BIAS
 from shortlist.concurrency.locks import reading
+from shortlist.fields import Document, as_documents, is_one, many
 from shortlist.inputs.examples import Examples
 from shortlist.models.category_model import RankedLabels
 from shortlist.models.deciding import DecidingModel
 from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts import as_texts
 
 
 class TextModel(ClassifierMixin, DecidingModel):
@@ -27,31 +27,29 @@ class TextModel(ClassifierMixin, DecidingModel):
     text_: TextVectorizer
 
     @reading
-    def rank(self, text: str | Sequence[str], k: int = 5) -> Ranking:
+    def rank(self, text: Document | Sequence[Document], k: int = 5) -> Ranking:
         """The k best labels of a text, or of each of many texts."""
         self._check_fitted()
-        if isinstance(text, str):
-            one: Ranking = self._ranked(self.text_.rows([text]), k)[0]
-            return one
-        return self._ranked(self.text_.rows(as_texts(text)), k)
+        found = self._ranked(self.text_.rows(many(text)), k)
+        return found[0] if is_one(text) else found
 
     @reading
-    def predict(self, texts: Sequence[str]) -> NDArray[Any]:
+    def predict(self, texts: Sequence[Document]) -> NDArray[Any]:
         """The best label of each text; if all labels came as indicator matrices, such a matrix (CategoryLearner)."""
         self._check_fitted()
-        return self.learner_._predict_rows(self.text_.rows(as_texts(texts)))
+        return self.learner_._predict_rows(self.text_.rows(as_documents(texts)))
 
     @reading
-    def score(self, texts: Sequence[str], Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, texts: Sequence[Document], Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """R1: the share of texts whose best label is one of theirs."""
         self._check_fitted()
-        return self.learner_._score_rows(self.text_.rows(as_texts(texts)), Y, sample_weight)
+        return self.learner_._score_rows(self.text_.rows(as_documents(texts)), Y, sample_weight)
 
     @reading
-    def explain(self, text: str, label: Label) -> Explanation:
+    def explain(self, text: Document, label: Label) -> Explanation:
         """The votes of the words of a text for a label. They sum to the label's score."""
         self._check_fitted()
-        found = self.learner_._explain_row(self.text_.rows([text]), label)
+        found = self.learner_._explain_row(self.text_.rows(as_documents([text])), label)
         columns = [int(column) for column, _ in found.votes]
         names = iter(self.text_.names([column for column in columns if column != BIAS], text))
         words = ["(any text)" if column == BIAS else next(names) for column in columns]
@@ -60,13 +58,17 @@ class TextModel(ClassifierMixin, DecidingModel):
         return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
 
     def _rows(self, examples: Examples) -> Rows:
-        return self._rows_of(as_texts(texts_of(examples)))
+        return self._rows_of(as_documents(texts_of(examples)))
 
-    def _rows_of(self, texts: Sequence[str]) -> Rows:
-        return self.text_.rows(texts)
+    def _rows_of(self, texts: Sequence[Document]) -> Rows:
+        return self.text_.rows(as_documents(texts))
 
-    def answer_text(self, text: str, k: int = 5) -> RankedLabels:
+    def answer_text(self, text: Document, k: int = 5) -> RankedLabels:
         return RankedLabels(self.rank([text], k), None)
+
+    @property
+    def fields_(self) -> list[str] | None:
+        return self.text_._settings.fields
 
     @property
     def n_name_bytes(self) -> int:

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
+from shortlist.fields import Document, as_documents
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.models.rater import GivenRatings, JudgedRatings, Rater
@@ -23,7 +25,6 @@ from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.scale import as_values
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts import as_texts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -83,9 +84,9 @@ class TextRater(Rater):
 
     # Learning.
 
-    def fit(self, X: Sequence[str], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:
         """Forget everything and learn these texts."""
-        texts, text, learner = as_texts(X), self.new_text(), self.new_learner()
+        texts, text, learner = as_documents(X), self.new_text(), self.new_learner()
         if not texts:
             raise InputError("there are no texts to learn from")
         learner.fit(text.fit_transform(texts), ratings)
@@ -94,11 +95,11 @@ class TextRater(Rater):
 
     @writing
     @whole
-    def learn(self, X: Sequence[str], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
+    def learn(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:
         """Go on learning; new words just arrive."""
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings)
-        taken = self.text_.take(as_texts(X))
+        taken = self.text_.take(as_documents(X))
         before = int(self.learner_._clock[0])
         try:
             self.learner_.partial_fit(self.text_.weighted(taken.rows).to_matrix(), ratings)
@@ -122,13 +123,15 @@ class TextRater(Rater):
     # Rating.
 
     @reading
-    def explain(self, x: str, columns: object = None) -> Explanation:  # type: ignore[override]
+    def explain(self, x: Document, columns: object = None) -> Explanation:  # type: ignore[override]
         """What each word adds to the score of a text, and the rating that the score falls on."""
         row = self._scaled([x], None)
         found = self.learner_.explain(row)
         places = [int(column) for column, _ in found.votes if not isinstance(column, str)]
         names = iter(self.text_.names(places, x))
-        votes = [(column if isinstance(column, str) else next(names), vote) for column, vote in found.votes]
+        votes: list[tuple[Label, float]] = [
+            (column if isinstance(column, str) else next(names), vote) for column, vote in found.votes
+        ]
         return Explanation(found.label, found.score, votes)
 
     def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
@@ -136,7 +139,7 @@ class TextRater(Rater):
             texts = texts_of(batch)
             yield GivenRatings(self.rate(texts), self.neighbour_distances(texts))
 
-    def answer_text(self, text: str, k: int = 5) -> GivenRatings:
+    def answer_text(self, text: Document, k: int = 5) -> GivenRatings:
         return GivenRatings(self.rate([text]), self.neighbour_distances([text]))
 
     def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
@@ -151,13 +154,17 @@ class TextRater(Rater):
             "features": int(self.learner_.n_features_in_),
         }
 
+    @property
+    def fields_(self) -> list[str] | None:
+        return self.text_._settings.fields
+
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"text": self.text_.get_params()}
 
     def _scaled(self, X: Any, columns: Sequence[str] | None) -> Floats:
         """The rows of texts."""
         self._check_fitted()
-        rows: Any = self.text_.rows(as_texts(X))._replace(n_features=int(self.learner_.n_features_in_)).to_matrix()
+        rows: Any = self.text_.rows(as_documents(X))._replace(n_features=int(self.learner_.n_features_in_)).to_matrix()
         return rows
 
     # Model files.
@@ -182,9 +189,9 @@ class TextRater(Rater):
         return rater
 
 
-def _gathered(batches: Iterable[Examples], scale: Any) -> tuple[list[str], NDArray[Any]]:
+def _gathered(batches: Iterable[Examples], scale: Any) -> tuple[list[Document], NDArray[Any]]:
     """All texts, and their ratings as the scale has them."""
-    texts: list[str] = []
+    texts: list[Document] = []
     ratings: list[str] = []
     for batch in batches:
         texts += texts_of(batch)

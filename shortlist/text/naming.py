@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
+from shortlist.fields import Document, Fielded, as_documents
 from shortlist.text.characters import character_table
 from shortlist.text.features import Features, features_of, places, spell, with_characters
+from shortlist.text.fielded import VALUE, FieldFeatures, fielded_features
 from shortlist.text.saving import SavedVectorizer
 from shortlist.text.settings import Settings
 from shortlist.text.stops import stop_table
 from shortlist.text.tokens import Words, letter_table, places_before, split
 from shortlist.text.weighting import Weighting
-from shortlist.texts import as_texts, to_codes
+from shortlist.texts import to_codes
 from shortlist.vocabulary import Vocabulary
 
 
@@ -25,7 +28,7 @@ class NamingVectorizer(SavedVectorizer):
     """Base class: knows features by name."""
 
     @reading
-    def names(self, columns: Iterable[int], text: str | None = None) -> list[str]:
+    def names(self, columns: Iterable[int], text: Document | None = None) -> list[str]:
         """The feature behind each column.
 
         With ``hashed=...`` a column has no name of its own: given a ``text``, its features that fall into the column
@@ -40,7 +43,7 @@ class NamingVectorizer(SavedVectorizer):
             return self.vocabulary_.names(columns)
         behind: dict[int, list[str]] = {}
         if text is not None:
-            words, features = self._features(as_texts([text]))
+            words, features = self._features(as_documents([text]))
             vocabulary = Vocabulary()
             self._name_new(vocabulary, words, features, vocabulary.learn(features.hashes)[1])
             for name, column in zip(vocabulary.names(), self._columns(vocabulary.hashes).tolist(), strict=True):
@@ -48,10 +51,34 @@ class NamingVectorizer(SavedVectorizer):
         return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
 
     @reading
-    def spans(self, text: str) -> dict[int, list[tuple[int, int]]]:
-        """Where the features of each column stand in a text: first letter and the one after the last, by column."""
-        words, features = self._features([text])
+    def spans(self, text: Document) -> dict[int, list[tuple[int, int]]]:
+        """Where the features of each column stand in a text: first letter and the one after the last, by column.
+
+        A text of several fields is taken as one, with a line feed between two fields.
+        """
+        if not isinstance(text, str):
+            return self._spans_in_fields(Fielded.of([text]))
+        words, features = self._text_features([text])
         columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
+        return self._places(text, words, features, columns)
+
+    def _spans_in_fields(self, document: Fielded) -> dict[int, list[tuple[int, int]]]:
+        words, features = self._field_features(document)
+        columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
+        whole, edges = document.laid().whole, document.laid().ends
+        origin = features.origin[features.field != VALUE]
+        of_texts = self._places(whole, words, features.of_texts, np.arange(features.of_texts.hashes.size))
+        found: dict[int, list[tuple[int, int]]] = {}
+        for column, feature in zip(columns[features.field != VALUE].tolist(), origin.tolist(), strict=True):
+            for start, end in of_texts.get(feature, ()) if column >= 0 else ():
+                before = int(np.searchsorted(edges, start, side="right"))  # line feeds
+                found.setdefault(column, []).append((start + before, end + before))
+        return found
+
+    def _places(
+        self, text: str, words: Words, features: Features, columns: NDArray[Any]
+    ) -> dict[int, list[tuple[int, int]]]:
+        """Where the features stand, by the columns that they have; −1 stands for none."""
         starts, ends = places(words, features, self._settings.prefix or 0)
         if not np.array_equal(words.codes, to_codes(text)):  # composing or lower-casing has made other letters of some
             starts, ends = places_before(text, starts, ends, self._settings.composed, self._settings.lowercase)
@@ -79,7 +106,14 @@ class NamingVectorizer(SavedVectorizer):
     def _split(self, texts: Sequence[str], min_length: int) -> Words:
         return split(texts, self._table, min_length, self._settings.lowercase, self._settings.composed)
 
-    def _features(self, texts: Sequence[str]) -> tuple[Words, Features]:
+    def _features(self, texts: Sequence[str]) -> tuple[Words, Features | FieldFeatures]:
+        return self._field_features(texts) if isinstance(texts, Fielded) else self._text_features(texts)
+
+    def _field_features(self, documents: Fielded) -> tuple[Words, FieldFeatures]:
+        main = self._settings.fields[0] if self._settings.fields else None
+        return fielded_features(documents, main, self._text_features)
+
+    def _text_features(self, texts: Sequence[str]) -> tuple[Words, Features]:
         chosen = self._settings
         words = self._split(texts, chosen.min_length)
         if self._stops is not None:
@@ -94,7 +128,17 @@ class NamingVectorizer(SavedVectorizer):
         half = np.uint64(32)
         return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
 
-    def _name_new(self, vocabulary: Vocabulary, words: Words, features: Features, new: NDArray[np.int64]) -> None:
-        if new.size:
-            characters = self._table if self._settings.characters is None else character_table(self._settings.lowercase)
-            vocabulary.name(*spell(words, features, new, self._table, self._settings.prefix or 0, characters))
+    def _name_new(
+        self, vocabulary: Vocabulary, words: Words, features: Features | FieldFeatures, new: NDArray[np.int64]
+    ) -> None:
+        if not new.size:
+            return
+        chosen = self._settings
+        characters = self._table if chosen.characters is None else character_table(chosen.lowercase)
+        of_texts = features if isinstance(features, Features) else features.of_texts
+
+        def spell_words(some: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+            return spell(words, of_texts, some, self._table, chosen.prefix or 0, characters)
+
+        spelled = spell_words(new) if isinstance(features, Features) else features.spelled(new, spell_words)
+        vocabulary.name(*spelled)

@@ -9,10 +9,11 @@ import numpy as np
 
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.errors import InputError
+from shortlist.fields import Fielded
 from shortlist.text.weighting import IDF, NORM, TF
 from shortlist.texts import Texts, as_texts, blocks, lengths_of
 
-LEFT_OPEN = ("min_length", "ngrams", "prefix", "characters")  # what ngrams="auto" leaves to the first texts
+LEFT_OPEN = ("min_length", "ngrams", "prefix", "characters", "fields")  # what may be left to the first texts
 SHORT = 400  # letters: texts shorter than that say little in single words
 MOST_WORDS = 100  # of an n-gram: a text has that many times as many of them as it has words
 PAIRS, PREFIX = 2, 5  # what short texts are given besides
@@ -45,13 +46,21 @@ class Settings(NamedTuple):
     idf: str | None
     norm: str | None
     slope: float
+    fields: list[str] | None = None
 
     @property
     def longest(self) -> int:
         """The longest run of words that is a feature."""
         return 1 if isinstance(self.ngrams, str) else self.ngrams
 
-    def suiting(self, texts: Sequence[str], single: bool) -> Settings:
+    def of_fields(self, texts: Sequence[object]) -> Settings:
+        """These settings with the fields of such texts, if they have any, the longest first."""
+        if self.fields is not None or not isinstance(texts, Fielded):
+            return self
+        longest = texts.longest()
+        return self._replace(fields=sorted(texts.names, key=lambda name: name != longest))
+
+    def suiting(self, texts: Sequence[Any], single: bool) -> Settings:
         """These settings with what suits such texts; ``single``: they have one label each."""
         short = lengths_of(texts).sum() < SHORT * len(texts)
         if unspaced(texts):
@@ -82,6 +91,7 @@ class Settings(NamedTuple):
             idf=as_choice(given.idf, "idf", (None, *IDF)),
             norm=as_choice(given.norm, "norm", (None, *NORM)),
             slope=as_real(given.slope, "slope", least=0, most=1),
+            fields=None if given.fields is None else [str(name) for name in as_texts(given.fields, "fields")],
         )
 
 
@@ -95,9 +105,10 @@ def as_range(given: Any) -> list[int]:
     return [least, as_whole(most, "characters[1]", least=least, most=MOST)]
 
 
-def unspaced(texts: Sequence[str]) -> bool:
+def unspaced(texts: Sequence[Any]) -> bool:
     """Whether a quarter or more of what these texts begin with is written without spaces between words."""
-    beginning = Texts.of(texts[next(blocks(texts), slice(0, 0))])
+    first = texts[next(blocks(texts), slice(0, 0))]
+    beginning = first.laid() if isinstance(first, Fielded) else Texts.of(first)
     if beginning.whole.isascii():
         return False
     codes = beginning.codes

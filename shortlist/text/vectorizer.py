@@ -15,13 +15,14 @@ from shortlist.arrays.rows import Rows
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import merging, reading, writing
 from shortlist.errors import InputError
+from shortlist.fields import Document, Fielded, as_documents
 from shortlist.text.counted import CountedRows
 from shortlist.text.counting import count
 from shortlist.text.naming import NamingVectorizer
 from shortlist.text.settings import LEFT_OPEN, Settings
 from shortlist.text.taken import Taken
 from shortlist.text.weighting import Weighting, needs_counts
-from shortlist.texts import as_texts, blocks
+from shortlist.texts import blocks
 from shortlist.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -83,6 +84,11 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
     slope : float, default 0.3
         Of the pivoted norm. ``tf="log", idf="plain", norm="pivoted"`` is the weighting of Singhal et al.
 
+    fields : list of str or None, default None
+        The fields of texts that have several (``{"title": …, "body": …}``), the longest first. Words are features
+        wherever they stand, and once more as words of their field (``title: wheat``), but those of the longest. None:
+        as the first texts have them.
+
     Attributes
     ----------
     vocabulary_ : Vocabulary
@@ -126,6 +132,7 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         idf: str | None = None,
         norm: str | None = None,
         slope: float = 0.3,
+        fields: Sequence[str] | None = None,
     ) -> None:
         self.lowercase = lowercase
         self.composed = composed
@@ -141,32 +148,34 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         self.idf = idf
         self.norm = norm
         self.slope = slope
+        self.fields = fields
 
-    def fit(self, texts: Iterable[str], y: object = None) -> Self:
+    def fit(self, texts: Iterable[Document], y: object = None) -> Self:
         """Learn from these texts alone."""
-        self.fit_counts([as_texts(texts)])
+        self.fit_counts([as_documents(texts)])
         return self
 
-    def fit_transform(self, texts: Iterable[str], y: object = None) -> scipy.sparse.csr_array:
+    def fit_transform(self, texts: Iterable[Document], y: object = None) -> scipy.sparse.csr_array:
         """Learn from these texts alone, and give their rows; reads each text once."""
-        return self.fit_rows([as_texts(texts)]).to_matrix()
+        return self.fit_rows([as_documents(texts)]).to_matrix()
 
-    def partial_fit(self, texts: Iterable[str], y: object = None) -> Self:
+    def partial_fit(self, texts: Iterable[Document], y: object = None) -> Self:
         """Go on learning from more texts. Features that were there keep their columns."""
         self.take_up(texts)
         return self
 
-    def settled(self, texts: Sequence[str], single: bool = False) -> TextVectorizer:
+    def settled(self, texts: Sequence[Document], single: bool = False) -> TextVectorizer:
         """An unfitted copy that leaves nothing to the first texts: it has what it would choose for these."""
-        chosen = Settings.of(self)
+        chosen = Settings.of(self).of_fields(texts)
         chosen = chosen.suiting(texts, single) if chosen.ngrams == "auto" and texts else chosen
         copy: TextVectorizer = clone(self)
         return copy.set_params(**{name: getattr(chosen, name) for name in LEFT_OPEN})
 
-    def settle(self, texts: Sequence[str], single: bool = False) -> None:
+    def settle(self, texts: Sequence[Document], single: bool = False) -> None:
         """Choose what ``ngrams="auto"`` leaves to the first texts; ``single``: they have one label each."""
         if not hasattr(self, "vocabulary_"):
             self._begin()
+        self._settings = self._settings.of_fields(texts)
         if self._settings.ngrams == "auto" and texts:
             self._settings = self._settings.suiting(texts, single)
 
@@ -202,16 +211,16 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         self.forget_columns(kept)
         return kept
 
-    def transform(self, texts: Iterable[str]) -> scipy.sparse.csr_array:
+    def transform(self, texts: Iterable[Document]) -> scipy.sparse.csr_array:
         """The rows of these texts; features never seen in learning give nothing."""
-        return self.rows(as_texts(texts)).to_matrix()
+        return self.rows(as_documents(texts)).to_matrix()
 
-    def fit_rows(self, batches: Iterable[Sequence[str]]) -> Rows:
+    def fit_rows(self, batches: Iterable[Sequence[Document]]) -> Rows:
         """Learn from these batches of texts alone, and give the rows of all of them."""
         return self.fit_counts(batches).all()
 
     @writing
-    def fit_counts(self, batches: Iterable[Sequence[str]]) -> CountedRows:
+    def fit_counts(self, batches: Iterable[Sequence[Document]]) -> CountedRows:
         """Learn from these batches of texts alone, and keep the rows of all of them, to be weighed as they are taken.
 
         Neither the texts are kept nor anything else that grows with them.
@@ -233,24 +242,24 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
 
     @writing
     @whole
-    def learn_rows(self, texts: Sequence[str]) -> Rows:
+    def learn_rows(self, texts: Sequence[Document]) -> Rows:
         """Take up these texts, and give their rows, weighted by the counts after all of them."""
         return self.weighted(self.take(texts).rows)
 
-    def take_up(self, texts: Iterable[str]) -> Rows:
+    def take_up(self, texts: Iterable[Document]) -> Rows:
         """Take up these texts, and give their rows of counts, not yet weighted."""
         return self.take(texts).rows
 
     @writing
     @whole
-    def take(self, texts: Iterable[str], *, single: bool = False) -> Taken:
+    def take(self, texts: Iterable[Document], *, single: bool = False) -> Taken:
         """``take_up`` for those who may have to give some of the texts back: all of them are taken up, or none.
 
         ``single`` says that the texts have one label each, in case ``ngrams="auto"`` is still to be settled.
         """
         if not hasattr(self, "vocabulary_"):
             self._begin()
-        texts, settings, n_features = as_texts(texts), self._settings, self.n_features_
+        texts, settings, n_features = as_documents(texts), self._settings, self.n_features_
         counted = []
         try:
             self.settle(texts, single)
@@ -282,13 +291,14 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         self._weighting.keep(kept)
 
     @reading
-    def rows(self, texts: Sequence[str]) -> Rows:
+    def rows(self, texts: Sequence[Document]) -> Rows:
         """The rows of these texts, with nothing learned."""
         if not hasattr(self, "vocabulary_"):
             if self.__sklearn_tags__().requires_fit:
                 check_is_fitted(self, "vocabulary_")
             self._begin()
-        counted = [self._count(texts[block], learning=False) for block in blocks(as_texts(texts))]
+        given = as_documents(texts)
+        counted = [self._count(given[block], learning=False) for block in blocks(given)]
         return self.weighted(Rows.stack(counted)._replace(n_features=self.n_features_))
 
     @property
@@ -308,6 +318,7 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
     def _count(self, texts: Sequence[str], *, learning: bool) -> Rows:
         chosen = self._settings
         only_words = chosen.longest == 1 and not chosen.prefix and not chosen.characters
+        only_words = only_words and not isinstance(texts, Fielded)
         if not learning and chosen.hashed is None and only_words:
             # Single words are looked up as they are: the vocabulary has no stop words, so they find nothing.
             words = self._split(texts, chosen.min_length)

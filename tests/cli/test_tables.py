@@ -116,3 +116,23 @@ def test_a_text_rater_goes_on_explains_and_is_the_same_in_parts(tmp_path):
         rater.learn(["more words yet"], [1, 2])
     assert rater.text_.n_features_ == rater.learner_.n_features_in_ == again.text_.n_features_
     assert sl.TextRater().set_params(text__tf="boolean", learner__passes=2).get_params()["text__tf"] == "boolean"
+
+
+# Fields
+
+
+def test_fields_on_the_terminal(run, tmp_path):
+    rows = ["wheat exports,the board said,Smith,grain", "bank rates,the board said more,Jones,money"] * 6
+    (tmp_path / "laws.csv").write_text("title,body,author,labels\n" + "\n".join(rows) + "\n")
+    columns = ("--text-column", "title", "--text-column", "body", "--feature-column", "author")
+    result = run("train", "laws.csv", *columns)
+    assert result.code == 0, result.err
+    assert sl.load("laws.shortlist").fields_ == ["body", "title"]
+    found = run("evaluate", "laws.shortlist", "laws.csv", "--feature-column", "author", "--json").json
+    assert found["measures"]["R1"]["value"] == 1
+    shown = json.loads(run("rank", "laws.shortlist", "laws.csv", "--with-text", "--json").out.splitlines()[0])
+    assert shown["labels"][0] == "grain"
+    assert sorted(shown["text"].split("\n")) == ["the board said", "wheat exports"]
+    assert run("learn", "laws.shortlist", "laws.csv").code == 0
+    features = {name for name, _ in sl.load("laws.shortlist").strongest("grain", 50)}
+    assert {"title: wheat", "author=Smith"} <= features

@@ -14,11 +14,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from shortlist.errors import InputError
+from shortlist.fields import Fielded, Value, cell_value
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.parsing.cells import LabelCells, even_columns
 from shortlist.inputs.parsing.columns import Column, listed
@@ -59,7 +60,8 @@ class Csv(Table):
         for column, place in layout.columns.items():
             places.setdefault(column.what, []).append(str(place))
         single = {what: own_places[0] for what, own_places in places.items() if len(own_places) == 1}
-        return numbers, False, replace(own, **(places | single))
+        asked: dict[str, Any] = places | single
+        return numbers, False, replace(own, **asked)
 
     def examples(self, source: Source) -> Iterator[Examples]:
         yield from self._separated(source)._examples_of(source)
@@ -189,11 +191,22 @@ class Csv(Table):
         labels = [layout.labels.split(own, self.label_separator) for own in cells["labels"]]
         labels += [layout.labels.split(own, None) for own in hot]
         return Examples(
-            texts=cells["text"][0],
+            texts=self._documents(layout, columns) if self.has_fields else cells["text"][0],
             labels=layout.labels.together(labels) if labels else None,
             ids=list(cells["id"][0]) if cells["id"] else None,
             ratings=np.array(ratings[0]) if ratings else None,
         )
+
+    def _documents(self, layout: Layout, columns: Sequence[Sequence[str]]) -> Fielded:
+        """The texts of several columns, and the values that belong to them."""
+        texts: dict[str, Sequence[str]] = {}
+        values: dict[str, list[Value | None]] = {}
+        for column, place in layout.columns.items():
+            if column.what == "text":
+                texts[str(column.name)] = columns[place]
+            elif column.what == "features":
+                values[str(column.name)] = [cell_value(self._with_point(cell)) for cell in columns[place]]
+        return Fielded(texts, values)
 
     def _rating(self, source: Source, number: int, row: Sequence[str], column: Column, place: int) -> float:
         try:

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -29,7 +29,7 @@ ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|
 class JsonLines(Table):
     name = "json-lines"
     description = "JSON lines: one object on each line, with fields for the text and the labels"
-    endings = (".jsonl", ".ndjson", ".jsonlines")
+    endings: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".jsonlines")
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -61,7 +61,7 @@ class JsonLines(Table):
     @property
     def _flat(self) -> bool:
         """Whether text and labels are a field each, whose name is known."""
-        several = isinstance(self.text, list) or isinstance(self.labels, list) or self.one_hot is not None
+        several = self.has_fields or isinstance(self.labels, list) or self.one_hot is not None
         return not several and "*" not in f"{self.labels}"
 
     def _reader(self) -> Callable[[bytes], Row]:
@@ -80,12 +80,14 @@ class JsonLines(Table):
         return lambda line: self._picked(decode_any(line), wanted)
 
     def _picked(self, record: dict[str, Any], wanted: list[Column]) -> Row:
-        """The row of a record of which several fields hold labels; those that are absent hold none."""
+        """The row of a record of which several fields hold texts or labels; those that are absent hold none."""
         found, missing = found_among(wanted, list(record))
+        has_text = any(column.what == "text" for column in found)
         for column in missing:
-            if column.what not in ("labels", "one_hot"):
+            if column.what not in ("labels", "one_hot", "features") and not (column.what == "text" and has_text):
                 raise BadValue(None, f"expected a field {column.name!r}, found none")
-        return self.to_row((column, record[str(column.name)]) for column in found)
+        values = ((column, record[str(column.name)]) for column in found)
+        return self.to_row((column, value) for column, value in values if value is not None or column.what != "text")
 
     def _decoder(self) -> msgspec.json.Decoder[Any]:
         """A decoder of objects that have the fields asked for, of which only the labels may be absent."""

@@ -13,7 +13,7 @@ Names = Name | list[str] | list[int] | list[Name]
 MOST_NAMED = 10  # columns that an error lists
 OPTIONS = {
     "text": "text= (--text-column)", "labels": "labels= (--label-column)", "one_hot": "one_hot= (--one-hot-column)",
-    "id": "id= (--id-column)", "rating": "rating= (--option rating=NAME)",
+    "features": "features= (--feature-column)", "id": "id= (--id-column)", "rating": "rating= (--option rating=NAME)",
 }  # fmt: skip
 YES = {
     "1",

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
 from shortlist.errors import InputError
+from shortlist.fields import Document, Fielded, Value, cell_value, features_of
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.columns import Column, Name, Names, absent, found_among, is_yes, listed, shown
 from shortlist.inputs.source import Progress
 
-Row = tuple[str, list[str] | None, str | None, float | None]
+Row = tuple[Document, list[str] | None, str | None, float | None]
 
 
 @dataclass
@@ -25,13 +26,15 @@ class Table(Format):
     ``text`` names the column of the text, ``labels`` that of the labels, or several, ``id`` and ``rating`` those of a
     name and of a number for each example. A cell of labels is one label, or as many as ``label_separator`` splits it
     into. ``one_hot`` names columns that each stand for a label, and say yes or no in each cell. A star in the name of a
-    column of labels stands for any letters.
+    column of labels stands for any letters. Several columns of text are fields of one text; ``features`` names columns
+    of categories or numbers that belong to it.
     """
 
     text: Names = "text"
     labels: Names = "labels"
     label_separator: str | None = None
     one_hot: Names | None = None
+    features: Names | None = None
     id: Name | None = None
     rating: Name | None = None
 
@@ -40,7 +43,8 @@ class Table(Format):
     def wanted(self) -> list[Column]:
         """What is asked for, column by column; the options are checked here."""
         given: dict[str, Names | None] = {
-            "text": self.text, "labels": self.labels, "one_hot": self.one_hot, "id": self.id, "rating": self.rating,
+            "text": self.text, "labels": self.labels, "one_hot": self.one_hot, "features": self.features,
+            "id": self.id, "rating": self.rating,
         }  # fmt: skip
         columns = [Column(what, name) for what, names in given.items() for name in listed(names)]
         for column in columns:
@@ -119,12 +123,16 @@ class Table(Format):
 
     def to_row(self, values: Iterable[tuple[Column, object]]) -> Row:
         """Text, labels, id and rating of one example from the values of its columns."""
-        text, labels, name, rating = "", None, None, None
+        labels, name, rating = None, None, None
+        document: dict[str, Value] = {}
         for column, value in values:
             if column.what == "text":
                 if not isinstance(value, str):
                     raise BadValue(column.name, f"expected text in {column.name!r}, found {shown(value)}")
-                text = value
+                document[str(column.name)] = value
+            elif column.what == "features":
+                if (own := self.to_value(value, column.name)) is not None:
+                    document[str(column.name)] = own
             elif column.what == "labels":
                 labels = (labels or []) + self.to_labels(value, column.name)
             elif column.what == "one_hot":
@@ -133,7 +141,27 @@ class Table(Format):
                 name = self.to_id(value)
             else:
                 rating = self.to_rating(value)
-        return text, labels, name, rating
+        if not self.has_fields:
+            return cast("str", next(iter(document.values()), "")), labels, name, rating
+        return document, labels, name, rating
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether a text has several fields, or something else that belongs to it."""
+        return len(listed(self.text)) > 1 or bool(listed(self.features))
+
+    def to_value(self, value: object, column: Name) -> Value | None:
+        """The categories or the number in one value of a column of features."""
+        if isinstance(value, str):
+            return cell_value(value)
+        if isinstance(value, (float, np.floating)) and math.isnan(value):
+            return None  # pandas' way of saying None
+        try:
+            features_of(str(column), value, "")
+        except InputError:
+            expected = f"expected text, a number or a list of texts in {column!r}, found {shown(value)}"
+            raise BadValue(column, expected) from None
+        return cast("Value | None", value)
 
     def batch(self, rows: list[Row]) -> Examples:
         """Examples from (text, labels, id, rating) of each; labels are None where no row has any."""
@@ -141,7 +169,7 @@ class Table(Format):
             return Examples(texts=[])
         texts, labels, ids, ratings = zip(*rows, strict=True)
         return Examples(
-            texts=list(texts),
+            texts=Fielded.of(texts) if self.has_fields else list(texts),
             labels=[one or [] for one in labels] if any(one is not None for one in labels) else None,
             ids=list(ids) if self.id is not None else None,
             ratings=np.array(ratings, dtype=np.float64) if self.rating is not None else None,
@@ -160,7 +188,7 @@ class Table(Format):
                 progress.bad(f"{where}, row {first + i}: {problem}")
                 continue
             rows.append(row)
-            held += len(row[0])
+            held += sum(len(str(value)) for value in row[0].values()) if isinstance(row[0], dict) else len(row[0])
             if held >= progress.batch:
                 yield self.batch(rows)
                 rows, held = [], 0

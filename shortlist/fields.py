@@ -1,0 +1,164 @@
+"""Documents of several fields: a title and a body, an author, a price.
+
+A document is a mapping: text under a name is a field of words, a list of texts are categories (authors, departments),
+and a number is a number. A category is one feature, ``author=Smith``. A number is one too, ``price=12.5``, and so is
+the band that it lies in, ``price 10–20``: from 1 to 2, to 5, to 10 times a power of ten.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import chain
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+
+from shortlist.arrays.kernels import Longs
+from shortlist.errors import InputError
+from shortlist.texts import Texts, as_texts, lengths_of
+
+Value: TypeAlias = str | float | Sequence[str]
+Document: TypeAlias = str | Mapping[str, Value]  # as people give them; one text is a document too
+BANDS = {"1": (1, 2), "2": (2, 5), "3": (2, 5), "4": (2, 5)}  # by the first digit; 5 to 10 from 5 on
+
+
+class Fielded(Sequence[Mapping[str, Value]]):
+    """Documents of several fields, field by field: texts, and values that are no texts, None where there is none."""
+
+    def __init__(
+        self, texts: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[Value | None]] | None = None
+    ) -> None:
+        self.texts, self.values = dict(texts), dict(values or {})
+        self._n = max(map(len, (*self.texts.values(), *self.values.values())), default=0)
+
+    @classmethod
+    def of(cls, documents: Sequence[Mapping[str, Value]], name: str = "texts") -> Fielded:
+        """From mappings, which need not all have the same fields."""
+        texts: dict[str, list[str]] = {}
+        values: dict[str, list[Value | None]] = {}
+        for n, document in enumerate(documents):
+            for field, value in document.items():
+                if not isinstance(field, str) or not field:
+                    raise InputError(f"{name}[{n}] has a field named {field!r}; fields are named with text")
+                if isinstance(value, str):
+                    texts.setdefault(field, [""] * len(documents))[n] = value
+                elif value is not None:
+                    features_of(field, value, f"{name}[{n}]")  # refuses what is neither
+                    values.setdefault(field, [None] * len(documents))[n] = value
+        found = cls(texts, values)
+        found._n = len(documents)
+        return found
+
+    def features(self) -> list[list[str]]:
+        """For each document the features that are no words."""
+        found: list[list[str]] = [[] for _ in range(self._n)]
+        for field, own in self.values.items():
+            for features, value in zip(found, own, strict=True):
+                features += features_of(field, value, field)
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        """The fields that hold texts."""
+        return list(self.texts)
+
+    def longest(self) -> str | None:
+        """The field with the most letters."""
+        return max(self.texts, key=lambda name: int(lengths_of(self.texts[name]).sum()), default=None)
+
+    def lengths(self) -> Longs:
+        """How many letters each document has."""
+        lengths: Longs = sum(map(lengths_of, self.texts.values()), np.zeros(self._n, dtype=np.int64))
+        return lengths
+
+    def laid(self) -> Texts:
+        """The texts of the fields of the first document, then those of the second, and so on, end to end."""
+        return Texts.of(list(chain.from_iterable(zip(*self.texts.values(), strict=True))))
+
+    def joined(self) -> list[str]:
+        """Each document as one text: its fields, a line feed between them."""
+        return ["\n".join(own) for own in zip(*self.texts.values(), strict=True)] if self.texts else [""] * self._n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __iter__(self) -> Iterator[Mapping[str, Value]]:
+        return (self[n] for n in range(self._n))
+
+    @overload
+    def __getitem__(self, which: int) -> Mapping[str, Value]: ...
+    @overload
+    def __getitem__(self, which: slice) -> Fielded: ...
+    def __getitem__(self, which: int | slice) -> Mapping[str, Value] | Fielded:
+        if isinstance(which, slice):
+            return self._chosen(lambda own: own[which], len(range(self._n)[which]))
+        own = {name: values[which] for name, values in self.values.items()}
+        return {name: texts[which] for name, texts in self.texts.items()} | {
+            name: value for name, value in own.items() if value is not None
+        }
+
+    def take(self, which: Sequence[int]) -> Fielded:
+        """The documents of those numbers, in that order."""
+        return self._chosen(lambda own: [own[n] for n in which], len(which))
+
+    def _chosen(self, choose: Callable[[Any], Any], n: int) -> Fielded:
+        texts, values = ({name: choose(own) for name, own in every.items()} for every in (self.texts, self.values))
+        found = Fielded(texts, values)
+        found._n = n
+        return found
+
+
+def features_of(field: str, value: object, where: str) -> list[str]:
+    """The features of a value that is no text: of a number, of categories, or none of None."""
+    if value is None:
+        return []
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
+        if not math.isfinite(value):
+            raise InputError(f"{where}: the number in {field!r} must be finite")
+        return [f"{field}={value:.12g}", *band(field, float(value))]
+    if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
+        return [f"{field}={one}" for one in dict.fromkeys(value)]
+    raise InputError(f"{where}: {field!r} must hold text, a number or a list of texts, not {type(value).__name__}")
+
+
+def cell_value(cell: str) -> Value | None:
+    """What a cell of a table holds: a number if it is one, otherwise a category, or nothing."""
+    cell = cell.strip()
+    try:
+        number = float(cell)
+    except ValueError:
+        number = math.nan
+    return number if math.isfinite(number) else [cell] if cell else None
+
+
+def band(field: str, number: float) -> list[str]:
+    """The band that a number lies in; 0 lies in none."""
+    if number == 0:
+        return []
+    digits, _, power = f"{abs(number):.15e}".partition("e")  # decimal digits are the same on every machine
+    low, high = (Decimal(end).scaleb(int(power)) for end in BANDS.get(digits[0], (5, 10)))
+    low, high = (low, high) if number > 0 else (-high, -low)
+    return [f"{field} {low:f}–{high:f}"]
+
+
+def as_documents(documents: Iterable[object], name: str = "texts") -> Sequence[Any]:
+    """Check that these are texts, or documents of several fields, and give them as they are worked on."""
+    if isinstance(documents, (Fielded, Texts)):
+        return documents
+    if not isinstance(documents, (list, tuple)):
+        return as_texts(documents, name)
+    if documents and all(isinstance(one, Mapping) for one in documents):
+        return Fielded.of(documents, name)
+    return as_texts(documents, name)
+
+
+def is_one(given: object) -> bool:
+    """Whether this is one document, and not many."""
+    return isinstance(given, (str, Mapping))
+
+
+def many(given: Document | Sequence[Document]) -> Sequence[Any]:
+    """One document or many, as many."""
+    return as_documents([given] if is_one(given) else given)
