@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,8 +33,8 @@ class Ranking:
         Their scores.
     names : sequence
         The labels, by their numbers.
-    probabilities : ndarray of float64, default=None
-        How likely each label is to be right; NaN throughout if None.
+    probabilities : ndarray of float64 or callable, default=None
+        How likely each label is to be right, or what works that out once it is asked for; NaN throughout if None.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class Ranking:
         ids: NDArray[np.int32],
         scores: NDArray[np.float64],
         names: Sequence[Label],
-        probabilities: NDArray[np.float64] | None = None,
+        probabilities: NDArray[np.float64] | Callable[[], NDArray[np.float64]] | None = None,
     ) -> None:
         self.ids = ids
         self.scores = scores
@@ -93,7 +94,24 @@ class Ranking:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        return np.full(self.scores.shape, np.nan) if self._probabilities is None else self._probabilities
+        known = self._probabilities
+        if known is None:
+            return np.full(self.scores.shape, np.nan)
+        if callable(known):
+            known = self._probabilities = known()
+        return known
+
+    def first(self, k: int) -> Ranking:
+        """Of a ranking of many, the first k labels of each."""
+        return self._part((slice(None), slice(k)))
+
+    def _part(self, which: Any) -> Ranking:
+        """Some of it, whose probabilities are worked out no sooner than those of the whole."""
+        chances = None if self._probabilities is None else partial(self._chances, which)
+        return Ranking(self.ids[which], self.scores[which], self._names, chances)
+
+    def _chances(self, which: Any) -> NDArray[np.float64]:
+        return self.probabilities[which]
 
     def only(self, kept: NDArray[np.bool_]) -> list[Ranking]:
         """Of a ranking of many, rankings of one that hold some of its labels each."""
@@ -115,8 +133,7 @@ class Ranking:
     def __getitem__(self, item: int) -> Any:
         if self.ids.ndim == 1:
             return list(self)[item]
-        chances = None if self._probabilities is None else self._probabilities[item]
-        return Ranking(self.ids[item], self.scores[item], self._names, chances)
+        return self._part(item)
 
     def __iter__(self) -> Iterator[Any]:
         if self.ids.ndim == 2:

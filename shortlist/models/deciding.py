@@ -75,12 +75,9 @@ class DecidingModel(CategoryModel):
     @reading
     def _ranked(self, rows: Rows, k: int) -> Ranking:
         """The k best labels, with probabilities: that of the best depends on the score of the second."""
-        found, confidence = self.learner_._rank_rows(rows, 2 if k == 1 else k), self.confidence_
-        chances = confidence.probabilities(found.scores) if confidence.ready else None
-        if k != 1:
-            return Ranking(found.ids, found.scores, found._names, chances)
-        best = None if chances is None else chances[:, :1]
-        return Ranking(found.ids[:, :1], found.scores[:, :1], found._names, best)
+        found = self.learner_._rank_rows(rows, 2 if k == 1 else k)
+        ranking = Ranking(found.ids, found.scores, found._names, self.confidence_.promised(found.scores))
+        return ranking if k != 1 else ranking.first(1)
 
     # Deciding.
 

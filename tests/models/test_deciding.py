@@ -1,6 +1,7 @@
 """How sure a Categorizer is, what it lists and assigns, and that it learns as it would without."""
 
 import copy
+import pickle
 import threading
 from pathlib import Path
 
@@ -323,3 +324,15 @@ def test_what_is_observed_was_not_yet_learned(verb):
     assert c.score(marked, truth) > 0.8
     seen = c.confidence_.window.ring.take(c.confidence_.window.rows())
     assert seen.hits[:, 0].mean() < 0.3
+
+
+def test_probabilities_are_those_of_the_moment_of_ranking(single):
+    c = single.copy()
+    texts, truth = examples(4000, seed=7, noise=0.9)
+    ranking, one, best = c.rank(texts[:50]), c.rank(texts[0]), c.rank(texts[:50], k=1)
+    sent = pickle.loads(pickle.dumps(ranking))
+    at_once = c.confidence_.probabilities(ranking.scores)
+    c.learn_many(texts, truth)
+    assert (c.confidence_.probabilities(ranking.scores) != at_once).any()
+    for found, expected in ((ranking, at_once), (sent, at_once), (one, at_once[0]), (best, at_once[:, :1])):
+        assert found.probabilities.tolist() == expected.tolist()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from shortlist.models.confidence.thresholds import Automation
 from shortlist.models.confidence.window import SIZE, WIDTH, Bytes, Seen, Window, look
 
 REFITS = 8  # while a full window is replaced once
-MANY, PARTS = 1024, 5  # fewer examples than MANY are judged in so many parts
+MANY, PARTS = 512, 4  # fewer examples than MANY are judged in so many parts
 NO_GROUPS = np.zeros(0, dtype=np.uint8)
 
 
@@ -91,12 +92,13 @@ class Confidence:
         if keep:
             self.window.cut(keep)
             self._since = keep
-        wait = min(max(LOOK, self._fitted_on // 2), SIZE // REFITS)
+        wait = min(max(LOOK, self._fitted_on), SIZE // REFITS)
         if keep or self.observed - self._fitted_at >= wait:
             self._refit()
 
     def _refit(self) -> None:
         rows = self.window.rows()
+        self._curves = self._curves.copy()  # of those in use, rankings may still be asked for their probabilities
         fit_curves(self.window.ring, rows[-ENOUGH:], self._curves)
         judged = self._judges(rows)
         self._ascending = np.sort(np.concatenate([all_strangeness(self.window.ring, own, by) for by, own in judged]))
@@ -137,7 +139,11 @@ class Confidence:
 
     def probabilities(self, scores: Floats) -> Floats:
         """The probability that each label of each ranking (n × k) is right; NaN where there is no label."""
-        return _probabilities(scores, self._curves) if self.ready else np.full(scores.shape, np.nan)
+        return calibration.probabilities(scores, self._curves) if self.ready else np.full(scores.shape, np.nan)
+
+    def promised(self, scores: Floats) -> Callable[[], Floats] | None:
+        """Their probabilities as of now, to be worked out if they are asked for; None as long as nothing is known."""
+        return partial(calibration.probabilities, scores, self._curves) if self.ready else None
 
     def lengths(self, scores: Floats, coverage: float) -> Longs:
         """How many labels of each ranking hold all true ones, in a share of ``coverage`` of all texts."""
@@ -203,7 +209,7 @@ class Confidence:
         return past
 
     def _probabilities_of(self, seen: Seen, curves: Curves) -> Floats:
-        return _probabilities(np.where(seen.ids >= 0, seen.scores.astype(np.float64), np.nan), curves)
+        return calibration.probabilities(np.where(seen.ids >= 0, seen.scores.astype(np.float64), np.nan), curves)
 
     # Model files.
 
@@ -231,12 +237,6 @@ class Confidence:
         state.require(within, "its levels lie between 0 and 1")
         confidence._ascending, confidence._levels = ascending, levels
         return confidence
-
-
-def _probabilities(scores: Floats, curves: Curves) -> Floats:
-    found = np.full(scores.shape, np.nan)
-    calibration.probabilities(scores, _retrieved(scores), curves, found)
-    return found
 
 
 def _retrieved(scores: Floats) -> Longs:

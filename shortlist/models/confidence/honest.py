@@ -3,9 +3,9 @@
 What a model says of examples that it has learned is no measure of what it will say of others. In the first pass every
 example is new until its turn comes; late in that pass the model is nearly what it will be in the end. So the second
 half of the pass is learned in short stretches, and some rows of each are ranked before it. Nothing is learned
-otherwise than without: the model is the same, bit by bit. Trials on ten
-collections found such rankings nearly as good a measure of the final model as cross-fitting, which learns several times
-as much; and keeping a tenth of the rows for measuring, to be learned last, made models worse by up to two points.
+otherwise than without: the model is the same, bit by bit. Trials on ten collections found such rankings nearly as good
+a measure of the final model as cross-fitting, which learns several times as much; and keeping a tenth of the rows for
+measuring, to be learned last, made models worse by up to two points.
 
 A row to be ranked must be read as a new text will be: without features that no earlier row had. They have no votes, but
 would make the votes of the others lighter, and scores lower than those of new texts, in which unknown words count for
@@ -20,13 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import Rows
-from shortlist.models.confidence.window import SIZE, Bytes
+from shortlist.arrays.kernels import Longs
+from shortlist.models.confidence.window import SIZE
 
 STRETCHES = 20
-SHARE = 5  # one row in so many is ranked: ranking it takes about as long as learning it once
-LEAST = 1000  # rows, if half of them are as many
+SHARE = 10  # one row in so many is ranked: ranking it takes about as long as learning it once
+LEAST = 1024  # rows, if half of them are as many
 
 
 class Stretch(NamedTuple):
@@ -46,32 +45,3 @@ def stretches(n: int) -> Iterator[Stretch]:
     for first, last in pairwise(edges):
         if last > first:
             yield Stretch(int(first), int(last), ranked[(ranked >= first) & (ranked < last)])
-
-
-def known_only(rows: Rows, known: Bytes) -> Rows:
-    """The rows without the features that are not ``known`` (uint8, by feature)."""
-    first, last = rows.indptr[0], rows.indptr[-1]
-    indptr, indices, data = np.zeros_like(rows.indptr), rows.indices[first:last].copy(), rows.data[first:last].copy()
-    kept = keep_known(rows.indptr - first, known, indptr, indices, data)
-    return Rows(indptr, indices[:kept], data[:kept], rows.n_features)
-
-
-@kernel
-def mark_known(indptr: Longs, indices: Ints, which: Longs, known: Bytes) -> None:
-    """Take note of the features of those rows."""
-    for i in which:
-        for j in range(indptr[i], indptr[i + 1]):
-            known[indices[j]] = 1
-
-
-@kernel
-def keep_known(old: Longs, known: Bytes, indptr: Longs, indices: Ints, data: Floats) -> int:
-    """Move the known features of rows (old int64[n + 1] is where they begin) together; gives how many there are."""
-    kept = 0
-    for i in range(old.size - 1):
-        for j in range(old[i], old[i + 1]):
-            if known[indices[j]]:
-                indices[kept], data[kept] = indices[j], data[j]
-                kept += 1
-        indptr[i + 1] = kept
-    return kept

@@ -6,13 +6,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import Confidence, groups_of
-from shortlist.models.confidence.honest import known_only, mark_known, stretches
+from shortlist.models.confidence.honest import LEAST, SHARE, stretches
 from shortlist.models.confidence.window import SIZE
 from tests.models.confidence.made_up import several, single
 
@@ -172,14 +170,5 @@ def test_every_row_is_learned_once_and_ranked_before(n):
         assert ((some >= first) & (some < last)).all()
         done, ranked = last, ranked + some.size
     assert done == n
-    assert ranked == min(SIZE, n - n // 2, max(n // 5, 1000))
+    assert ranked == min(SIZE, n - n // 2, max(n // SHARE, LEAST))
 
-
-def test_unknown_features_are_left_out():
-    all_rows = as_rows(np.array([[1.0, 0, 2, 3], [0, 4, 0, 0], [0, 0, 0, 5], [6, 0, 0, 7]]))
-    known = np.zeros(4, dtype=np.uint8)
-    mark_known(all_rows.indptr, all_rows.indices, np.array([3]), known)
-    assert known.tolist() == [1, 0, 0, 1]
-    rows = known_only(all_rows.block(1, 4), known)
-    assert isinstance(rows, Rows)
-    assert rows.to_matrix().toarray().tolist() == [[0, 0, 0, 0], [0, 0, 0, 5], [6, 0, 0, 7]]

@@ -56,7 +56,7 @@ def test_curves_are_the_most_likely_ones():
         shift, scale = curves.centre[place], curves.scale[place]
         X = [[1.0] + [min(FURTHEST, max(-FURTHEST, (x[a] - shift[a]) * scale[a])) for a in (1, 2, 3, 4)] for x in X]
         slope = twin.slope(X, seen.hits[:600, place].tolist(), curves.weights[place].tolist(), PENALTY)
-        assert np.abs(slope).max() < 1e-3
+        assert np.abs(slope).max() < 0.02  # as steep as a hundredth of one example
 
 
 def test_probabilities_follow_the_curves_and_never_rise():
