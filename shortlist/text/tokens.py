@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import kernel
+from shortlist.text import composing
 from shortlist.texts import Texts, to_codes, to_text
 
 # Lower-casing is one letter for one, except for these: U+0130 becomes two letters, and a capital sigma becomes one
@@ -68,12 +69,10 @@ def split(
     texts: Sequence[str], table: NDArray[np.uint32], min_length: int, lowercase: bool, composed: bool = False
 ) -> Words:
     """Cut texts into words of at least ``min_length`` letters."""
-    laid = Texts.of(texts)
-    if composed and not (laid.whole.isascii() or unicodedata.is_normalized("NFC", laid.whole)):
-        laid = Texts.of([unicodedata.normalize("NFC", text) for text in laid])
+    laid = composing.composed(Texts.of(texts)) if composed else Texts.of(texts)
     if lowercase and any(letter in laid.whole for letter in NOT_ONE_TO_ONE):
-        lowered = [text.lower() if any(letter in text for letter in NOT_ONE_TO_ONE) else text for text in laid]
-        laid = Texts.of(lowered)
+        found = [i for i, text in enumerate(laid) if any(letter in text for letter in NOT_ONE_TO_ONE)]
+        laid = composing.with_others(laid, np.array(found, dtype=np.int64), [laid[i].lower() for i in found])
     with hashing():
         hashes, starts, ends, indptr = _split(laid.codes, laid.starts, laid.ends, table, min_length)
     return Words(hashes, starts, ends, indptr, laid.codes, laid.starts, laid.ends)
