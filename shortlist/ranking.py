@@ -174,14 +174,10 @@ class Ranking:
 
     def _repr_html_(self) -> str:
         """A table, for notebooks; of a ranking of many the first rows."""
-        few = self if self.ids.ndim == 1 else Ranking(*self._first(SHOWN))
+        few = self if self.ids.ndim == 1 else self._part(slice(SHOWN))
         columns = few._columns()
         caption = "" if self.ids.ndim == 1 or len(self) <= SHOWN else f"the first {SHOWN} of {len(self):,} rows"
         return html_table(list(columns), list(zip(*columns.values(), strict=True)), caption)
-
-    def _first(self, n: int) -> tuple[Any, ...]:
-        chances = None if self._probabilities is None else self._probabilities[:n]
-        return self.ids[:n], self.scores[:n], self._names, chances
 
 
 @dataclass(frozen=True)

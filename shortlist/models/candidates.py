@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.prototypes.mmp import MMP
 from shortlist.categories.prototypes.rocchio import Rocchio
+from shortlist.fields import Document
 from shortlist.inputs.examples import Examples
 from shortlist.labels import numbered
 from shortlist.models.category_model import CategoryModel
@@ -84,7 +86,7 @@ def fits(learner: CategoryLearner, n_scores: int, bounded: bool) -> bool:
     return n_scores <= most and not bounded
 
 
-def features(texts: Any, single: bool) -> list[TextVectorizer]:
+def features(texts: Sequence[Document], single: bool) -> list[TextVectorizer]:
     """The features that differ from the usual ones of such texts."""
     usual = default_text().settled(texts, single).get_params()
     found = [default_text().set_params(**settings) for settings in FEATURES]

@@ -96,7 +96,7 @@ class Categorizer(TextModel):
     @classmethod
     def tuned(
         cls,
-        texts: Sequence[str],
+        texts: Sequence[Document],
         Y: LabelsLike,
         *,
         seconds: float = 600.0,
@@ -107,7 +107,7 @@ class Categorizer(TextModel):
 
         The usual ones are kept unless others are better by more than chance on texts that were held back.
         """
-        texts = list(as_texts(texts))
+        texts = list(as_documents(texts))
         labels: Any = numbered(Y, len(texts))  # in which labels need not be text
         examples = Examples(texts=texts, labels=labels)
         found = search(cls(max_memory=max_memory), examples, seconds=seconds, random_state=random_state)

@@ -144,11 +144,14 @@ class CategoryModel(Model[JudgedRanking]):
         return list(columns)
 
     def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
-        """The n features with the strongest connections to a label, and their weights."""
+        """The n features that speak for a label the most, by weight and by how often they were seen; their weights."""
+        self._check_index()
+        return self._named(self.learner_.strongest(label, n))
+
+    def _check_index(self) -> None:
         self._check_fitted()
         if not hasattr(self.learner_, "strongest"):
             raise InputError(f"{type(self.learner_).__name__} has no index whose connections could be shown")
-        return self._named(self.learner_.strongest(label, n))
 
     def leaks(self, n: int = 10) -> list[tuple[Any, float]]:
         """The n features that are seen with everything and predict nothing, and the share of weight that they lose."""

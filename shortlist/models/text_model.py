@@ -16,6 +16,7 @@ from shortlist.fields import Document, as_documents, is_one, many
 from shortlist.inputs.examples import Examples
 from shortlist.models.category_model import RankedLabels
 from shortlist.models.deciding import DecidingModel
+from shortlist.models.saying import MORE, worth_naming
 from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
@@ -76,6 +77,15 @@ class TextModel(ClassifierMixin, DecidingModel):
 
     def feature_names(self, columns: Sequence[int]) -> list[str]:
         return self.text_.names(columns)
+
+    @reading
+    def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
+        """The n features that speak for a label the most, as a person would name them (saying.py); their weights."""
+        self._check_index()
+        found = self.learner_._strongest(label, n * MORE)
+        names = self.feature_names([column for column, _, _ in found])
+        kept = worth_naming(names, [says for _, _, says in found])[:n]
+        return [(names[i], found[i][1]) for i in kept]
 
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"text": self.text_.get_params()}

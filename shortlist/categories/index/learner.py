@@ -223,7 +223,12 @@ class IndexLearner(MergingLearner, ShardedLearner):
 
     @reading
     def strongest(self, label: Label, n: int = 10) -> list[tuple[int, float]]:
-        """The n features with the largest weights to a label."""
+        """The n features that speak for a label the most, by weight and by how often they were seen; their weights."""
+        return [(column, weight) for column, weight, _ in self._strongest(label, n)]
+
+    @reading
+    def _strongest(self, label: Label, n: int) -> list[tuple[int, float, float]]:
+        """The same, with how much each of them says."""
         return self._index.strongest(self._number(label), n)
 
     @reading

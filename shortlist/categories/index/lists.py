@@ -92,13 +92,20 @@ class Index(NamedTuple):
             lay_end_to_end(self, first, last, edges)
             yield edges
 
-    def strongest(self, label: int, n: int) -> list[tuple[int, float]]:
-        """The n features with the largest weights w_fc to a label."""
+    def strongest(self, label: int, n: int) -> list[tuple[int, float, float]]:
+        """The n features that speak for a label the most: feature, weight w_fc to it, and how much it says in all.
+
+        That is w_fc, times how often the feature was seen with the label, times by how much w_fc exceeds the label's
+        share of all weight: a feature that is everywhere, or was seen once, says little.
+        """
         feature, edges = self.all_edges()
+        weights = edges["weight"][edges["label"] == label]
         own = feature[edges["label"] == label]
-        shares = edges["weight"][edges["label"] == label] / self.features["total"][own]
-        best = np.lexsort((-self.features["seen"][own], -shares))[:n]  # of equals, those with the most behind them
-        return list(zip(own[best].tolist(), shares[best].tolist(), strict=True))
+        shares = weights / self.features["total"][own]
+        everywhere = weights.sum() / max(self.features["total"].sum(), np.finfo(np.float64).tiny)
+        says = shares * (shares * self.features["seen"][own]) * (shares - everywhere)
+        best = np.lexsort((own, -says))[:n]
+        return list(zip(own[best].tolist(), shares[best].tolist(), says[best].tolist(), strict=True))
 
     def leaks(self, n: int, least_seen: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most weight, 1 − Σ_c w_fc: seen with everything, they predict nothing."""
