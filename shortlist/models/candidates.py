@@ -26,15 +26,16 @@ from shortlist.text.vectorizer import TextVectorizer
 # tried where examples times labels are no more than these.
 MOST_SCORES, MOST_PROBLEMS = 2 * 10**9, 2 * 10**6
 
-# Learners that are tried with every kind of features, and those that are tried with the usual ones only.
 LEARNERS: tuple[CategoryLearner, ...] = (
     TunedIndex(min_weight=0.002, max_edges=100),
     TunedIndex(min_weight=0.0005, max_edges=1000, passes=4),
     TunedIndex(passes=5),
     MMP(step="passive-aggressive", margin=1.0, hypothesis="averaged", passes=5),
     OneVersusRest(),
+    OneVersusRest(C=0.3),
+    FeatureFocus(margin=0.3),
+    Rocchio(),
 )
-PLAIN: tuple[CategoryLearner, ...] = (OneVersusRest(C=0.3), FeatureFocus(margin=0.3), Rocchio())
 # What texts can have beside single words, and how they are weighted.
 CHARACTERS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "characters": (2, 4)}
 FEATURES: tuple[dict[str, Any], ...] = (
@@ -59,16 +60,14 @@ class Candidate:
 
 
 def candidates(usual: CategoryModel, examples: Examples) -> list[Candidate]:
-    """The usual model and all others worth a trial on these examples; where time is short, the first ones are tried."""
+    """The usual model, and those that differ from it by other features or another learner."""
     labels = numbered(examples.labels or [], len(examples))
     n_scores = len(examples) * len(labels.names)
     bounded = getattr(usual, "max_memory", None) is not None
-    every, plain = ([one for one in some if fits(one, n_scores, bounded)] for some in (LEARNERS, PLAIN))
     texts = [] if examples.texts is None else features(examples.texts[:1000], labels.sets.single)
-    alone: list[tuple[CategoryLearner | None, TextVectorizer | None]] = [(None, text) for text in texts]
-    alone += [(learner, None) for learner in (*every, *plain)]
-    both = [(learner, text) for text in texts for learner in every]
-    return [Candidate(usual), *(candidate(usual, *one) for one in (*alone, *both))]
+    learners = [learner for learner in LEARNERS if fits(learner, n_scores, bounded)]
+    others = [candidate(usual, None, text) for text in texts] + [candidate(usual, one, None) for one in learners]
+    return [Candidate(usual), *others]
 
 
 def candidate(usual: CategoryModel, learner: CategoryLearner | None, text: TextVectorizer | None) -> Candidate:

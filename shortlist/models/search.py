@@ -27,9 +27,9 @@ from shortlist.inputs.examples import Examples
 from shortlist.labels import numbered
 from shortlist.measures import evaluate, paired_bootstrap
 from shortlist.models.base import Table
-from shortlist.models.candidates import Candidate, candidates
+from shortlist.models.candidates import Candidate, candidate, candidates
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.halving import Part, Round, rounds
+from shortlist.models.halving import BEST, Part, Round, rounds
 from shortlist.models.sizes import MOST
 from shortlist.ranking import Ranking
 
@@ -49,7 +49,7 @@ class Trial:
     values: Floats = field(default_factory=lambda: np.zeros(0))  # of the measure, for each example that it was tried on
     n_learned: int = 0
     n_weights: int = 0
-    seconds: float = 0.0  # of the last trial, for each time that it learned
+    seconds: float = 0.0  # of the last trial, for each example that it learned; expected ones before the first
     spent: float = 0.0
     rounds: int = 0  # that it has gone through
     verdict: str = ""
@@ -112,7 +112,7 @@ def search(
         raise InputError(f"a search holds examples back, and needs at least {LEAST}, not {len(examples)}")
     trials = [Trial(one) for one in candidates(usual, examples)]
     course = Course(examples, seconds, progress)
-    chosen = course.run(trials, rounds(len(examples), len(trials), random_state))
+    chosen = course.run(trials, rounds(len(examples), random_state))
     model = chosen.candidate.model
     model.fit_batches([examples])
     found = Found(model, sorted(trials, key=lambda one: (-one.rounds, -one.value)), course.measure)
@@ -128,20 +128,24 @@ class Course:
         self.examples, self.progress = examples, progress
         single = numbered(examples.labels or [], len(examples)).sets.single
         self.measure = "R1" if single else f"nDCG@{DEPTH}"
-        self.deadline = time.perf_counter() + seconds
+        self.began, self.seconds = time.perf_counter(), seconds
         self.done = self.planned = 0
         self.compiled: set[type] = set()
 
     def run(self, trials: list[Trial], plan: list[Round]) -> Trial:
         """Go through the rounds; the first of the trials is the usual model. Gives the one to take."""
-        usual, left = trials[0], trials
-        self.planned = len(trials) + sum(one.keep for one in plan[:-1])
-        for one in plan:
-            tried = [trial for trial in left if self.attempt(trial, one, usual)]
+        usual, left = trials[0], list(trials)
+        self.planned = len(trials) + BEST**2 + sum(one.keep for one in plan[:-1])
+        for number, now in enumerate(plan, 1):
+            tried = [trial for trial in left if self.attempt(trial, now, usual)]
+            if number == 1:
+                both = together(usual, tried)
+                trials += both
+                tried += [trial for trial in both if self.attempt(trial, now, usual)]
             others = sorted((trial for trial in tried if trial is not usual), key=lambda trial: -trial.value)
-            for trial in others[one.keep - 1 :]:
-                trial.verdict = f"left behind in round {1 + plan.index(one)}"
-            left = [usual, *others[: one.keep - 1]]
+            for trial in others[now.keep - 1 :]:
+                trial.verdict = f"left behind in round {number}"
+            left = [usual, *others[: now.keep - 1]]
             if not others:  # there was no time for any
                 break
         return decide(usual, left[1:])
@@ -162,9 +166,9 @@ class Course:
                 raise
             trial.verdict = f"failed: {problem}"
             return False
+        spent = time.perf_counter() - began
         trial.n_learned, trial.rounds = now.n_learned, trial.rounds + 1
-        trial.seconds = (time.perf_counter() - began) / len(now.parts)
-        trial.spent += trial.seconds * len(now.parts)
+        trial.seconds, trial.spent = spent / (len(now.parts) * now.n_learned), trial.spent + spent
         return True
 
     def compile(self, trial: Trial, part: Part) -> None:
@@ -176,9 +180,9 @@ class Course:
 
     def why_not(self, trial: Trial, now: Round, usual: Trial) -> str:
         """Why a candidate is not tried: it needs time to learn in this round, and all examples in the end."""
-        known = trial if trial.n_learned else usual
-        each = known.seconds / max(1, known.n_learned)
-        if time.perf_counter() + each * (now.n_learned * len(now.parts) + len(self.examples)) > self.deadline:
+        each = trial.seconds or usual.seconds
+        after = time.perf_counter() + each * now.n_learned * len(now.parts) - self.began
+        if after > now.ends * self.seconds or after + each * len(self.examples) > self.seconds:
             return OUT_OF_TIME
         grown = MOST.edge * trial.n_weights * len(self.examples) / max(1, trial.n_learned)
         bounded = getattr(trial.candidate.model, "max_memory", None) is not None
@@ -197,6 +201,19 @@ class Course:
         truth = learner.label_numbers(test.labels)
         found = evaluate(ranking, truth, [self.measure], n_labels=len(learner.classes_), resamples=0)
         return np.nan_to_num(found.per_instance[self.measure])
+
+
+def together(usual: Trial, tried: list[Trial]) -> list[Trial]:
+    """The best learners, each with the best features; both may take as long as the slower of the two did alone."""
+    best = sorted((trial for trial in tried if trial is not usual), key=lambda trial: -trial.value)
+    learners = [trial for trial in best if trial.candidate.learner is not None][:BEST]
+    texts = [trial for trial in best if trial.candidate.text is not None][:BEST]
+    model = usual.candidate.model
+    return [
+        Trial(candidate(model, a.candidate.learner, b.candidate.text), seconds=max(a.seconds, b.seconds))
+        for a in learners
+        for b in texts
+    ]
 
 
 def decide(usual: Trial, others: list[Trial]) -> Trial:
