@@ -1,10 +1,10 @@
 """Successive halving: rounds with fewer candidates and more examples, and which examples they learn and are tried on.
 
 In the first round candidates differ from the usual model by their learner or by their features; then the best of both
-are tried together. A fifth of the examples is held back for the last round, 10,000 at most. Earlier rounds learn a ninth
-and a third of the others, 2,000 and 4,000 at least, and are tried on examples that come next, so that what was held back
-is new to the last round wherever there are examples enough. If fewer than 2,000 can be held back, the last round holds
-back one part after the other, up to five: few examples would hardly tell the finalists apart.
+are tried together. A fifth of the examples is held back for the last round, 10,000 at most. Earlier rounds learn a
+ninth and a third of the others, 2,000 and 4,000 at least, and are tried on examples that come next, so that what was
+held back is new to the last round wherever there are examples enough. If fewer than 2,000 can be held back, the last
+round holds back one part after the other, up to five: few examples would hardly tell the finalists apart.
 """
 
 from __future__ import annotations
