@@ -35,6 +35,11 @@ hostile: $(VENV)/.ready-test
 mutants: $(VENV)/.ready-test
 	$(BIN)/python tests/hostile/mutants.py
 
+# The documentation as a site, in docs/_build/html; warnings are errors.
+docs: $(VENV)/.ready-test
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check .
 	$(BIN)/codespell
@@ -54,5 +59,5 @@ $(VENV)/.ready-test: $(VENV)/.ready pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

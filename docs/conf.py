@@ -1,0 +1,148 @@
+"""The documentation site: ``make docs``. Sphinx with MyST, since pages are Markdown, which any forge shows as well."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(ROOT))
+
+from shortlist.names import VERSION, WHERE  # noqa: E402
+
+project = "shortlist"
+author = "The shortlist maintainers"
+release = version = VERSION
+copyright = author
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build", "notebooks"]
+myst_heading_anchors = 3
+html_theme = "pydata_sphinx_theme"
+html_title = f"shortlist {VERSION}"
+html_theme_options = {"show_prev_next": False, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
+html_show_sourcelink = False
+html_copy_source = False
+highlight_language = "text"
+autodoc_typehints = "none"  # docstrings say the types
+autodoc_member_order = "bysource"
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+suppress_warnings = ["myst.header"]
+
+# The parts of the site and their pages, in order. A page that stands nowhere comes last, under "More".
+PARTS = {
+    "Begin": ["start", "tutorials/*", "which-learner", "glossary"],
+    "How do I …?": ["how-to/*", "how-sure", "scale", "cluster", "server", "add-a-learner"],
+    "Coming from …": ["coming-from/*"],
+    "Reference": ["commands", "api", "formats", "measures", "text", "versions", "changelog"],
+    "How it works": ["categories", "index-learning", "tuned-index", "ratings", "documents", "tried"],
+    "Results": ["benchmarks", "papers/*", "testing", "contributing", "code-of-conduct", "security"],
+}
+WRITTEN_ELSEWHERE = {
+    "changelog": "CHANGELOG.md",
+    "code-of-conduct": "CODE_OF_CONDUCT.md",
+    "contributing": "CONTRIBUTING.md",
+    "security": "SECURITY.md",
+}
+
+
+def pages() -> list[str]:
+    names = [path.relative_to(DOCS).with_suffix("").as_posix() for path in sorted(DOCS.rglob("*.md"))]
+    return [name for name in names if not name.startswith("_build") and name != "index"]
+
+
+def toctrees() -> str:
+    """The parts as tables of contents, with every page in one of them."""
+    left = [*pages()]
+    lines = []
+    for title, wanted in [*PARTS.items(), ("More", ["*", "*/*"])]:
+        found = [name for pattern in wanted for name in left if Path(name).match(pattern) and fits(name, pattern)]
+        left = [name for name in left if name not in found]
+        if found:
+            lines += ["```{toctree}", ":hidden:", f":caption: {title}", "", *dict.fromkeys(found), "```", ""]
+    return "\n".join(lines)
+
+
+def fits(name: str, pattern: str) -> bool:
+    return name.count("/") == pattern.count("/")
+
+
+def write_pages(_: Any) -> None:
+    """Pages that are made: the public names, and the files that stand beside docs/."""
+    for name, file in WRITTEN_ELSEWHERE.items():
+        text = (ROOT / file).read_text(encoding="utf-8")
+        for other, its_file in WRITTEN_ELSEWHERE.items():
+            text = text.replace(f"]({its_file})", f"]({other}.md)")
+        write(DOCS / f"{name}.md", text.replace("](docs/", "]("))
+    kinds = {
+        "Models": ("Categorizer", "Rater", "DocumentRanker", "load"),
+        "Learners of categories": of("categories."),
+        "Learners of ratings": of("ratings."),
+        "Learners of documents, and their features": of("documents."),
+        "Text and files": of("text.", "inputs"),
+        "Answers and measures": of("ranking", "measures"),
+        "Errors": of("errors"),
+    }
+    lines = ["# Public names", "", "Everything that `import shortlist` gives, from the docstrings."]
+    for title, names in kinds.items():
+        lines += ["", f"## {title}"]
+        for name in names:
+            lines += ["", f"### {name}", "", "```{eval-rst}", f".. currentmodule:: shortlist.{WHERE[name]}"]
+            if name[0].isupper():
+                lines += [f".. autoclass:: {name}", "   :members:", "   :inherited-members: BaseEstimator, Exception"]
+            else:
+                lines += [f".. autofunction:: {name}"]
+            lines += ["```"]
+    write(DOCS / "api.md", "\n".join(lines) + "\n")
+
+
+def of(*rooms: str) -> list[str]:
+    return [name for name, where in WHERE.items() if f"{where}.".startswith(rooms) or where.startswith(rooms)]
+
+
+def write(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def adapt(_: Any, page: str, source: list[str]) -> None:
+    """Put the contents into the start page, and make plain text of links to files that are not on the site."""
+    text = source[0].replace("<!-- contents -->", toctrees()) if page == "index" else source[0]
+
+    def linked(match: re.Match[str]) -> str:
+        label, target = match[1], match[2].partition("#")[0]
+        if ":" in target or not target:
+            return match[0]
+        path = ((DOCS / page).parent / target).resolve()
+        if path.is_relative_to(DOCS) and (path.suffix in (".md", ".png", ".ipynb")):
+            return match[0]
+        elsewhere = {ROOT / file: name for name, file in WRITTEN_ELSEWHERE.items()}
+        if path in elsewhere:
+            up = "../" * page.count("/")
+            return f"[{label}]({up}{elsewhere[path]}.md)"
+        return label if label.startswith("`") else f"`{label}`"
+
+    source[0] = re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", linked, text)
+
+
+def leave_out(_: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool:
+    """scikit-learn describes what its base classes bring."""
+    return skip or str(getattr(member, "__module__", "")).startswith("sklearn") or name.endswith("_request")
+
+
+def keep_bars(_: Any, what: str, name: str, member: Any, options: Any, lines: list[str]) -> None:
+    """|y| is a size in our docstrings, not the substitution that it is in reStructuredText."""
+    lines[:] = [line if "`" in line or ">>>" in line else line.replace("|", "\\|") for line in lines]
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-skip-member", leave_out)
+    app.connect("autodoc-process-docstring", keep_bars)
+    app.connect("builder-inited", write_pages)
+    app.connect("env-get-outdated", lambda *_: ["index"])  # its contents are made of the other pages
+    app.connect("source-read", adapt)

@@ -1,0 +1,87 @@
+"""The documentation site is built without a warning, its links lead somewhere, and it needs no network."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NEEDED = ("sphinx", "myst_parser", "pydata_sphinx_theme")
+MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"pip install 'shortlist[docs]' for {', '.join(MISSING)}")
+NOT_BUILT = shutil.ignore_patterns("_build", "api.md", "changelog.md", "contributing.md", "security.md", "code-of-*")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site, built from a copy, with warnings as errors."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "docs", folder / "docs", ignore=NOT_BUILT)
+    for path in ROOT.glob("*.md"):
+        shutil.copy(path, folder)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "docs", "html"]
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+class Links(HTMLParser):
+    """Where a page leads, what it loads, and the places in it that others can lead to."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.leads, self.loads, self.places = [], [], set()
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.places.add(found.get("id"))
+        if tag == "a" and found.get("href"):
+            self.leads.append(found["href"])
+        if tag in ("script", "img") and found.get("src"):
+            self.loads.append(found["src"])
+        if tag == "link" and found.get("href") and found.get("rel") != "canonical":
+            self.loads.append(found["href"])
+
+
+def test_every_link_inside_the_site_leads_somewhere(site):
+    pages = {page: Links(page) for page in site.rglob("*.html")}
+    assert len(pages) > 40
+    broken = []
+    for page, links in pages.items():
+        for link in [*links.leads, *links.loads]:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            places = pages[target].places if target in pages else {unquote(parts.fragment)}
+            if not target.exists() or (parts.fragment and unquote(parts.fragment) not in places):
+                broken.append(f"{page.name}: {link}")
+    assert broken == []
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    for page in site.rglob("*.html"):
+        assert [one for one in Links(page).loads if urlsplit(one).netloc] == [], page.name
+
+
+def test_the_reference_has_every_public_name(site):
+    from shortlist.names import WHERE
+
+    text = (site / "api.html").read_text(encoding="utf-8")
+    assert [name for name in WHERE if not re.search(rf'id="shortlist\.[\w.]*{name}"', text)] == []
+
+
+def test_the_start_page_shows_the_product(site):
+    text = (site / "index.html").read_text(encoding="utf-8")
+    assert "Categorizer" in text
+    assert "page.png" in text
+    assert (site / "search.html").exists()
