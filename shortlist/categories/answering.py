@@ -134,15 +134,21 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
 
     def _indicated(self, rows: Rows, n_columns: int) -> Longs:
-        names = self._labels.names
-        shown = [name if type(name) is int and 0 <= name < n_columns else -1 for name in names]
-        column = np.array([*shown, -1], dtype=np.int64)  # −1 stands for a label that was not retrieved, too
         usual = max(1, int(self.label_counts_.sum() / max(self.n_examples_, 1) + 0.5))
-        ids = self._rank_rows(rows, usual).ids
+        return self._indicate(self._rank_rows(rows, usual).ids, n_columns)
+
+    def _indicate(self, ids: Ints, n_columns: int) -> Longs:
+        """Labels (n × k, −1 for none) as an indicator matrix."""
+        column = self._columns(n_columns)
         row, place = np.nonzero(column[ids] >= 0)
-        indicated = np.zeros((rows.n_rows, n_columns), dtype=np.int64)
+        indicated = np.zeros((ids.shape[0], n_columns), dtype=np.int64)
         indicated[row, column[ids[row, place]]] = 1
         return indicated
+
+    def _columns(self, n_columns: int) -> Longs:
+        """The column of each label in an indicator matrix; −1 for labels that have none, and for no label, the last."""
+        shown = [name if type(name) is int and 0 <= name < n_columns else -1 for name in self._labels.names]
+        return np.array([*shown, -1], dtype=np.int64)
 
     @reading
     def score(self, X: MatrixLike, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:

@@ -23,6 +23,7 @@ from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, R
 from shortlist.models.confidence.thresholds import Automation
 from shortlist.models.judging import Decisions
 from shortlist.models.observing import DEPTH, Notes
+from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Ranking
 
 AIMS: dict[str, Aim] = {"f1": F1("micro"), "f1-macro": F1("macro"), "f1-example": F1("example")}
@@ -72,6 +73,10 @@ class DecidingModel(CategoryModel):
     def _rows_of(self, texts: Sequence[Document]) -> Rows:
         """The rows of texts."""
 
+    @abstractmethod
+    def _has_known_word(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
+        """Whether any word of each text is known, as far as that can be told."""
+
     @reading
     def _ranked(self, rows: Rows, k: int) -> Ranking:
         """The k best labels, with probabilities: that of the best depends on the score of the second."""
@@ -100,11 +105,11 @@ class DecidingModel(CategoryModel):
     @reading
     def _cut(self, texts: Document | Sequence[Document], coverage: float, by: str) -> list[Ranking]:
         ranking = self._deep(texts)
-        return ranking.only(self._listed(ranking, coverage, by))
+        return ranking.only(self.listed(ranking, coverage, by))
 
     @reading
-    def _listed(self, ranking: Ranking, coverage: float, by: str) -> NDArray[np.bool_]:
-        """Which labels of each ranking to list."""
+    def listed(self, ranking: Ranking, coverage: float, by: str = "example") -> NDArray[np.bool_]:
+        """Which labels of each ranking, of a hundred labels or all there are, to list: see ``shortlist``."""
         confidence, scores = self.confidence_, ranking.scores
         if by == "wrong":
             return confidence.assigned(scores, Precision(coverage))
@@ -135,12 +140,15 @@ class DecidingModel(CategoryModel):
 
     @reading
     def _assigned(self, texts: Document | Sequence[Document], aim: Aim) -> list[Assigned]:
-        return self._decided(self._deep(texts), aim)
+        return self.decide(many(texts), self._deep(texts), aim)
 
     @reading
-    def _decided(self, ranking: Ranking, aim: Aim) -> list[Assigned]:
-        kept = self.chosen(ranking, aim)
+    def decide(self, texts: Sequence[Document], ranking: Ranking, aim: Aim) -> list[Assigned]:
+        """What to assign to texts that have been ranked; nothing to one of which no word is known."""
+        known = self._has_known_word(texts)
+        kept = self.chosen(ranking, aim) & known[:, None]
         reasons = self.confidence_.reasons(ranking.scores, kept)
+        reasons[~known] = Reason.NO_KNOWN_WORD
         return [Assigned(one, Reason(why)) for one, why in zip(ranking.only(kept), reasons.tolist(), strict=True)]
 
     @reading
@@ -200,12 +208,12 @@ class DecidingModel(CategoryModel):
     def assign_batches(self, batches: Iterable[Examples], aim: Aim) -> Iterator[AssignedLabels]:
         """The labels assigned to the texts of one batch after the other."""
         for ranking, batch in self.rank_batches(batches, DEPTH):
-            yield AssignedLabels(self._decided(ranking, aim), batch.ids)
+            yield AssignedLabels(self.decide(texts_of(batch), ranking, aim), batch.ids)
 
     def shortlist_batches(self, batches: Iterable[Examples], coverage: float) -> Iterator[RankedLabels]:
         """The shortlists of the texts of one batch after the other."""
         for ranking, batch in self.rank_batches(batches, DEPTH):
-            yield RankedLabels(ranking.only(self._listed(ranking, coverage, "example")), batch.ids)
+            yield RankedLabels(ranking.only(self.listed(ranking, coverage)), batch.ids)
 
     def likely_batches(self, batches: Iterable[Examples], k: int, least: float) -> Iterator[RankedLabels]:
         """Of the k best labels of each text those that are at least so probable."""

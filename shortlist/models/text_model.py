@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from shortlist.arrays.given_labels import Label, LabelsLike
+from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import Rows
 from shortlist.categories.answering import BIAS
 from shortlist.concurrency.locks import reading
-from shortlist.fields import Document, as_documents, is_one, many
+from shortlist.errors import InputError
+from shortlist.fields import Document, Fielded, as_documents, is_one, many
 from shortlist.inputs.examples import Examples
 from shortlist.models.category_model import RankedLabels
+from shortlist.models.class_probabilities import check_order, check_table, of_columns, summing_to_one
+from shortlist.models.confidence import F1
 from shortlist.models.deciding import DecidingModel
+from shortlist.models.observing import DEPTH
 from shortlist.models.saying import MORE, worth_naming
 from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Explanation, Ranking
@@ -36,9 +42,43 @@ class TextModel(ClassifierMixin, DecidingModel):
 
     @reading
     def predict(self, texts: Sequence[Document]) -> NDArray[Any]:
-        """The best label of each text; if all labels came as indicator matrices, such a matrix (CategoryLearner)."""
+        """The best label of each text; if all labels came as indicator matrices, such a matrix of what is assigned.
+
+        Labels are assigned as by ``assign(texts, "f1")``. Before enough is known for that, each text gets as many of
+        its best labels as an example has on average.
+        """
         self._check_fitted()
-        return self.learner_._predict_rows(self.text_.rows(as_documents(texts)))
+        rows, n_columns = self.text_.rows(as_documents(texts)), self.learner_._label_columns
+        if n_columns is None or not self.confidence_.ready:
+            return self.learner_._predict_rows(rows)
+        ranking = self._ranked(rows, DEPTH)
+        return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), n_columns)
+
+    @reading
+    def predict_proba(self, texts: Sequence[Document]) -> Floats:
+        """How likely each label is, n × number of labels, dense: for scikit-learn's tools, and few labels.
+
+        Columns are in the order of ``classes_``, which must be sorted: scikit-learn's measures trust in that. Where
+        each text has one label, those of a text sum to 1 (class_probabilities.py); where labels came as an indicator
+        matrix of several, each column is a probability of its own. ``rank(texts).probabilities`` has those of the best
+        labels.
+        """
+        self._check_fitted()
+        learner, texts = self.learner_, as_documents(texts)
+        n_columns = learner._label_columns
+        check_table(len(texts), n_columns or len(learner.classes_))
+        if not self.confidence_.ready:
+            raise InputError("the model has not seen enough examples to say how sure it is; it needs some hundred")
+        if self.one_label_each:
+            check_order(learner.classes_)
+            return summing_to_one(self._ranked(self.text_.rows(texts), DEPTH), learner.label_counts_)
+        if n_columns is None:
+            raise InputError(
+                "predict_proba needs texts of one label each, or labels that came as an indicator matrix; "
+                "rank(texts).probabilities has the probabilities of the best labels"
+            )
+        ranking = self._ranked(self.text_.rows(texts), DEPTH)
+        return of_columns(ranking, learner._columns(n_columns), n_columns)
 
     @reading
     def score(self, texts: Sequence[Document], Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
@@ -63,6 +103,13 @@ class TextModel(ClassifierMixin, DecidingModel):
 
     def _rows_of(self, texts: Sequence[Document]) -> Rows:
         return self.text_.rows(as_documents(texts))
+
+    def _has_known_word(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
+        given = as_documents(texts)
+        if not isinstance(given, Fielded):
+            return self.text_.has_known_word(given)
+        more = np.array([bool(own) for own in given.features()])  # categories and numbers say something, too
+        return self.text_.has_known_word(given.joined()) | more
 
     def answer_text(self, text: Document, k: int = 5) -> RankedLabels:
         return RankedLabels(self.rank([text], k), None)

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from shortlist.server import schemas
 from shortlist.server.context import Context
+from shortlist.server.deciding import decided
 from shortlist.server.direct import DirectRoute
 from shortlist.server.responses import ASKING, answers, as_json
 
@@ -27,20 +28,21 @@ class RankingRoutes:
         return router
 
     async def rank(self, question: schemas.RankQuestion) -> Response:
-        """Rank the labels of one text or of many."""
+        """Rank the labels of one text or of many, and say what the model would do with each alone."""
         context = self._context
         texts = [question.text] if isinstance(question.text, str) else question.text
         context.limits.check_texts(texts)
-        rankings = []
+        rankings, decisions = [], []
         for text in texts:
             began = time.perf_counter()
-            best = context.replica.rank(text, question.k)
+            ranking, decision = decided(context.model, text, question)
             context.speed.add(1, time.perf_counter() - began)
-            rankings.append([{"label": label, "score": score} for label, score in best])
+            rankings.append(ranking)
+            decisions.append(decision)
             if len(texts) > 1:
                 await asyncio.sleep(0)  # let others have a turn
         context.metrics.texts.inc(len(texts))
-        return as_json({"rankings": rankings})
+        return as_json({"rankings": rankings, "decisions": decisions})
 
     async def explain(self, question: schemas.ExplainQuestion) -> Response:
         """Say which words of a text vote for a label, how much, and where they stand."""

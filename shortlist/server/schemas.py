@@ -22,6 +22,11 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _number(value: object) -> object:
+    """In JSON 1 is the number 1.0; true is none."""
+    return float(value) if type(value) is int else value
+
+
 Whole = Annotated[int, BeforeValidator(_whole)]
 Text = Annotated[str, AfterValidator(_encodable)]
 LabelName = Annotated[
@@ -30,6 +35,7 @@ LabelName = Annotated[
     AfterValidator(_encodable),
 ]
 Label = str | int | float
+Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
 Span = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
@@ -40,15 +46,27 @@ class Question(BaseModel):
 class RankQuestion(Question):
     text: Text | list[Text] = Field(description="One text, or a list of them.", examples=["wheat exports rose"])
     k: Whole = Field(10, ge=1, le=1000, description="How many labels to give for each text.")
+    coverage: Share | None = Field(
+        None, description="Instead of k labels, as many as it takes to list all true ones, for this share of texts."
+    )
+    min_probability: Share | None = Field(None, description="Leave out labels that are less likely to be right.")
+    precision: Share = Field(0.95, description="Labels are assigned so that this share of them is right.")
 
 
 class ScoredLabel(BaseModel):
     label: Label
     score: float
+    probability: float | None = Field(description="That the label is right; null where that is not known yet.")
+
+
+class Decision(BaseModel):
+    assigned: list[Label] = Field(description="The labels that the model would assign alone.")
+    reason: str | None = Field(description="Why there is none; null where there is one.")
 
 
 class RankAnswer(BaseModel):
     rankings: list[list[ScoredLabel]] = Field(description="For each text its best labels, best first.")
+    decisions: list[Decision] = Field(description="For each text what the model would do alone.")
 
 
 class ExplainQuestion(Question):

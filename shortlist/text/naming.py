@@ -23,6 +23,8 @@ from shortlist.text.weighting import Weighting
 from shortlist.texts import to_codes
 from shortlist.vocabulary import Vocabulary
 
+LEAST_IN_WORDS = 3  # characters: shorter runs stand for words
+
 
 class NamingVectorizer(SavedVectorizer):
     """Base class: knows features by name."""
@@ -86,6 +88,20 @@ class NamingVectorizer(SavedVectorizer):
         for column, start, end in zip(columns.tolist(), starts.tolist(), ends.tolist(), strict=True):
             if column >= 0:
                 found.setdefault(column, []).append((start, end))
+        return found
+
+    @reading
+    def has_known_word(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether any word of each text is known, where its row cannot tell: of runs of characters, some nearly always
+        are. Elsewhere every text counts as known; so it does where words are not kept apart from other features: in
+        hashed columns, and beside runs of one or two characters, as in scripts without spaces.
+        """
+        chosen = self._settings
+        if chosen.hashed is not None or chosen.characters is None or chosen.characters[0] < LEAST_IN_WORDS:
+            return np.ones(len(texts), dtype=bool)
+        words = self._split(texts, chosen.min_length)
+        known = np.append(0, np.cumsum(self.vocabulary_.find(words.hashes) >= 0))
+        found: NDArray[np.bool_] = known[words.indptr[1:]] > known[words.indptr[:-1]]
         return found
 
     @reading

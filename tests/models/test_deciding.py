@@ -336,3 +336,21 @@ def test_probabilities_are_those_of_the_moment_of_ranking(single):
     assert (c.confidence_.probabilities(ranking.scores) != at_once).any()
     for found, expected in ((ranking, at_once), (sent, at_once), (one, at_once[0]), (best, at_once[:, :1])):
         assert found.probabilities.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("characters", [None, (3, 3)])
+def test_a_text_without_a_known_word_is_not_decided(characters):
+    texts, truth = examples(2000)
+    c = sl.Categorizer(text=sl.TextVectorizer(characters=characters)).fit(texts, truth)
+    new = ["w1x w2 1x1", "w1x1 and others", "", "w1x1"]  # of the first one, runs of characters are known
+    assert (len(c.rank(new[0])) > 0) == (characters is not None)
+    if characters is not None:
+        assert c.text_.has_known_word(new).tolist() == [False, True, False, True]
+    reasons = [own.reason for own in c.assign(new, costs=(0, 1))]
+    assert reasons == [Reason.NO_KNOWN_WORD, Reason.ASSIGNED, Reason.NO_KNOWN_WORD, Reason.ASSIGNED]
+
+
+def test_where_rows_or_nothing_can_tell_every_text_counts_as_known():
+    for text in (sl.TextVectorizer(), sl.TextVectorizer(hashed=64), sl.TextVectorizer(characters=(1, 2))):
+        c = sl.Categorizer(text=text).fit(*examples(100))
+        assert c.text_.has_known_word(["zzz", ""]).all()

@@ -32,6 +32,26 @@ def server(folder):
         yield client
 
 
+@pytest.fixture(scope="session")
+def sure_file(tmp_path_factory):
+    """A model that has learned enough to say how sure it is: a thing's first word says what it is, nearly always."""
+    path = tmp_path_factory.mktemp("model") / "sure.shortlist"
+    texts = [f"{('apple', 'bolt')[n % 2]} number{n % 7}" for n in range(1400)]
+    labels = [["fruit", "metal"][(n + (n % 23 == 0)) % 2] for n in range(1400)]
+    sl.Categorizer(text=sl.TextVectorizer()).fit(texts, labels).save(path)
+    return path
+
+
+@pytest.fixture
+def sure(tmp_path, sure_file):
+    """A server on it."""
+    path = tmp_path / "sure"
+    path.mkdir()
+    snapshots.take_base(path, sure_file)
+    with in_thread(path) as client:
+        yield client
+
+
 @pytest.fixture
 def start():
     """start("--state", folder) -> Process; what still runs at the end is killed."""

@@ -26,8 +26,10 @@ def test_rank_is_the_models_ranking(server, model_file):
     texts = ["corn and wheat", "bank", "zzz"]
     answer = server.ask("rank", text=texts, k=2)
     ranking = sl.load(model_file).rank(texts, 2)
-    expected = [[{"label": label, "score": score} for label, score in one] for one in ranking]
-    assert answer == {"rankings": expected}
+    expected = [[{"label": label, "score": score, "probability": None} for label, score in one] for one in ranking]
+    assert answer["rankings"] == expected
+    assert [own["assigned"] for own in answer["decisions"]] == [[], [], []]
+    assert answer["decisions"][2]["reason"] == "no known word"
     assert server.ask("rank", text="corn and wheat", k=2)["rankings"] == expected[:1]
 
 
@@ -342,7 +344,7 @@ def test_failures_inside_tell_nothing_outside(folder, monkeypatch, capsys):
         raise RuntimeError("a secret of the inside")
 
     with in_thread(folder) as server:
-        monkeypatch.setattr(server.replica, "rank", broken)
+        monkeypatch.setattr(server.replica.model, "rank", broken)
         answer = server.post("/v1/rank", json={"text": "wheat"})
         refused(answer, 500, "something went wrong inside the server")
         assert "secret" not in answer.text
@@ -459,3 +461,28 @@ def test_where_the_token_comes_from(tmp_path):
         read_token(file, None)
     with pytest.raises(sl.InputError, match="cannot read the token file"):
         read_token(tmp_path / "nothing", None)
+
+
+def test_a_decision_comes_with_each_ranking(sure, sure_file):
+    texts = ["apple number3", "apple bolt", "nothing of all that"]
+    answer = sure.ask("rank", text=texts, precision=0.9)
+    assert [own["assigned"] for own in answer["decisions"]] == [["fruit"], [], []]
+    assert [own["reason"] for own in answer["decisions"]] == [None, "unlike anything learned", "no known word"]
+    chances = sl.load(sure_file).rank(texts, 10).probabilities
+    assert [one["probability"] for one in answer["rankings"][0]] == chances[0].tolist()
+    assert sure.ask("rank", text="apple number3", precision=1)["decisions"][0]["assigned"] == []
+
+
+def test_lists_are_cut_by_coverage_or_probability(sure):
+    def listed(text, **asked):
+        return [one["label"] for one in sure.ask("rank", text=text, **asked)["rankings"][0]]
+
+    assert listed("apple number3") == ["fruit", "metal"]
+    assert listed("apple number3", coverage=0.9, k=1) == ["fruit"]
+    assert sorted(listed("apple bolt", coverage=0.99)) == ["fruit", "metal"]
+    assert listed("apple number3", min_probability=0.5) == ["fruit"]
+    assert listed("apple number3", min_probability=1) == []
+    for name, value in (("coverage", 1.5), ("precision", -0.1), ("precision", True), ("min_probability", "high")):
+        answer = sure.post("/v1/rank", json={"text": "apple", name: value})
+        assert answer.status_code == 422
+        assert name in answer.json()["error"]

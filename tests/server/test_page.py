@@ -71,6 +71,19 @@ def test_rank_and_explain(visit):
     expect(page.locator("#why-text mark").last).to_have_text("bank")
 
 
+def test_what_it_would_do_alone_is_marked(visit, sure):
+    page = visit(sure.base_url)
+    rank(page, "apple number3", "fruit")
+    expect(page.locator("#decision")).to_have_text("Alone it would assign fruit.")
+    expect(page.locator("#ranking .alone .name")).to_have_text("fruit")
+    expect(page.locator("#ranking .score").first).to_contain_text("%")
+    rank(page, "apple bolt")
+    expect(page.locator("#decision")).to_have_text("It would ask a person: unlike anything learned.")
+    expect(page.locator("#ranking .alone")).to_have_count(0)
+    rank(page, "")
+    expect(page.locator("#decision")).to_be_hidden()
+
+
 def test_correct_undo_and_reload(visit, server):
     page = visit()
     rank(page, "bank holiday in the wheat fields", "money")

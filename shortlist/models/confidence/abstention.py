@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.kernels import Floats, kernel
 
 STRANGE = 0.01  # of the honest examples had a best score as low
 
@@ -24,6 +24,9 @@ class Reason(IntEnum):
         return self.name.lower().replace("_", " ")
 
 
+ASSIGNED, NO_KNOWN_WORD, UNLIKE_ANYTHING_LEARNED, NOTHING_SURE_ENOUGH = (np.uint8(reason) for reason in Reason)
+
+
 def lowest_usual(best_scores: Floats) -> float:
     """The best score below which a text is unlike what was learned: that of one in a hundred honest examples."""
     if best_scores.size * STRANGE < 1.0:
@@ -31,12 +34,17 @@ def lowest_usual(best_scores: Floats) -> float:
     return float(np.sort(best_scores)[int(best_scores.size * STRANGE)])
 
 
-def reasons(scores: Floats, retrieved: Longs, assigned: Longs, lowest: float) -> NDArray[np.uint8]:
-    """Why each ranking (scores n × k, of ``retrieved`` labels each) has nothing ``assigned``, if so."""
-    found = np.full(retrieved.size, Reason.NOTHING_SURE_ENOUGH, dtype=np.uint8)
-    best = scores[:, 0] if scores.shape[1] else np.full(retrieved.size, np.nan)
-    with np.errstate(invalid="ignore"):
-        found[best < lowest] = Reason.UNLIKE_ANYTHING_LEARNED
-    found[retrieved == 0] = Reason.NO_KNOWN_WORD
-    found[assigned > 0] = Reason.ASSIGNED
+@kernel
+def reasons(scores: Floats, assigned: NDArray[np.bool_], lowest: float) -> NDArray[np.uint8]:
+    """Why each ranking (scores float64[n, k], NaN where there is no label) has nothing ``assigned`` (n × k), if so."""
+    n, k = scores.shape
+    found = np.full(n, NOTHING_SURE_ENOUGH, dtype=np.uint8)
+    for i in range(n):
+        if k == 0 or np.isnan(scores[i, 0]):
+            found[i] = NO_KNOWN_WORD
+        elif scores[i, 0] < lowest:
+            found[i] = UNLIKE_ANYTHING_LEARNED
+        for j in range(k):
+            if assigned[i, j]:
+                found[i] = ASSIGNED
     return found

@@ -185,7 +185,7 @@ class Confidence:
         if "lowest" not in self._known:
             seen = self._examples()
             self._known["lowest"] = lowest_usual(seen.scores[seen.ids[:, 0] >= 0, 0].astype(np.float64))
-        return reasons(scores, _retrieved(scores), assigned.sum(axis=1), self._known["lowest"])
+        return reasons(scores, assigned, self._known["lowest"])
 
     def automation(self, precisions: list[float]) -> list[Automation]:
         """What deciding alone above a threshold would have brought on the honest examples, for each precision."""

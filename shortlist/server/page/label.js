@@ -5,6 +5,7 @@ import { ask, bar, byId, guarded, icon, later, make } from "./api.js";
 const SHOWN = 10;
 const text = byId("text");
 let ranking = [];
+let decision = null; // what the model would do alone
 let picked = null; // the label whose votes are shown
 let ranked = null; // aborts the ranking on its way
 const right = new Map(); // label -> whether it is new
@@ -74,12 +75,14 @@ async function rank() {
   ranked = new AbortController();
   if (!text.value.trim()) {
     ranking = [];
+    decision = null;
     draw("Labels appear here, best first. Choose one to see which words voted for it.");
     return;
   }
   const began = performance.now();
   const answer = await ask("v1/rank", { text: text.value, k: SHOWN }, ranked.signal);
   ranking = answer.rankings[0];
+  decision = answer.decisions[0];
   byId("ranking-note").textContent = ranking.length ? `in ${(performance.now() - began).toFixed(0)} ms` : "";
   draw("The model knows none of these words yet. Add the right labels and it will.");
 }
@@ -88,6 +91,7 @@ function draw(nothing) {
   const focused = document.activeElement?.dataset?.label;
   const most = ranking.length ? ranking[0].score : 1;
   byId("ranking").replaceChildren(...ranking.map((one) => row(one, one.score / most)));
+  drawDecision();
   byId("nothing").textContent = nothing;
   byId("nothing").hidden = ranking.length > 0;
   if (!ranking.length) byId("ranking-note").textContent = "";
@@ -96,10 +100,23 @@ function draw(nothing) {
   guarded(explain)();
 }
 
-function row({ label, score }, share) {
+function drawDecision() {
+  const known = ranking.length > 0 && ranking[0].probability !== null; // or it knows too little of itself to decide
+  const alone = known && decision.assigned.length > 0;
+  byId("decision").hidden = !known;
+  byId("decision").className = alone ? "alone" : "";
+  byId("decision").textContent = !known ? "" : alone
+    ? `Alone it would assign ${decision.assigned.join(", ")}.`
+    : `It would ask a person: ${decision.reason}.`;
+}
+
+function row({ label, score, probability }, share) {
   const name = String(label);
-  const pick = make("button", { className: "pick", type: "button", ariaPressed: String(name === picked) },
-    bar(share), make("span", { className: "name", textContent: name }), make("span", { className: "score", textContent: score.toFixed(3) }));
+  const alone = decision.assigned.includes(label);
+  const sure = probability === null ? score.toFixed(3) : `${(100 * probability).toFixed(0)} %`;
+  const pick = make("button", { className: alone ? "pick alone" : "pick", type: "button", ariaPressed: String(name === picked) },
+    bar(probability ?? share), make("span", { className: "name", textContent: name }),
+    make("span", { className: "score", textContent: sure, title: `score ${score.toFixed(3)}` }));
   pick.dataset.label = name;
   pick.addEventListener("click", () => { picked = picked === name ? null : name; marks(); guarded(explain)(); });
   const yes = make("button", { className: "mark yes", type: "button", ariaLabel: `${name} is right`, title: "Right (+)" }, icon("yes"));
