@@ -33,8 +33,9 @@ def reproduce(
 ) -> None:
     """Run the papers' experiments on public data and put the results beside the published ones.
 
-    Writes `results.html` (one page, with figures), `results.md` and `results.json`. A run that was stopped goes on
-    where it was. Data sets do not come with shortlist; where one is missing, the message says where it can be had.
+    Writes `results.html` (one page, with figures), `results.md`, `results.json`, and `coverage.md`, which tells what of
+    the papers is where, and whether it was met. A run that was stopped goes on where it was. Data sets do not come with
+    shortlist; where one is missing, the message says where it can be had.
     """
     from shortlist.experiments import catalogue
 
@@ -65,7 +66,7 @@ def reproduce(
     else:
         for section in report.sections:
             _print(section)
-        say(f"the page is {out / 'results.html'}; also results.md and results.json")
+        say(f"the page is {out / 'results.html'}; also results.md, results.json and coverage.md")
     for one in outcomes:
         if one.failures:
             jobs = f"{len(one.failures)} of {len(one.failures) + len(one.results)} jobs of {one.experiment.name}"
@@ -222,11 +223,13 @@ def _processor() -> str:
 def _write(report: Report, out: Path) -> None:
     import json
 
+    from shortlist.report.coverage import to_coverage
     from shortlist.report.markdown import to_markdown
     from shortlist.report.numbers import plain
     from shortlist.report.page import to_html
 
     pages = {
+        "coverage.md": to_coverage(report),
         "results.json": json.dumps(plain(report), ensure_ascii=False, indent=1),
         "results.md": to_markdown(report),
         "results.html": to_html(report),
@@ -241,7 +244,8 @@ def _write(report: Report, out: Path) -> None:
 
 def _print(section: Section) -> None:
     from shortlist.experiments.experiment import Table
-    from shortlist.report.numbers import explained, in_two, in_words
+    from shortlist.report.marks import sentences
+    from shortlist.report.numbers import explained, in_two, in_words, points
 
     print(f"\n{section.name}: {section.title} ({in_words(section.seconds)} of processor time)")
     if section.stands_in:
@@ -250,4 +254,8 @@ def _print(section: Section) -> None:
         if isinstance(one, Table):
             rows = [[name, *(in_two(cells.get(c)) for c in one.columns)] for name, cells in one.rows.items()]
             print_table(one.title, ["", *one.columns], rows)
-            print(f"{explained(one)}\n")
+        else:
+            head, rows = points(one)
+            print_table(one.title, head, rows)
+        said = explained(one) if isinstance(one, Table) else one.note
+        print("\n".join([*filter(None, (said, *sentences(one, section.stands_in))), ""]))

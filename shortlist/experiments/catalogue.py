@@ -8,19 +8,24 @@ from shortlist.errors import InputError
 from shortlist.experiments import (
     documents,
     index_ablations,
+    index_boolean,
     index_comparison,
     index_leakage,
+    index_older,
+    index_properties,
     index_updates,
-    ratings,
+    rating_tables,
+    topic_extensions,
     topics,
 )
 from shortlist.experiments.experiment import Experiment
 
 PAPERS = [
-    topics.EXPERIMENTS,
-    ratings.EXPERIMENTS,
+    topics.EXPERIMENTS, topic_extensions.EXPERIMENTS,
+    rating_tables.EXPERIMENTS,
     documents.EXPERIMENTS,
-    index_comparison.EXPERIMENTS, index_ablations.EXPERIMENTS, index_leakage.EXPERIMENTS, index_updates.EXPERIMENTS,
+    index_comparison.EXPERIMENTS, index_ablations.EXPERIMENTS, index_leakage.EXPERIMENTS, index_boolean.EXPERIMENTS,
+    index_older.EXPERIMENTS, index_properties.EXPERIMENTS, index_updates.EXPERIMENTS,
 ]  # fmt: skip
 CATALOGUE: dict[str, Experiment] = {one.name: one for experiments in PAPERS for one in experiments}
 

@@ -21,6 +21,7 @@ STOPPED = {"stem": True, "stop": True}
 INDEXES: dict[str, dict[str, bool]] = {"plain": {}, "stemmed": {"stem": True}, "stopped": STOPPED}
 FIELDS = {"title": ("title", STOPPED), "body": ("body", STOPPED), "body plain": ("body", {})}  # of an abstract
 POOL = {"cranfield": 100, "wt10g": 1000}  # documents that each base function contributes for a query
+LOWEST_RETRIEVED = 0.95  # below the first document of a topic
 TOPICS = {"trec9": range(451, 501), "trec10": range(501, 551)}  # of the Web Tracks on WT10g
 
 
@@ -127,8 +128,8 @@ def _cranqrel(folder: Path, n_questions: int) -> list[set[int]]:
 def submissions(folder: Path) -> Judged:
     """The runs submitted to a track of TREC as base functions, on the judged documents that some run retrieved.
 
-    A document that a run did not retrieve stands below all that it did, by a twentieth of the range of its scores.
-    Documents judged 1 (relevant) and 2 (highly relevant) count as relevant.
+    A run's scores are scaled to [0.05, 1] within each topic; a document that it did not retrieve has 0. Documents
+    judged 1 (relevant) and 2 (highly relevant) count as relevant.
     """
     grades: dict[tuple[str, str], float] = {}
     for batch in read(folder / "robust03_qrels.txt", format="qrels"):
@@ -142,17 +143,24 @@ def submissions(folder: Path) -> Judged:
             scored = zip(zip(batch.query or (), batch.ids or (), strict=True), batch.scores.tolist(), strict=True)
             own |= {pair: score for pair, score in scored if pair in grades}
     pairs = sorted(set().union(*runs.values()))
-    scores = np.column_stack([_of_run(own, pairs) for own in runs.values()])
     relevance = np.array([float(grades[pair] > 0) for pair in pairs])
     _, query = np.unique([topic for topic, _ in pairs], return_inverse=True)
+    scores = np.column_stack([_of_run(own, pairs, query) for own in runs.values()])
     return Judged.with_relevant(scores, relevance, query, list(runs), np.zeros(query.max() + 1, dtype=np.int64))
 
 
-def _of_run(own: dict[tuple[str, str], float], pairs: list[tuple[str, str]]) -> Floats:
-    """A run's scores of these pairs of topic and document, those it did not retrieve below all others."""
-    least, greatest = min(own.values()), max(own.values())
-    below = least - 0.05 * (greatest - least)
-    return np.array([own.get(pair, below) for pair in pairs])
+def _of_run(own: dict[tuple[str, str], float], pairs: list[tuple[str, str]], query: Longs) -> Floats:
+    """A run's scores of these pairs of topic and document, scaled within each topic."""
+    scores = np.array([own.get(pair, np.nan) for pair in pairs])
+    known = np.flatnonzero(~np.isnan(scores))
+    least, greatest = np.full(query.max() + 1, np.inf), np.full(query.max() + 1, -np.inf)
+    np.minimum.at(least, query[known], scores[known])
+    np.maximum.at(greatest, query[known], scores[known])
+    topic = query[known]
+    width = np.where(greatest > least, greatest - least, 1.0)[topic]
+    scaled = np.zeros(len(pairs))
+    scaled[known] = 1.0 - LOWEST_RETRIEVED * (greatest[topic] - scores[known]) / width
+    return scaled
 
 
 def web_track(folder: Path, track: str, pool: int = POOL["wt10g"]) -> Judged:

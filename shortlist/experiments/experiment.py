@@ -8,13 +8,14 @@ results are JSON, so that a run that was stopped can go on, and any number of wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+CLOSE = 0.01  # of a published number: what its last digit does not tell
 Job = dict[str, Any]
 Result = dict[str, Any]
 Jobs = Callable[[bool], list[Job]]
@@ -50,12 +51,16 @@ class Claim:
     why: str = ""  # said only where it does not hold
 
     @classmethod
-    def near(cls, place: str, what: str, cells: Sequence[Cell | str], within: float, why: str = "") -> Claim:
-        """That numbers come within so much of the published ones, where there are any."""
-        both = [(cell.ours, cell.published) for cell in cells if isinstance(cell, Cell)]
-        apart = [abs(ours - theirs) for ours, theirs in both if ours is not None and theirs is not None]
-        says = f"{what} within {within:g} of the published: at most {max(apart, default=0):.3g} apart"
-        return cls(place, says, max(apart, default=0) <= within, why)
+    def close(cls, place: str, what: str, cells: Mapping[str, Cell | str | None], why: str = "") -> Claim:
+        """That numbers by name come as close to the published ones as two spreads of ours, or 1 % of them."""
+        far = []
+        for name, cell in cells.items():
+            if isinstance(cell, Cell) and cell.ours is not None and cell.published is not None:
+                near = max(2 * (cell.spread or 0.0), CLOSE * abs(cell.published))
+                if abs(cell.ours - cell.published) > near:
+                    far.append(f"{name} {cell.ours:.3g} for {cell.published:.3g}")
+        says = f"{what} as close as two spreads or 1 % to the published"
+        return cls(place, says + f" ({', '.join(far)})" * bool(far), not far, why)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ LabelArray = NDArray[np.object_]  # of label lists
 RowsAndLabels: TypeAlias = tuple[csr_array, LabelArray]
 
 FINNA_LINES = 100_000
+RARE_CONTEXT = 6  # rows of Jane Austen's that a context must have to be a feature
 HELD_OUT = {"newsgroups": 0.2}  # 0.1 for all others
 STAND_INS = {
     "industry": "The Industry Sector pages are not offered any more. The documents of the RCV1 subset with one lowest "
@@ -105,9 +106,15 @@ TREES = {"rcv1": rcv1.tree, "newsgroups": tree_of_dots}
 
 
 def austen(data: Path) -> RowsAndLabels:
+    """The words of six novels, each with its contexts but for those seen fewer than ``RARE_CONTEXT`` times."""
     texts, _ = _texts(data / "austen", format="books")
     X, words, _ = word_contexts(texts, "runs")
-    return X, label_array([[word] for word in words])
+    return without_rare(X, RARE_CONTEXT), label_array([[word] for word in words])
+
+
+def without_rare(X: csr_array, least: int) -> csr_array:
+    """Without the columns that fewer than ``least`` rows have."""
+    return X[:, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= least)]
 
 
 def finna(data: Path) -> RowsAndLabels:

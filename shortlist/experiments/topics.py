@@ -30,10 +30,11 @@ from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron
 from shortlist.experiments import rcv1
 from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
 from shortlist.experiments.rcv1 import Corpus
+from shortlist.experiments.topic_claims import of_bars, of_curves, of_graph, of_tables
 from shortlist.inputs import read
 from shortlist.measures.curves import precision_recall
 from shortlist.measures.evaluation import evaluate
-from shortlist.measures.positions import place_labels
+from shortlist.measures.positions import Positions, place_labels
 from shortlist.measures.registry import measure
 from shortlist.text.vectorizer import TextVectorizer
 
@@ -133,21 +134,29 @@ def run(data: Path, job: Job) -> Result:
     if job["learner"] is None:
         counts = Counter(len(own) for own in corpus.topics)
         return {"topics_per_document": [counts[n] for n in range(max(counts) + 1)], "topics": len(corpus.names)}
-    train, test, X, X_test = _rows(data, job["corpus"], job["trial"])
     learner = LEARNERS[job["learner"]]()
-    learner.partial_fit(X, [corpus.topics[i] for i in train], classes=corpus.names)
+    measures, positions, terms = learned(data, job["corpus"], job["trial"], learner, corpus)
+    result: Result = {
+        "measures": measures, "graph": [curve.tolist() for curve in precision_recall(positions)], "terms": terms,
+    }  # fmt: skip
+    if job["learner"] != "Rocchio":
+        result["online"] = {name: values.tolist() for name, values in learner.cumulative_loss_.items()}
+    return result
+
+
+def learned(
+    data: Path, name: str, trial: int, learner: CategoryLearner, corpus: Corpus, some: int | None = None
+) -> tuple[dict[str, float], Positions, int]:
+    """Learn from the training documents of a trial, or the first ``some``: the measures, the places of the true topics
+    in the rankings of the test documents, and how many terms were selected."""
+    train, test, X, X_test = _rows(data, name, trial)
+    learner.partial_fit(X[:some], [corpus.topics[i] for i in train[:some]], classes=corpus.names)
     truth = learner.label_numbers([corpus.topics[i] for i in test])
     n_labels = len(corpus.names)
     ranking = learner.rank(X_test, k=n_labels)
     found = evaluate(ranking, truth, MEASURES.values(), n_labels=n_labels, resamples=0)
-    result: Result = {
-        "measures": {title: found[name] * (100 if "×100" in title else 1) for title, name in MEASURES.items()},
-        "graph": [curve.tolist() for curve in precision_recall(place_labels(ranking, truth, n_labels))],
-        "terms": X.shape[1],
-    }
-    if job["learner"] != "Rocchio":
-        result["online"] = {name: values.tolist() for name, values in learner.cumulative_loss_.items()}
-    return result
+    measures = {title: found[name] * (100 if "×100" in title else 1) for title, name in MEASURES.items()}
+    return measures, place_labels(ranking, truth, n_labels), X.shape[1]
 
 
 @functools.lru_cache(1)
@@ -194,20 +203,25 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
             rows[name][title] = Cell.of(values, theirs)
     best = [f"{title} {_best(by_learner, title)}" for title in MEASURES]
     note += f" Best here: {', '.join(best)}. {IN_WORDS}"
-    shares = Curve([float(n) for n in range(len(counts))], [count / sum(counts) for count in counts])
+    shares = Curve([float(n) for n in range(1, len(counts))], [count / sum(counts) for count in counts[1:]])
+    title = "Tables 1 and 2" if corpus == "reuters" else "Tables 3 and 4"
     shown: list[Table | Figure] = [
-        Table("Tables 1 and 2" if corpus == "reuters" else "Tables 3 and 4", list(MEASURES), rows, note),
-        Figure("Figure 3: topics of a document", "topics", "share of the documents", {corpus: shares}, bars=True),
-    ]
+        Table(title, list(MEASURES), rows, note, of_tables(corpus, rows)),
+        Figure("Figure 3: topics of a document", "topics", "share of the documents", {corpus: shares}, bars=True,
+               claims=of_bars(corpus, shares)),
+    ]  # fmt: skip
     for loss in ("loss1", "loss2", "loss3"):
         curves = {
             name: _mean_curve([(result["online"]["seen"], result["online"][loss]) for result in results])
             for name, results in by_learner.items() if name != "Rocchio"
         }  # fmt: skip
-        title = f"Figure {'4' if corpus == 'reuters' else '5'}: {loss} while learning, averaged over rounds"
-        shown.append(Figure(title, "documents seen", loss, curves, log_x=True, log_y=loss != "loss1"))
+        place = "figure 4" if corpus == "reuters" else "figure 5"
+        title = f"{place.capitalize()}: {loss} while learning, averaged over rounds"
+        claims = of_curves(place, loss, curves)
+        shown.append(Figure(title, "documents seen", loss, curves, log_x=True, log_y=loss != "loss1", claims=claims))
     graphs = {name: _mean_curve([result["graph"] for result in results]) for name, results in by_learner.items()}
-    return [*shown, Figure("Figure 6: precision and recall", "recall", "precision", graphs)]
+    claims = of_graph(graphs)
+    return [*shown, Figure("Figure 6: precision and recall", "recall", "precision", graphs, claims=claims)]
 
 
 def _best(by_learner: dict[str, list[Result]], title: str) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shortlist.experiments.experiment import Curve, Figure, Table
-from shortlist.report.numbers import Report, Section, in_one, in_words, legend, number
-
-POINTS = 8  # of a curve
+from shortlist.experiments.experiment import Figure, Table
+from shortlist.report.marks import sentences
+from shortlist.report.numbers import Report, Section, in_one, in_words, legend, points
 
 
 def to_markdown(report: Report) -> str:
@@ -31,6 +30,9 @@ def _section(section: Section) -> Iterator[str]:
     for one in section.shown:
         yield ""
         yield from _table(one) if isinstance(one, Table) else _figure(one)
+        for sentence in sentences(one, section.stands_in):
+            yield ""
+            yield sentence
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -49,23 +51,14 @@ def _figure(figure: Figure) -> Iterator[str]:
     """A table with a row for each curve: its y at some x that all curves have."""
     yield f"### {_cell(figure.title)}"
     yield ""
-    x = sorted(set.intersection(*(set(curve.x) for curve in figure.curves.values()))) if figure.curves else []
-    if x:
-        some = [x[round(i * (len(x) - 1) / (min(POINTS, len(x)) - 1 or 1))] for i in range(min(POINTS, len(x)))]
-        yield _row([f"{figure.y} at {figure.x}", *(f"{one:,g}" for one in some)])
-        yield "|---" * (len(some) + 1) + "|"
-        for name, curve in figure.curves.items():
-            yield _row([name, *(_at(curve, one) for one in some)])
+    head, rows = points(figure)
+    if rows:
+        yield _row(head)
+        yield "|---" * len(head) + "|"
+        yield from map(_row, rows)
     if figure.note:
         yield ""
         yield figure.note
-
-
-def _at(curve: Curve, x: float) -> str:
-    place = curve.x.index(x)
-    if curve.low is None or curve.high is None:
-        return number(curve.y[place])
-    return f"{number(curve.y[place])} [{number(curve.low[place])}, {number(curve.high[place])}]"
 
 
 def _row(cells: list[str]) -> str:

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from shortlist.experiments.experiment import Cell, Figure, Table
+from shortlist.experiments.experiment import Cell, Curve, Figure, Table
 
+POINTS = 8  # of a curve
 LEGEND = "ours ± spread (published, difference)"
 
 
@@ -88,6 +89,24 @@ def legend(table: Table) -> str:
     if not published:
         return "ours ± spread" if spread else ""
     return LEGEND if spread else LEGEND.replace(" ± spread", "")
+
+
+def points(figure: Figure) -> tuple[list[str], list[list[str]]]:
+    """A figure as a table: a row for each curve, its y at some x; bars are few, and all of theirs are shown."""
+    x = sorted(set.intersection(*(set(curve.x) for curve in figure.curves.values()))) if figure.curves else []
+    if not x:
+        return [], []
+    n = len(x) if figure.bars else min(POINTS, len(x))
+    some = [x[round(i * (len(x) - 1) / (n - 1 or 1))] for i in range(n)]
+    head = [f"{figure.y} at {figure.x}", *(f"{one:,g}" for one in some)]
+    return head, [[name, *(_at(curve, one) for one in some)] for name, curve in figure.curves.items()]
+
+
+def _at(curve: Curve, x: float) -> str:
+    place = curve.x.index(x)
+    if curve.low is None or curve.high is None:
+        return number(curve.y[place])
+    return f"{number(curve.y[place])} [{number(curve.low[place])}, {number(curve.high[place])}]"
 
 
 def in_words(seconds: float) -> str:

@@ -7,6 +7,7 @@ from html import escape
 
 from shortlist.experiments.experiment import Figure, Table
 from shortlist.report.figures import to_svg
+from shortlist.report.marks import sentences
 from shortlist.report.numbers import Report, Section, explained, in_words, parts
 
 CSS = """
@@ -61,6 +62,8 @@ def _section(section: Section) -> Iterator[str]:
         yield f'<p class="instead"><b>Not the paper’s data.</b> {escape(section.stands_in)}</p>'
     for one in section.shown:
         yield from _table(one) if isinstance(one, Table) else _figure(one)
+        for sentence in sentences(one, section.stands_in):
+            yield f'<p class="faint">{escape(sentence)}</p>'
     yield "</section>"
 
 

@@ -46,7 +46,7 @@ seeds, parts = st.integers(0, 10**6), st.sampled_from([1, 3, 40])
 
 
 @settings(max_examples=60)
-@given(seeds, parts, st.sampled_from([1, 2, 3]), st.sampled_from([0.0, 0.3]))
+@given(seeds, parts, st.sampled_from([1, 2, 3, "AP"]), st.sampled_from([0.0, 0.3]))
 def test_mmp_and_twin_agree(seed, parts, loss, margin):
     X, Y = stream_of(seed)
     learner, twin = MMP(loss, margin=margin), SlowMMP(7, loss, margin=margin)
@@ -159,6 +159,27 @@ def test_mistakes_stay_within_the_bound(seed, k, loss):
         learner.partial_fit(X, Y, classes=range(k))
     assert learner._total_losses[loss - 1] <= bound(loss, k, R2, gamma)
     assert learner._total_losses[loss - 1] > 0
+
+
+@settings(max_examples=10)
+@given(seeds, st.sampled_from([2, 3, 5]))
+def test_average_precision_lost_stays_within_the_bound(seed, k):
+    """Σ (1 − AP) ≤ 2R²/γ² of the learner that moves by it; the twin counts what it loses, ties as errors."""
+
+    class Counting(SlowMMP):
+        total = 0.0
+
+        def move(self, x, y, E):
+            self.total += self.precision_lost(y, E)
+            super().move(x, y, E)
+
+    X, Y, R2, gamma = separable(seed, k)
+    learner = Counting(8, "AP", labels=range(k))
+    for _ in range(20):
+        for x, y in zip(X, Y, strict=True):
+            learner.learn(x, y)
+            learner.history.clear()
+    assert 0 < learner.total <= bound(1, k, R2, gamma)
 
 
 @pytest.mark.parametrize("loss", [1, 2, 3])

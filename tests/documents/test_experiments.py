@@ -100,7 +100,7 @@ def test_the_best_base_function_is_kept_from_the_learners_where_the_paper_does_s
 
 
 def test_runs_of_trec_as_base_functions(tmp_path):
-    """Judged documents that some run retrieved; what a run did not retrieve stands below all that it did."""
+    """Judged documents that some run retrieved, scaled within their topic; what a run did not retrieve has 0."""
     (tmp_path / "runs").mkdir()
     (tmp_path / "robust03_qrels.txt").write_text("7 0 a 1\n7 0 b 0\n7 0 c 2\n7 0 d 0\n8 0 a 0\n9 0 a 1\n9 0 b 0\n")
     (tmp_path / "runs" / "input.one").write_text("7 Q0 a 1 5.0 x\n7 Q0 z 2 4.0 x\n7 Q0 b 3 3.0 x\n9 Q0 b 1 9 x\n")
@@ -110,8 +110,8 @@ def test_runs_of_trec_as_base_functions(tmp_path):
     assert data.names == ["one", "two"]
     assert data.query.tolist() == [0, 0, 0, 1, 1]  # topic 8 has nothing relevant, document d was never retrieved
     assert data.relevance.tolist() == [1, 0, 1, 1, 0]
-    assert data.scores[:, 0].tolist() == pytest.approx([5, 3, 3 - 0.3, 3 - 0.3, 9])
-    assert data.scores[:, 1].tolist() == pytest.approx([-4.1, -4.1, -2, -4, -4.1])
+    assert data.scores[:, 0].tolist() == pytest.approx([1, 0.05, 0, 0, 1])
+    assert data.scores[:, 1].tolist() == pytest.approx([0, 0, 1, 1, 0])
 
 
 def test_learning_from_bins_beats_each_function_alone(made_up):

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from shortlist.experiments import index_comparison, index_leakage
+from shortlist import FeatureFocus
+from shortlist.experiments import index_ablations as ablations
+from shortlist.experiments import index_boolean, index_comparison, index_leakage, index_older, index_properties
 from shortlist.experiments.experiment import Cell
 from shortlist.experiments.index_ablations import ABLATIONS, ablation_jobs, ablation_show, directions
 from shortlist.experiments.index_leakage import CASES, FINNA, RCV1
+
+DATA = dict.fromkeys(("instances", "features", "classes", "active", "labels"), 7)
 
 
 def rows(**cells):
@@ -27,7 +31,7 @@ def test_a_direction_that_is_not_the_published_one_is_told():
 
 
 def test_the_ablations_of_a_quick_run_are_shown():
-    done = [(job, {"R1": [0.8, 0.9]}) for job in ablation_jobs(quick=True)]
+    done = [(job, {"R1": [0.8, 0.9], "seconds": 0.1}) for job in ablation_jobs(quick=True)]
     (table,) = ablation_show(done)
     assert list(table.rows) == list(ABLATIONS)
     assert table.rows["default"]["best at"] == "δ=0.5, pass 2"
@@ -37,8 +41,7 @@ def test_the_ablations_of_a_quick_run_are_shown():
 
 
 def test_a_quick_comparison_leaves_out_the_slowest():
-    done = [(job, {"R1": 0.8, "data": dict.fromkeys(("instances", "features", "classes", "active", "labels"), 7)})
-            for job in index_comparison.jobs("newsgroups", quick=True)]  # fmt: skip
+    done = [(job, {"R1": 0.8, "R5": 0.9, "HR": 1.1, "data": DATA}) for job in index_comparison.jobs("newsgroups", True)]
     (table,) = index_comparison.show(done)
     assert "SVM C=1" in table.rows
     assert "committee" not in table.rows
@@ -95,3 +98,99 @@ def test_what_is_changed_about_the_documents():
     more, _ = index_leakage.empty_words(X, Y)
     assert (more[:, :30] != X).nnz == 0
     assert more[:, 30:].nnz == round(0.7 * 60 * 200)
+    _, labels = index_leakage.sets_as_classes(X, Y)
+    assert {len(own) for own in labels} == {1}
+    assert len({own[0] for own in labels}) == 12
+
+
+def test_sign_tests_pair_the_splits():
+    """Ten splits: 9 or 10 wins are significant."""
+
+    def done(method, R1):
+        return [({"table": "newsgroups", "method": method, "trial": n}, {"R1": r, "R5": 0.9, "HR": 1.1, "data": DATA})
+                for n, r in enumerate(R1)]  # fmt: skip
+
+    ours, other = index_comparison.PAIRED["newsgroups"]
+    first = done("FF δ=0, 1 pass", [0.7] * 10)
+    behind = [*first, *done(ours, [0.8] * 10), *done(other, [0.9] * 9 + [0.7])]
+    (table,) = index_comparison.show(behind)
+    assert "R1 1 wins, 9 losses, p 0.021" in table.note
+    (claim,) = (one for one in table.claims if one.place == "sign tests")
+    assert not claim.holds
+    level = [*first, *done(ours, [0.8] * 10), *done(other, [0.9] * 5 + [0.7] * 5)]
+    (claim,) = (one for one in index_comparison.show(level)[0].claims if one.place == "sign tests")
+    assert claim.holds
+    assert "at least 3.64" in table.note  # the misprint
+
+
+def test_the_best_p_min_of_a_tree_is_taken_on_the_test_rows(monkeypatch):
+    random = np.random.default_rng(0)
+    X = csr_array(random.random((60, 6)))
+    Y = np.empty(60, dtype=object)
+    Y[:] = [[f"{'ab'[i % 2]}.{i % 4}"] for i in range(60)]
+    monkeypatch.setattr(index_comparison, "load", lambda data, name: (X, Y))
+    monkeypatch.setitem(index_comparison.TREES, "rcv1", lambda labels: [(one, one[0]) for one in labels])
+    found = index_comparison.run(None, {"set": "rcv1", "method": "top-down SVM, 0 trials", "trial": 0})
+    assert found["p_min"] in index_comparison.P_MIN
+    assert found["edges"] > 0
+
+
+@pytest.fixture
+def focus():
+    """Feature 0 goes with a alone, feature 1 with everything, and loses the weight of most classes."""
+    labels = [[f"c{i % 50}"] for i in range(500)] + [["a"]] * 100
+    X = np.zeros((600, 2))
+    X[:500, 1] = 1
+    X[500:, 0] = 1
+    return FeatureFocus(0.05, margin=1e9, random_state=None).fit(X, labels)
+
+
+def test_strong_connections_and_leaks_are_counted(focus):
+    assert focus.strongest("a", 5) == [(0, 1.0)]
+    (worst, lost), *_ = focus.leaks(2)
+    assert worst == 1
+    assert lost > 0.75
+    found = index_properties.connections(focus, 2)
+    assert (found["strong"], found["strong and rated"]) == (1, 1)
+    assert (found["leaky"], found["seen ten times"]) == (1, 2)
+
+
+def test_indegrees_count_edges_that_vote():
+    X = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0], [1, 0, 0]])
+    focus = FeatureFocus(0.0, max_edges=1, margin=1e9, rare=0, random_state=None).fit(X, ["a", "b", "a", "b"])
+    assert focus.classes_.tolist() == ["a", "b"]
+    assert index_properties.indegree(focus).tolist() == [2, 1]  # feature 0 votes for its first edge alone
+    Y = np.empty(1, dtype=object)
+    Y[:] = [["b"]]
+    found = index_properties.indegrees(focus, X[1:2], Y)
+    assert found["true"] == 1
+    assert found["uniform"] == 1.5
+
+
+def test_max_f1_of_a_ranking_of_documents():
+    Y = np.empty(4, dtype=object)
+    Y[:] = [["a"], ["a"], ["b"], ["b"]]
+    scores = np.array([[4, 1], [3, 2], [2, 3], [1, 4.0]])
+    assert index_properties.max_f1(scores, ["a", "b", "unseen"], Y) == 1.0
+    assert index_properties.max_f1(-scores, ["a", "b"], Y) == pytest.approx(2 / 3)
+
+
+def test_the_other_tables_of_paper_004_claim_what_they_show():
+    older = [(job, {"R1": [0.6, 0.7] if job["tolerance"] else [0.8]}) for job in index_older.jobs(False)]
+    (table,) = index_older.show(older)
+    assert all(claim.holds for claim in table.claims)
+    assert table.rows["industry, t_tol = 20, classifiers"]["pass"] == "2"
+    boolean = [(job, {"R1": [0.5 if job["kind"] == "IND" else 0.6 if job["kind"] == "boolean" else 0.7], "p_ind": 0.1})
+               for job in index_boolean.jobs(False)]  # fmt: skip
+    (table,) = index_boolean.show(boolean)
+    held = {claim.says.partition(" (")[0]: claim.holds for claim in table.claims}
+    assert held["rcv1: the best Boolean FF is ahead of IND"]
+    assert not held["rcv1: without dropping edges IND is worse"]
+    jobs = ablations.passes_jobs(True)
+    passes = [(job, {"test": [0.5 + job["margin"] / 10] * 2, "train": [0.9] * 2}) for job in jobs]
+    figures = ablations.passes_show(passes)
+    assert [claim.holds for one in figures for claim in one.claims] == [False, True, True, True, False]
+    degree = [(job, {"R1": 0.5, "edges": 10 * job["max_edges"], "d": 1.0}) for job in ablations.degree_jobs(True)]
+    _, table = ablations.degree_show(degree)
+    assert table.rows["rcv1, d_max = 3"]["edges"].published == 80e3
+    assert all(claim.holds for claim in table.claims)

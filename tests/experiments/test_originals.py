@@ -47,7 +47,8 @@ def test_eachmovie(data, tmp_path, place):
     matrix, highest = rating_data.films(folder, "eachmovie")
     assert (highest, matrix.shape, set(np.unique(matrix).tolist())) == (6, (6, 260), set(range(7)))
     small = [job | {"end": 2} for job in one.jobs(True)]
-    online, _, batch, *_ = shown(one, folder, small)
+    online, _, shifted, _, batch, *_ = shown(one, folder, small)
+    assert shifted.title.endswith("ratings, shifted by a constant")
     assert isinstance(online, Table)
     assert online.title == "Figure 3, middle: viewers with more than 200 ratings"
     for name in ("PRank", "WH", "MCP"):
@@ -118,7 +119,7 @@ def test_wt10g(data, tmp_path):
     judged = web_track(folder / "wt10g", "trec9")
     assert (len(judged.names), judged.fold.size, judged.relevance.sum()) == (15, 18, 36)
     assert {job["set"] for job in one.jobs(True)} == {"trec9", "trec10"}
-    (table,) = shown(one, folder, [{"set": "trec9", "trial": 0}])
+    table, _ = shown(one, folder, [{"set": "trec9", "trial": 0}])
     assert table.title.endswith("queries of TREC 9 (tables 6 and 9)")
     assert table.rows["SVM-map"]["MAP"].published == 0.242
     assert table.rows["SVM-map"]["MAP"].ours > 0.8  # the pages about a topic stand before the one that mentions it

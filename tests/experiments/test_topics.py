@@ -42,14 +42,18 @@ def test_tables_and_figures_are_made_of_all_trials():
     for corpus, published in (("reuters", 15.71), ("rcv1", 38.86)):
         table, *figures = topics.show(list(made_up_results(corpus)))
         assert isinstance(table, Table)
-        assert table.rows["Perceptron"]["loss1×100"] == Cell(pytest.approx(1.2), pytest.approx(0.02**0.5), published)
+        assert table.rows["Perceptron"]["loss1×100"] == Cell(pytest.approx(1.2), pytest.approx(0.025**0.5), published)
         assert table.rows["MMP loss1"]["loss1×100"].published is None
         assert "Best here: loss1×100 Rocchio, " in table.note  # the least loss
         assert "AvgP MMP loss3" in table.note  # the most precision
         assert [len(figure.curves) for figure in figures] == [1, 4, 4, 4, 5]
         assert all(isinstance(figure, Figure) for figure in figures)
         assert figures[0].bars
-        assert figures[0].curves[corpus].y == [0, 0.75, 0.25]
+        assert (figures[0].curves[corpus].x, figures[0].curves[corpus].y) == ([1, 2], [0.75, 0.25])
+        claims = {claim.says: claim for one in (table, *figures) for claim in one.claims}
+        assert not claims["MMP loss1 is best by OneErr×100"].holds  # Rocchio is
+        assert claims["Rocchio has the lowest average precision"].holds
+        assert not claims["the Perceptron has the worst coverage"].holds
         assert all(figure.log_x for figure in figures[1:4])
 
 

@@ -24,6 +24,7 @@ from shortlist.measures import (
     sign_test,
     wilcoxon,
 )
+from shortlist.measures.losses import document_margins
 from shortlist.ranking import Ranking
 
 # Five labels a..e. Row 0 is ranked a b c d e, all of them; rows 1 and 2 retrieve three; row 3 has no true label.
@@ -278,3 +279,10 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         low, high = evaluate(ranking, [["true"]] * 60, ["R1"], resamples=200).intervals["R1"]
         held += low <= 0.4 <= high
     assert 88 <= held <= 99
+
+
+def test_the_margin_of_a_document():
+    """Figure 1 of paper 001: positive where the ranking is perfect, 0 for a tie, negative otherwise."""
+    scores = [[5, 4, 1, 0], [5, 4, 4, 0], [5, 1, 4, 0], [1, 2, 3, 4], [1, 2, 3, 4]]
+    relevant = [[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1]]
+    np.testing.assert_array_equal(document_margins(scores, relevant), [3, 0, -3, np.nan, np.nan])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from shortlist import InputError, PRank
+from shortlist.experiments import rating_tables
 from shortlist.experiments import ratings as paper
 from shortlist.experiments.rating_data import read_movielens
 
@@ -91,7 +92,7 @@ def test_movielens_is_read_whole(movielens):
 @pytest.mark.data
 def test_on_movielens_the_papers_order_comes_out_in_the_batch_setting(movielens):
     """With averaged rules, smaller rows and intercepts for the rivals: PRank, then WH, then MCP."""
-    width, learners = paper.BATCH["averaged, features × ¼, intercepts"]
+    width, learners = rating_tables.BATCH["averaged, features × ¼, intercepts"]
     for protocol in (paper.MOVIES_200, paper.MOVIES_100):
         scaled = replace(protocol, trials=100, feature_range=width, learners=learners)
         prank, wh, mcp = paper.movies_batch(movielens, scaled).mean
@@ -122,3 +123,28 @@ def test_probabilities_on_movielens_are_calibrated(movielens):
     bins = np.digitize(said, [0.1, 0.2, 0.3, 0.4, 0.5])
     for one in np.unique(bins):
         assert abs(said[bins == one].mean() - true[bins == one].mean()) < 0.08
+
+
+def test_features_can_be_shifted_by_a_constant_of_the_scale():
+    """As the paper has it: a rating in the middle of the scale counts as none."""
+    ratings = np.array([[1, 5, 3], [5, 5, 3], [4, 4, 3]], dtype=np.int8)
+    protocol = paper.MoviesProtocol(more_than=1, shift="middle")
+    X, _ = paper.viewer_stream(ratings, protocol, 0)
+    by_mean, _ = paper.viewer_stream(ratings, replace(protocol, shift="mean"), 0)
+    assert set(np.abs(X).ravel()) <= {0.0, 0.25, 0.5}
+    np.testing.assert_allclose(X - by_mean, (ratings.mean() - 3) / 4)
+
+
+def test_the_order_at_the_end_is_claimed_as_it_is():
+    def done(setting, more_than, losses):
+        trials = [[[one, one] for one in losses]]
+        result = {"rounds": [1, 2], "averaged": trials} if "online" in setting else {"held_out": [losses]}
+        return {"setting": setting, "more_than": more_than}, result
+
+    settings = (*rating_tables.ONLINE, *rating_tables.BATCH)
+    shown = rating_tables.show_movies([done(s, n, [0.5, 0.7, 0.6]) for s in settings for n in (200, 100)])
+    claims = [claim for one in shown for claim in one.claims]
+    assert {claim.place for claim in claims} == {"figure 3, middle", "figure 3, right", "batch"}
+    assert all(claim.holds for claim in claims)
+    shown = rating_tables.show_movies([done(s, n, [0.8, 0.7, 0.6]) for s in settings for n in (200, 100)])
+    assert not any(claim.holds for one in shown for claim in one.claims)

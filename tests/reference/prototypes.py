@@ -65,7 +65,9 @@ class SlowMMP(SlowPrototypes):
         self.note_hypothesis(changed=bool(E))
 
     def move(self, x, y, E):
-        c = {1: len(E), 2: 1, 3: len(y) * (len(self.w) - len(y))}[self.loss]
+        c = {1: len(E), 2: 1, 3: len(y) * (len(self.w) - len(y)), "AP": len(E)}[self.loss]
+        if self.loss == "AP":
+            c = c / self.precision_lost(y, E)
         imagined = sum(self.w[r] @ x - self.imagined @ x <= self.margin for r in y)
         for r in y:
             n_r = sum(pair[0] == r for pair in E)
@@ -75,6 +77,11 @@ class SlowMMP(SlowPrototypes):
                 n_s = sum(pair[1] == s for pair in E)
                 self.w[s] = self.w[s] - n_s / c * x
         self.imagined = self.imagined - imagined / c * x
+
+    def precision_lost(self, y, E):
+        """1 − AP of the relevant labels y, the best first, where those that err against one stand above it."""
+        above = sorted(sum(pair[0] == r for pair in E) for r in y)
+        return 1 - sum(i / (i + n) for i, n in enumerate(above, 1)) / len(above)
 
     def move_worst_pair(self, x, y):
         score = {c: w @ x for c, w in self.w.items()}

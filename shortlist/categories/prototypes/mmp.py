@@ -4,12 +4,22 @@ k prototypes w_1..w_k, zero at the start; label r scores w_r·x. For a document 
 Y the error set is E = {(r, s) : r ∈ y, s ∉ y, w_r·x ≤ w_s·x}. If it is not empty,
 
     n_r = |{s ∉ y : w_r·x ≤ w_s·x}| for r ∈ y,   n_s = |{r ∈ y : w_r·x ≤ w_s·x}| for s ∉ y,
-    c   = |E| (loss1), 1 (loss2) or |y|·|Y−y| (loss3),
+    c   = |E| (loss1), 1 (loss2), |y|·|Y−y| (loss3) or |E|/(1 − AP) ("AP"),
     w_r += (n_r/c)·x for r ∈ y,   w_s −= (n_s/c)·x for s ∉ y.
 
 Documents whose y is empty or all of Y teach nothing. All n come from one sort of the relevant scores: O(k·log|y|).
 Theorem 1, tested on generated streams: if prototypes of unit norm rank the whole stream perfectly with margin γ, and
 ‖x‖ ≤ R, then Σ loss1 ≤ 2R²/γ², Σ loss2 ≤ k·R²/γ² and Σ loss3 ≤ k/(k−1)·R²/γ² of the learner of that loss.
+
+The paper names average precision inside the update as a next step. With ``loss="AP"`` a document moves the prototypes
+as for loss1, but as far as it lost average precision, AP = 1/|y| Σ_{r∈y} i_r/(i_r + n_r), where r is the i_r-th
+relevant label from above: a tie counts as an error. As the steps of a round then have Σ_r (n_r/c)² ≤ 2·(1 − AP)², the
+paper's proof gives Σ (1 − AP) ≤ 2R²/γ², which is tested, too.
+
+Ties are those of 64-bit floats. Steps of loss2 are whole numbers, so that on rows of small whole numbers every tie is
+the one of exact arithmetic; the steps n_r/c of the others are rounded, and two scores that exact arithmetic finds equal
+may differ in their last bit. Such a pair may then count as right where it would tie: no tolerance is added, for it
+would have to know the size of the rows, and a score is never off by more than its rounding.
 
 Beside the paper: Y are the labels known so far (see prototypes.py for what a new one starts with; ``partial_fit``
 with ``classes`` makes labels known in advance, as the paper has them); several passes, averaged and voted
@@ -38,6 +48,8 @@ from shortlist.dual import Function
 from shortlist.errors import InputError
 
 STEPS = ("paper", "passive-aggressive")
+LOSSES = (1, 2, 3, "AP")
+AVERAGE_PRECISION = 4
 
 
 class MMP(OnlinePrototypes):
@@ -45,8 +57,8 @@ class MMP(OnlinePrototypes):
 
     Parameters
     ----------
-    loss : {1, 2, 3}, default=1
-        The loss of paper 001 that the step is made for.
+    loss : {1, 2, 3, "AP"}, default=1
+        The loss of paper 001 that the step is made for; "AP" for what is lost of average precision.
     passes : int, default=1
         How often ``fit`` goes through the examples.
     hypothesis : {"last", "averaged", "voted"}, default="last"
@@ -109,11 +121,12 @@ class MMP(OnlinePrototypes):
     short_names: ClassVar[dict[str, dict[str, Any]]] = {
         "mmp": {},
         **{f"mmp{loss}": {"loss": loss} for loss in (1, 2, 3)},
+        "mmp-ap": {"loss": "AP"},
     }
 
     def __init__(
         self,
-        loss: int = 1,
+        loss: int | str = 1,
         passes: int = 1,
         hypothesis: str = "last",
         voters: int = 20,
@@ -148,7 +161,7 @@ class MMP(OnlinePrototypes):
         self.n_jobs = n_jobs
 
     def _begin(self) -> None:
-        as_choice(self.loss, "loss", (1, 2, 3))
+        as_choice(self.loss, "loss", LOSSES)
         margin = as_real(self.margin, "margin", least=0)
         as_real(self.C, "C", least=0)
         if as_choice(self.step, "step", STEPS) == "passive-aggressive" and margin == 0:
@@ -156,14 +169,14 @@ class MMP(OnlinePrototypes):
         super()._begin()
 
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
-        rule = Rule(int(self.loss), float(self.margin), self.step == "paper", float(self.C))
+        rule = Rule(LOSSES.index(self.loss) + 1, float(self.margin), self.step == "paper", float(self.C))
         return learn(stream, position, self._prototypes, scratch, rule)
 
 
 class Rule(NamedTuple):
     """How far to move the prototypes."""
 
-    loss: int
+    loss: int  # 1 to 3, or AVERAGE_PRECISION
     margin: float
     from_paper: bool
     longest: float  # passive-aggressive step
@@ -195,8 +208,11 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
                     return t, RETIRES, 0
                 shared_step = 0.0
                 if rule.from_paper:
-                    c = pairs if rule.loss == 1 else 1 if rule.loss == 2 else m * others
-                    shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule.margin, 1.0 / c)
+                    c = 1 if rule.loss == 2 else m * others if rule.loss == 3 else pairs
+                    share = 1.0 / c
+                    if rule.loss == AVERAGE_PRECISION:
+                        share *= precision_lost(lows, scratch, m, n, crowd, shared, rule.margin)
+                    shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule.margin, share)
                 else:
                     n = passive_aggressive_steps(stream, scratch, m, n, crowd, shared, rule, stream.square[i])
                 n_changed = steps.only_changed(scratch, n, shared_step)
@@ -236,6 +252,20 @@ def paper_steps(
         c = scratch.touched[a]
         scratch.change[c] = erring[below(lows, scratch.scores[c] - margin)] * share
     return -crowd_errs * share
+
+
+@kernel
+def precision_lost(lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float, margin: float) -> float:
+    """1 − AP, a pair that errs counting as one in the wrong order."""
+    paper_steps(lows, scratch, m, n, crowd, shared, margin, 1.0)
+    above = np.empty(m)  # n_r, from the highest relevant label down
+    for a in range(m):
+        above[a] = scratch.step[scratch.touched[a]]
+    above.sort()
+    precision = 0.0
+    for a in range(m):
+        precision += (a + 1.0) / (a + 1.0 + above[a])
+    return 1.0 - precision / m
 
 
 @kernel

@@ -1,0 +1,68 @@
+"""What was found is marked: met, met on a stand-in, or differing with its reason; and coverage.md lists everything."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from shortlist.experiments.catalogue import CATALOGUE
+from shortlist.experiments.coverage import PAPERS
+from shortlist.experiments.experiment import Cell, Claim, Table
+from shortlist.report.coverage import to_coverage
+from shortlist.report.marks import mark, sentences
+from shortlist.report.numbers import Report, Section
+
+ROOT = Path(__file__).parents[2]
+HOLDS = Claim("table 6", "SVM-map is ahead", True, "never said")
+FAILS = Claim("table 6", "roc is behind", False, "the data are small")
+
+
+def report(*claims, stands_in=""):
+    shown = Table("x", ["a"], {"b": {"a": Cell(1.0)}}, claims=claims)
+    section = Section("svmmap-fields", "p", "t", stands_in, 1, 1.0, [shown])
+    return Report("today", "shortlist reproduce all", {}, {}, {}, [section])
+
+
+def test_three_marks():
+    assert mark([HOLDS], "") == "met"
+    assert mark([HOLDS], "WT10g is sold") == "met on a stand-in"
+    assert mark([HOLDS, FAILS], "") == "differs"
+
+
+def test_a_sentence_tells_what_was_found_and_why_not():
+    table = Table("x", [], {}, claims=(HOLDS, FAILS, Claim("table 9", "y", True)))
+    assert sentences(table, "") == [
+        "Table 6, differs: not found: roc is behind – the data are small; SVM-map is ahead.",
+        "Table 9, met: y.",
+    ]
+
+
+def test_the_page_lists_every_part_of_every_paper():
+    page = to_coverage(report(HOLDS, stands_in="yes"))
+    for items in PAPERS.values():
+        for item in items:
+            assert f"| {item.section} | {item.place}: {item.what} |" in page
+    assert "| `svmmap-fields` | **met on a stand-in** |" in page
+    assert "| `svmmap-cranfield` | **not run** |" in page
+    assert re.search(r"`shortlist reproduce all` on today: 1 met on a stand-in, \d+ tested, \d+ not run\.", page)
+    page = to_coverage(report(HOLDS, FAILS))
+    assert "| **differs**: not found: roc is behind – the data are small |" in page
+
+
+@pytest.mark.parametrize("item", [item for items in PAPERS.values() for item in items], ids=lambda item: item.place)
+def test_what_is_said_to_be_there_is_there(item):
+    assert set(item.experiments) <= set(CATALOGUE)
+    assert item.experiments or item.tests
+    for path in filter(None, (item.code, item.tests)):
+        assert (ROOT / path).is_file()
+
+
+def test_close_is_two_spreads_or_one_per_cent():
+    def close(**cells):
+        return Claim.close("table 1", "numbers", cells)
+
+    assert close(a=Cell(0.865, 0.01, 0.88), b=Cell(0.5), c="text", d=None).holds
+    assert close(a=Cell(100.9, None, 100.0)).holds
+    far = close(a=Cell(0.85, 0.01, 0.88), b=Cell(0.88, 0.01, 0.88))
+    assert not far.holds
+    assert far.says.endswith("(a 0.85 for 0.88)")
