@@ -23,8 +23,13 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "notebooks"]
 myst_heading_anchors = 3
 html_theme = "pydata_sphinx_theme"
-html_title = f"shortlist {VERSION}"
-html_theme_options = {"show_prev_next": False, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
+html_title = "shortlist"
+html_theme_options = {
+    "header_links_before_dropdown": 7,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+}
 html_show_sourcelink = False
 html_copy_source = False
 highlight_language = "text"
@@ -34,7 +39,7 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 suppress_warnings = ["myst.header"]
 
-# The parts of the site and their pages, in order. A page that stands nowhere comes last, under "More".
+# The parts of the site, in order, each with a page that lists its own. What stands nowhere comes last, under "More".
 PARTS = {
     "Begin": ["start", "tutorials/*", "which-learner", "glossary"],
     "How do I …?": ["how-to/*", "how-sure", "scale", "cluster", "server", "add-a-learner"],
@@ -53,27 +58,34 @@ WRITTEN_ELSEWHERE = {
 
 def pages() -> list[str]:
     names = [path.relative_to(DOCS).with_suffix("").as_posix() for path in sorted(DOCS.rglob("*.md"))]
-    return [name for name in names if not name.startswith("_build") and name != "index"]
+    return [name for name in names if not name.startswith(("_build", "part-")) and name != "index"]
 
 
-def toctrees() -> str:
-    """The parts as tables of contents, with every page in one of them."""
-    left = [*pages()]
-    lines = []
+def parts() -> dict[str, list[str]]:
+    """The parts with their pages, every page in one of them."""
+    left, found = pages(), {}
     for title, wanted in [*PARTS.items(), ("More", ["*", "*/*"])]:
-        found = [name for pattern in wanted for name in left if Path(name).match(pattern) and fits(name, pattern)]
-        left = [name for name in left if name not in found]
-        if found:
-            lines += ["```{toctree}", ":hidden:", f":caption: {title}", "", *dict.fromkeys(found), "```", ""]
-    return "\n".join(lines)
+        own = [name for pattern in wanted for name in left if Path(name).match(pattern) and fits(name, pattern)]
+        left = [name for name in left if name not in own]
+        if own:
+            found[title] = list(dict.fromkeys(own))
+    return found
 
 
 def fits(name: str, pattern: str) -> bool:
     return name.count("/") == pattern.count("/")
 
 
+def page_of(title: str) -> str:
+    return "part-" + re.sub(r"\W+", "-", title.lower()).strip("-")
+
+
+def toctree(names: list[str], *options: str) -> str:
+    return "\n".join(["```{toctree}", *options, "", *names, "```", ""])
+
+
 def write_pages(_: Any) -> None:
-    """Pages that are made: the public names, and the files that stand beside docs/."""
+    """Pages that are made: the public names, the files that stand beside docs/, and a page for each part."""
     for name, file in WRITTEN_ELSEWHERE.items():
         text = (ROOT / file).read_text(encoding="utf-8")
         for other, its_file in WRITTEN_ELSEWHERE.items():
@@ -99,6 +111,8 @@ def write_pages(_: Any) -> None:
                 lines += [f".. autofunction:: {name}"]
             lines += ["```"]
     write(DOCS / "api.md", "\n".join(lines) + "\n")
+    for title, names in parts().items():
+        write(DOCS / f"{page_of(title)}.md", f"# {title}\n\n{toctree(names, ':maxdepth: 1')}")
 
 
 def of(*rooms: str) -> list[str]:
@@ -112,7 +126,8 @@ def write(path: Path, text: str) -> None:
 
 def adapt(_: Any, page: str, source: list[str]) -> None:
     """Put the contents into the start page, and make plain text of links to files that are not on the site."""
-    text = source[0].replace("<!-- contents -->", toctrees()) if page == "index" else source[0]
+    contents = toctree([page_of(title) for title in parts()], ":hidden:")
+    text = source[0].replace("<!-- contents -->", contents) if page == "index" else source[0]
 
     def linked(match: re.Match[str]) -> str:
         label, target = match[1], match[2].partition("#")[0]
