@@ -17,7 +17,11 @@ from shortlist.models.confidence.reliability import calibration_error, reliabili
 from shortlist.ranking import Ranking
 
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
+SHARES = np.arange(1, 21) / 20
 BEST = 10  # labels of each text that the second calibration error looks at
+
+BAR = 20  # characters of a bar from 0 to 1
+DRAWN = "█ right, │ as it says"
 
 Mask = NDArray[np.bool_]
 Chooses = Callable[[Ranking, Aim], Mask]
@@ -42,6 +46,7 @@ class Decisions:
             "reliability": [own._asdict() for own in reliability(best, right)],
             "shortlists": [self._shortlists(coverage) for coverage in COVERAGES],
             "automation": [self._alone(precision) for precision in PRECISIONS],
+            "automation by share": self._by_share(),
             "assignments": {f"{average}-F1": _known(self._f1(average)) for average in AVERAGES},
         }
 
@@ -54,8 +59,10 @@ class Decisions:
             for row in found["shortlists"]
         ]
         alone = [list(row.values()) for row in found["automation"]]
+        bins = [[row["probability"], row["right"], row["n"], drawn(**row)] for row in found["reliability"]]
         return [
             Table("How sure it is", ["measure", "value"], errors + f1),
+            Table("Right as often as it says? (the best label)", ["probability", "right", "texts", DRAWN], bins),
             Table("Shortlists of all true labels", ["coverage asked for", "covered", "mean size", "possible"], lists),
             Table("Deciding alone", ["precision asked for", "from probability", "share of texts", "right"], alone),
         ]
@@ -74,6 +81,18 @@ class Decisions:
         right = float(self.hits[decided, 0].mean()) if decided.any() else np.nan
         row = {"threshold": threshold, "share": float(decided.mean()), "right": right}
         return {"precision": precision} | {name: _known(value) for name, value in row.items()}
+
+    def _by_share(self) -> list[dict[str, float]]:
+        """What deciding alone would bring for each share of the texts, those with the likeliest best labels."""
+        order = np.argsort(-np.nan_to_num(self.chances[:, 0]), kind="stable")
+        right = np.cumsum(self.hits[order, 0])
+        found = []
+        for share in SHARES:
+            n = int(np.ceil(share * order.size))
+            if n and self.chances[order[n - 1], 0] > 0:
+                threshold = float(self.chances[order[n - 1], 0])
+                found.append({"threshold": threshold, "share": n / order.size, "right": float(right[n - 1] / n)})
+        return found
 
     def _f1(self, average: str) -> float:
         """F1 of what is assigned for that aim: 2·correct / (assigned + true), summed or averaged."""
@@ -95,6 +114,13 @@ def hits_of(ranking: Ranking, truth: LabelSets) -> Mask:
     true = np.repeat(np.arange(n), np.diff(truth.indptr)) * wide + truth.ids
     found: Mask = np.isin(np.arange(n)[:, None] * wide + ranking.ids, true) & (ranking.ids >= 0)
     return found
+
+
+def drawn(probability: float, right: float, n: int) -> str:
+    """A bin of a reliability diagram: a bar as long as the share that is right, and a stroke where it should end."""
+    bar = "█" * round(BAR * right) + " " * (BAR - round(BAR * right))
+    at = min(BAR - 1, int(BAR * probability))
+    return bar[:at] + "│" + bar[at + 1 :]
 
 
 def _mean_ratio(correct: Longs, both: Any) -> float:

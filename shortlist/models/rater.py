@@ -191,6 +191,23 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         distances: Floats = self.learner_.neighbour_distances(scaled)
         return distances
 
+    @writing
+    def calibrate(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
+        """Take up how sure its ratings are, from rows that were not learned; learning more forgets it."""
+        self.learner_.calibrate(self._scaled(X, columns), ratings)
+        return self
+
+    @reading
+    def interval(self, X: MatrixLike, coverage: float = 0.9, columns: Sequence[str] | None = None) -> NDArray[Any]:
+        """The lowest and the highest rating, n × 2, between which the true one lies for this share of rows.
+
+        It holds for rows like those given to ``calibrate``.
+        """
+        scaled = self._scaled(X, columns)
+        if getattr(self.learner_, "_calibration", None) is None:
+            raise InputError("intervals need calibrate(X, ratings) first, with rows that were not learned")
+        return self.learner_.interval(scaled, coverage)
+
     @reading
     def explain(self, x: ArrayLike, columns: Sequence[str] | None = None) -> Explanation:
         """What each column adds to the score of one row, and the rating that the score falls on."""

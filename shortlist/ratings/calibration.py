@@ -1,4 +1,4 @@
-"""Scores -> probabilities of the ratings.
+"""Scores -> probabilities of the ratings, and intervals of ratings that hold the true one.
 
 A multinomial logistic model of the learner's own score, fitted on examples that the learner has not learned from:
 
@@ -6,11 +6,16 @@ A multinomial logistic model of the learner's own score, fitted on examples that
 
 for a single score s this is Anderson's stereotype model for ordered answers. Never negative, and the sum is one,
 whatever the data; a rating that the held-out examples do not show gets probability 0.
+
+An interval begins with the most probable rating and grows by the more probable of its two neighbours. How strange a
+held-out example is: the probability of the interval that is reached just before its true rating. An interval of all
+ratings that are no stranger than the ⌈(n + 1)·coverage⌉-th of n held-out examples holds the true rating of a new one
+with that probability at least, if it is like them (split conformal prediction: Vovk et al. 2005).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import softmax
@@ -22,10 +27,12 @@ from shortlist.errors import InputError
 
 @dataclass
 class Calibration:
-    """slopes float64[k, f] and offsets float64[k] of the logistic model; an offset of −∞ rules a rating out."""
+    """slopes float64[k, f] and offsets float64[k] of the logistic model; an offset of −∞ rules a rating out. How
+    ``strange`` the held-out examples are, ascending; none where that was not kept, in older files."""
 
     slopes: Floats
     offsets: Floats
+    strange: Floats = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def fit(cls, scores: Floats, y: Longs, n_steps: int) -> Calibration:
@@ -42,7 +49,32 @@ class Calibration:
         )  # where there are two ratings, only the higher one has a slope
         offsets[seen] = 0.0
         offsets[seen[-model.coef_.shape[0] :]] = model.intercept_
-        return cls(slopes, offsets)
+        found = cls(slopes, offsets)
+        reached = reached_before(found.probabilities(scores))
+        found.strange = np.sort(reached[np.arange(y.size), y])
+        return found
+
+    def intervals(self, scores: Floats, coverage: float) -> Longs:
+        """The lowest and the highest step number of each interval, n × 2; all steps where that takes too many."""
+        at = int(np.ceil((self.strange.size + 1) * coverage - 1e-9)) - 1
+        most = self.strange[max(0, at)] if at < self.strange.size else np.inf
+        within = reached_before(self.probabilities(scores)) <= most
+        return np.column_stack([np.argmax(within, axis=1), within.shape[1] - 1 - np.argmax(within[:, ::-1], axis=1)])
 
     def probabilities(self, scores: Floats) -> Floats:
         return softmax(scores @ self.slopes.T + self.offsets, axis=1)
+
+
+def reached_before(probabilities: Floats) -> Floats:
+    """For each row (n × k) and step, how probable the interval is that has grown up to that step, but without it."""
+    n, k = probabilities.shape
+    rows, padded = np.arange(n), np.pad(probabilities, ((0, 0), (1, 1)), constant_values=-1.0)  # never the next one
+    low = high = np.argmax(probabilities, axis=1) + 1
+    total, reached = padded[rows, low].copy(), np.zeros((n, k + 2))
+    for _ in range(k - 1):
+        down = padded[rows, low - 1] > padded[rows, high + 1]
+        taken = np.where(down, low - 1, high + 1)
+        low, high = np.minimum(low, taken), np.maximum(high, taken)
+        reached[rows, taken] = total
+        total = total + padded[rows, taken]
+    return reached[:, 1:-1]

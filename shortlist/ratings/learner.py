@@ -22,13 +22,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from shortlist import dual
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_seed, as_whole
+from shortlist.arrays.validation import as_choice, as_numbers, as_real, as_rows, as_seed, as_whole
 from shortlist.concurrency.interrupts import runs, stop_here, whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
 from shortlist.ranking import Explanation
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.dual_stream import DualLearner, widened
+from shortlist.ratings.passes import in_runs, usual_passes
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 HYPOTHESES = ("last", "averaged", "voted")
-ENOUGH, MOST_PASSES = 2000, 20  # rows seen for each column, all passes together; but no more passes than these
-RUN = 16  # rows that stay together when a pass is shuffled
 PREDICT_BLOCK = 2**22  # the most scores, or kernel values, that predicting holds at a time
 
 
@@ -167,12 +166,12 @@ class RatingLearner(ClassifierMixin, DualLearner):
         return self._stream(rows, numbers, passes(rows), generator)
 
     def passes_through(self, rows: Rows) -> int:
-        """How often ``fit`` goes through these rows: as it is set, or until it has seen ENOUGH rows for each column."""
+        """How often ``fit`` goes through these rows: as it is set, or as often as so few need."""
         if self.passes is not None:
             return self.passes
         if self.kernel is not None:
             return 1  # each pass may take long
-        return min(max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES)
+        return usual_passes(rows)
 
     def _start(self, n_features: int, steps: NDArray[Any]) -> None:
         as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
@@ -288,6 +287,14 @@ class RatingLearner(ClassifierMixin, DualLearner):
         assert self._calibration is not None
         return self._calibration.probabilities(self._evidence(X))
 
+    @available_if(_is_calibrated)
+    @reading
+    def interval(self, X: MatrixLike, coverage: float = 0.9) -> Ratings:
+        """The lowest and the highest rating, n × 2, between which the true one lies for this share of rows."""
+        assert self._calibration is not None
+        share = as_real(coverage, "coverage", least=0, most=1)
+        return self.classes_[self._calibration.intervals(self._evidence(X), share)]
+
     def _hypotheses(self) -> tuple[Floats, Floats, Floats]:
         """The rules that predict: weights [h, q, m], biases [h, p], and the number [h] of votes that each has."""
         check_is_fitted(self, "_clock")
@@ -330,17 +337,6 @@ class RatingLearner(ClassifierMixin, DualLearner):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def in_runs(n: int, generator: np.random.Generator) -> Longs:
-    """0..n−1 in a new order: runs of neighbours, the runs shuffled, and each run shuffled within.
-
-    A row alone is some hundred bytes far away in memory, for which the loop would wait longer than it computes; a run
-    of rows comes in one stream.
-    """
-    starts = generator.permutation(np.arange(0, n, RUN, dtype=np.int64))
-    order = generator.permuted(starts[:, None] + np.arange(RUN, dtype=np.int64), axis=1).reshape(-1)
-    return order[order < n]
 
 
 def _as_rows(X: MatrixLike) -> Rows:

@@ -72,6 +72,7 @@ class SavedLearner(Shared, BaseEstimator, ABC):
             arrays |= self._supports.to_arrays()
         if self._calibration is not None:
             arrays["slopes"], arrays["offsets"] = self._calibration.slopes, self._calibration.offsets
+            arrays["strange"] = self._calibration.strange
         parameters = {name: _plain(value) for name, value in self.get_params().items()}
         return State(type(self).__name__, {"parameters": parameters, "n_features": self.n_features_in_}, arrays)
 
@@ -105,7 +106,11 @@ def _calibration(state: State, n_steps: int) -> Calibration:
     state.require(slopes.shape[0] == offsets.size == n_steps, "its probabilities are of another scale")
     possible = np.isfinite(slopes).all() and (offsets < np.inf).all() and np.isfinite(offsets).any()
     state.require(possible, "its probabilities are not numbers")
-    return Calibration(slopes, offsets)
+    if "strange" not in state.arrays:  # from before intervals
+        return Calibration(slopes, offsets)
+    strange = np.array(state.array("strange", np.float64))
+    state.require(bool((strange >= 0).all() and (strange[1:] >= strange[:-1]).all()), "its examples are not in order")
+    return Calibration(slopes, offsets, strange)
 
 
 def _plain(value: Any) -> Any:

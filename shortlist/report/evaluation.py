@@ -56,6 +56,8 @@ def evaluate_closely(
         draw_confusion(folder, ranking, truth, [label for batch in kept for own in batch.labels or () for label in own])
         draw_learning(folder, model, kept, ranking.ids[:, 0], truth)
     report = model.report(judged, chosen, details=details)
+    if folder is not None and "confidence" in report.details:
+        draw_confidence(folder, report.details["confidence"])
     if errors:
         names = [brief(batch, i) for batch in kept for i in range(len(batch))]
         labels = [own for batch in kept for own in batch.labels or ()]
@@ -82,6 +84,18 @@ def draw_confusion(folder: Path, ranking: Ranking, truth: LabelSets, labels: lis
     chosen, counts = most_confused(ranking, truth, CONFUSED)
     if chosen.size:
         plots.plot_confusion(folder / "confusion.png", [str(names[i]) for i in chosen.tolist()], counts)
+
+
+def draw_confidence(folder: Path, found: dict[str, Any]) -> None:
+    """Whether it is right as often as it says, and what it can be left alone with."""
+
+    def column(table: str, name: str) -> list[float]:
+        return [row[name] for row in found[table]]
+
+    bins = (column("reliability", name) for name in ("probability", "right", "n"))
+    plots.plot_reliability(folder / "reliability.png", *bins)
+    curve = column("automation by share", "share"), column("automation by share", "right")
+    plots.plot_automation(folder / "automation.png", {"model": curve})
 
 
 def draw_learning(folder: Path, model: CategoryModel, batches: list[Examples], best: Ints, truth: LabelSets) -> None:

@@ -83,6 +83,26 @@ def plot_confusion(path: str | Path, labels: Sequence[str], counts: ArrayLike) -
     _save(axes, path)
 
 
+def plot_reliability(path: str | Path, probability: ArrayLike, right: ArrayLike, n: ArrayLike) -> None:
+    """How often labels of nearly the same probability are right (``evaluate`` gives the bins); larger dots are more."""
+    axes = _axes(path, "probability of the best label", "share that is right")
+    axes.plot([0, 1], [0, 1], "--", color="grey", label="as it says")
+    counts = np.asarray(n, dtype=np.float64)
+    axes.plot(probability, right, color="C0", alpha=0.5)
+    axes.scatter(probability, right, s=10 + 190 * counts / counts.max(initial=1), color="C0", label="as it is")
+    axes.set(xlim=(0, 1.02), ylim=(0, 1.02))
+    axes.legend()
+    _save(axes, path)
+
+
+def plot_automation(path: str | Path, curves: Curves) -> None:
+    """The share of decisions that are right against the share of texts that are decided alone."""
+    axes = _axes(path, "share of texts decided alone", "share of them that is right")
+    _draw(axes, curves, marker="o", markersize=3)
+    axes.set(xlim=(0, 1.02))
+    _save(axes, path)
+
+
 def _axes(path: str | Path, x: str, y: str) -> Any:
     if Path(path).suffix.lower() not in FORMATS:
         raise InputError(f"a plot is written to a file ending in {' or '.join(FORMATS)}, not {str(path)!r}")

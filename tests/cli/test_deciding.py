@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shortlist.models.judging import drawn
+
 
 def write(path, n, seed):
     random = np.random.default_rng(seed)
@@ -76,7 +78,8 @@ def test_what_cannot_be_asked_for_says_so(run, trained, model):
 
 def test_evaluate_says_how_well_decisions_fare(run, trained):
     shown = run("evaluate", trained, "test.jsonl").out
-    for words in ("calibration error", "Shortlists of all true labels", "Deciding alone", "micro-F1"):
+    for words in ("calibration error", "Right as often as it says", "█", "Shortlists of all true labels",
+                  "Deciding alone", "micro-F1"):  # fmt: skip
         assert words in shown
     found = run("evaluate", trained, "test.jsonl", "--json", "--per-label").json
     assert found["labels"]
@@ -87,6 +90,22 @@ def test_evaluate_says_how_well_decisions_fare(run, trained):
     shares = [row["share"] for row in sure["automation"]]
     assert shares == sorted(shares, reverse=True)
     assert 0.5 < sure["assignments"]["micro-F1"] <= 1
+
+
+def test_evaluate_draws_how_sure_it_is(run, trained, tmp_path):
+    pytest.importorskip("matplotlib")
+    found = run("evaluate", trained, "test.jsonl", "--plot", "pictures", "--json").json["confidence"]
+    assert {path.name for path in (tmp_path / "pictures").iterdir()} >= {"reliability.png", "automation.png"}
+    curve = found["automation by share"]
+    assert [row["share"] for row in curve] == pytest.approx(np.arange(1, 21) / 20)
+    assert [row["threshold"] for row in curve] == sorted((row["threshold"] for row in curve), reverse=True)
+    assert curve[0]["right"] > curve[-1]["right"]
+
+
+def test_a_bin_is_drawn_as_long_as_it_is_right():
+    assert drawn(0.5, 0.25, 9) == "█████     │         "
+    assert drawn(1.0, 1.0, 9) == "█" * 19 + "│"
+    assert drawn(0.0, 0.0, 9) == "│" + " " * 19
 
 
 def test_a_model_that_has_seen_little_is_evaluated_as_before(run, model, news):

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from shortlist import InputError, MulticlassPerceptron, PRank, WidrowHoff, dual
-from shortlist.ratings.learner import RUN, in_runs
+from shortlist.ratings.passes import RUN, in_runs
 from tests.ratings.streams import rated_rows, same_state
 
 LEARNERS = {

@@ -14,6 +14,8 @@ DRAW = {
     "precision-recall": lambda path: plots.plot_precision_recall(path, CURVES),
     "R_k": lambda path: plots.plot_among_first_k(path, CURVES),
     "learning": lambda path: plots.plot_learning(path, CURVES, "loss1"),
+    "reliability": lambda path: plots.plot_reliability(path, [0.1, 0.6, 0.9], [0.2, 0.5, 0.95], [3, 40, 100]),
+    "automation": lambda path: plots.plot_automation(path, CURVES),
     "frequency": lambda path: plots.plot_frequency_recall(path, [0, 1, 2, 300], [0.0, 0.5, 0.4, 1.0]),
 }
 

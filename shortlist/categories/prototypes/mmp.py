@@ -260,7 +260,7 @@ def precision_lost(lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, s
     paper_steps(lows, scratch, m, n, crowd, shared, margin, 1.0)
     above = np.empty(m)  # n_r, from the highest relevant label down
     for a in range(m):
-        above[a] = scratch.step[scratch.touched[a]]
+        above[a] = scratch.change[scratch.touched[a]]
     above.sort()
     precision = 0.0
     for a in range(m):
