@@ -17,6 +17,7 @@ from shortlist import AccuracySVM, InputError, MapSVM, ModelFileError, QueryScal
 from shortlist.arrays.validation import as_rows
 from shortlist.documents.retrieval import METHODS
 from shortlist.files.store import State
+from tests.documents.routing import needs_routing_through_pipelines
 from tests.reference.documents import retrieval_score
 
 SCORES = st.lists(st.floats(-100, 100) | st.sampled_from([0.0, 1.0]), min_size=1, max_size=30)
@@ -108,6 +109,7 @@ def test_picture_of_the_weights(data):
     assert drawn.edges[1:-1] == pytest.approx(bins.thresholds_[1])
 
 
+@needs_routing_through_pipelines
 def test_pipeline_of_scaler_bins_and_ranker(data):
     X, y, query = data
     with sklearn.config_context(enable_metadata_routing=True):

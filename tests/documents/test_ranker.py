@@ -14,6 +14,7 @@ import shortlist
 from shortlist import InputError, MapSVM, ModelFileError, MrrSVM, NdcgSVM, RocSVM
 from shortlist.documents.ranker import QueriesSetAside, gap_bar
 from shortlist.files.store import State
+from tests.documents.routing import needs_routing_through_pipelines
 
 KINDS = [MapSVM, RocSVM, MrrSVM, NdcgSVM]
 
@@ -135,6 +136,16 @@ def test_run_file_is_read_the_same_way_by_ir_measures(data, tmp_path):
         ranker.rank(X, query=query).write_run(tmp_path / "run", documents=["a", "b", "c"])
 
 
+def test_grid_search_with_grouped_folds(data):
+    X, y, query = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        folds = GroupKFold(3).set_split_request(groups=True)
+        search = GridSearchCV(MapSVM(), {"C": [0.01, 1.0, 100.0]}, cv=folds, error_score="raise")
+        search.fit(X, y, query=query, groups=query)
+        assert search.best_score_ > 0.7
+
+
+@needs_routing_through_pipelines
 def test_grid_search_with_grouped_folds_and_pipeline(data):
     X, y, query = data
     with sklearn.config_context(enable_metadata_routing=True):
