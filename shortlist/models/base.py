@@ -23,6 +23,7 @@ from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file
 from shortlist.inputs.examples import Examples
 from shortlist.measures import Evaluation
+from shortlist.ranking import Explanation
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -70,7 +71,7 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
 
     task: ClassVar[Task]
     usual_measures: ClassVar[tuple[str, ...]]
-    of_texts: ClassVar[bool] = False  # whether ratings, which are usually those of numbers, are those of texts
+    of_texts: ClassVar[bool] = False  # whether its examples are texts, not rows of numbers
     detail: ClassVar[str]  # what ``evaluate`` can also show one by one
     learner_: Any
     parts: ClassVar[tuple[str, ...]] = ("learner",)  # parameters that are estimators, short names of them, or None
@@ -132,6 +133,10 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     def fields_(self) -> list[str] | None:
         """The fields of the texts that it has learned from, where they have several."""
         return None
+
+    @abstractmethod
+    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+        """Why the n-th example of a batch is answered as it is."""
 
     # Measuring.
 

@@ -215,6 +215,10 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         names = list(range(self.mean_.size)) if self.columns_ is None else self.columns_
         return self.learner_.explain(scaled, names)
 
+    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+        row = _rows(examples).block(n, n + 1)
+        return self.explain(_dense(row)[0], examples.feature_names)
+
     def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
             rows = _rows(batch)

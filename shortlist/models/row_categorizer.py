@@ -16,6 +16,7 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.text_batches import LabelBatches
+from shortlist.ranking import Explanation
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -58,6 +59,13 @@ class RowCategorizer(CategoryModel):
         for batch in prefetch(batches):
             self.learner_._learn_rows(self._rows(batch), batch.labels)
         return self
+
+    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+        row = self._rows(examples).block(n, n + 1)
+        best = list(self.learner_._rank_rows(row, 1)[0])
+        if not best:
+            raise InputError("nothing is retrieved for this row: the model knows none of its features")
+        return self.learner_._explain_row(row, best[0][0])
 
     def _rows(self, examples: Examples) -> Rows:
         if examples.rows is None:

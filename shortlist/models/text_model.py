@@ -31,6 +31,7 @@ from shortlist.text.vectorizer import TextVectorizer
 class TextModel(ClassifierMixin, DecidingModel):
     """Base class: answers about texts. How it learns is told in categorizer.py."""
 
+    of_texts = True
     text_: TextVectorizer
 
     @reading
@@ -97,6 +98,13 @@ class TextModel(ClassifierMixin, DecidingModel):
         votes: list[tuple[Label, float]] = [(word, vote) for word, (_, vote) in zip(words, found.votes, strict=True)]
         spans = self.text_.spans(text)
         return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
+
+    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+        text = texts_of(examples)[n]
+        best = list(self.rank(text, 1))
+        if not best:
+            raise InputError("nothing is retrieved for this text: the model knows none of its words")
+        return self.explain(text, best[0][0])
 
     def _rows(self, examples: Examples) -> Rows:
         return self._rows_of(as_documents(texts_of(examples)))

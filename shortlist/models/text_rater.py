@@ -134,6 +134,9 @@ class TextRater(Rater):
         ]
         return Explanation(found.label, found.score, votes)
 
+    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+        return self.explain(texts_of(examples)[n])
+
     def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
             texts = texts_of(batch)

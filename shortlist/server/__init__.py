@@ -11,6 +11,7 @@ the journal holds after it, one example at a time.
     snapshot_writer.py  the process that writes one
     app.py          all routes, with what is around them             context.py   what the routes share
     ranking.py, learning.py, looking.py, operations.py               the routes, in the shapes of schemas.py
+    rows.py         the routes of a model of rows, which does not learn
     responses.py    answers and errors                               label_search.py  labels by name
     connections.py  limits before anything is asked                  direct.py    routes without detours
     middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals

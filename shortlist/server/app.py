@@ -21,10 +21,14 @@ from shortlist.server.operations import OperationsRoutes
 from shortlist.server.ranking import RankingRoutes
 from shortlist.server.replica import Replica
 from shortlist.server.responses import explain_problems
+from shortlist.server.rows import RowModelRoutes, RowRoutes
 from shortlist.server.settings import Settings
 
 # Routes are tried in this order: what is asked most comes first.
-ROUTES = (RankingRoutes, LearningRoutes, LookingRoutes, OperationsRoutes)
+OF_TEXTS = (RankingRoutes, LearningRoutes, LookingRoutes, OperationsRoutes)
+OF_ROWS = (RowRoutes, RowModelRoutes, OperationsRoutes)
+ABOUT_TEXTS = "Ranks the labels of texts, says why, and learns from corrections."
+ABOUT_ROWS = "Answers rows of numbers (ratings, documents of a query, labels), and says why."
 
 
 def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
@@ -46,9 +50,9 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
 
     app = FastAPI(
         title="shortlist", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None,
-        description="Ranks the labels of texts, says why, and learns from corrections.",
+        description=ABOUT_TEXTS if replica.served.of_texts else ABOUT_ROWS,
     )  # fmt: skip
-    routers = [routes(context).router() for routes in ROUTES]
+    routers = [routes(context).router() for routes in (OF_TEXTS if replica.served.of_texts else OF_ROWS)]
     for router in routers:
         app.include_router(router)
     explain_problems(app)

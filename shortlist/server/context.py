@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.server.metrics import Metrics, Speedometer
 from shortlist.server.replica import Replica
@@ -37,8 +38,13 @@ class Context:
         return self.settings.limits
 
     @property
+    def served(self) -> Model[Any]:
+        """The model as it is now, of whatever kind."""
+        return self.replica.served
+
+    @property
     def model(self) -> Categorizer:
-        """The model as it is now; taking an example back puts another in its place."""
+        """The same for routes of texts; taking an example back puts another in its place."""
         return self.replica.model
 
     def writer(self) -> Writer:

@@ -36,14 +36,14 @@ class OperationsRoutes:
         return as_json({"status": "ok"})
 
     async def prometheus(self) -> Response:
-        metrics, about = self._context.metrics, self._context.model.describe()
-        for what in ("examples", "labels", "features", "edges"):
+        metrics, about = self._context.metrics, self._context.served.describe()
+        for what in ("examples", "labels", "ratings", "queries", "features", "edges"):
             if what in about:
                 metrics.model.labels(what).set(about[what])
         return Response(metrics.page(), media_type="text/plain; version=0.0.4")
 
     async def page(self) -> Response:
-        return self._files["page.html"]
+        return self._files["page.html" if self._context.served.of_texts else "docs.html"]
 
     async def documentation(self) -> Response:
         return self._files["docs.html"]

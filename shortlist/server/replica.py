@@ -11,11 +11,14 @@ import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+import numpy as np
 from sklearn.base import clone
 
+from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples
 from shortlist.models.categorizer import Categorizer
 from shortlist.server import snapshots
 from shortlist.server.journal import Journal
@@ -43,8 +46,11 @@ class Replica:
             raise
 
     def _load(self) -> None:
-        self.version, self.model, self.problems = snapshots.newest_good(self.folder, self.journal)
+        self.version, self.served, self.problems = snapshots.newest_good(self.folder, self.journal)
+        self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
         self.see_snapshots()
+        if not self.served.of_texts:
+            return
         self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
         for _ in self._steps(self.journal.version()):
             pass
@@ -58,13 +64,23 @@ class Replica:
 
     def warm_up(self) -> None:
         """Compile or load the inner loops, so that the first request need not wait for it."""
-        clone(self.model).learn("a first example", ["a label"]).rank("example")
-        self.rank("example", 1)
+        if self.served.of_texts:
+            clone(self.model).learn("a first example", ["a label"]).rank("example")
+            self.rank("example", 1)
+        else:
+            nothing = as_rows(np.zeros((1, self.served.describe()["features"])))
+            for answers in self.served.answer([Examples(rows=nothing, query=[""])]):
+                list(answers.records())
 
     def check_can_learn(self) -> None:
-        """Refuse a model that cannot go on learning."""
-        if not self.model.can_learn:
-            raise InputError(f"{self.model.describe()['learner']} cannot go on learning; serve it with --read-only")
+        """Refuse a model that cannot go on learning, or not from texts."""
+        learner = self.served.describe()["learner"]
+        if not self.served.of_texts:
+            raise InputError(
+                f"{learner} learns from rows, and the journal of the server keeps texts; serve it with --read-only"
+            )
+        if not self.served.can_learn:
+            raise InputError(f"{learner} cannot go on learning; serve it with --read-only")
 
     def see_snapshots(self) -> None:
         """Look up the newest snapshot: the number of its last example, and its size."""
@@ -107,7 +123,7 @@ class Replica:
         """Start again from the newest snapshot before what was taken back; ranking goes on with the old model."""
         fresh = await asyncio.to_thread(Replica, self.folder, self.read_only)
         async with self.reading:
-            self.version, self.model = fresh.version, fresh.model
+            self.version, self.served, self.model = fresh.version, fresh.served, fresh.model
         fresh.close()
 
     # Reading.

@@ -149,6 +149,52 @@ class ModelAnswer(BaseModel):
     speed: Speed
 
 
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Feature = str | int
+
+
+class RowsQuestion(Question):
+    rows: list[Annotated[list[Number], Field(min_length=1)]] = Field(
+        min_length=1, description="Rows of numbers, one for each column. Documents: those of one query.",
+        examples=[[[0.2, 3.0], [0.5, 1.0]]],
+    )  # fmt: skip
+    columns: list[Text] | None = Field(None, description="The names of the columns, which must be those learned from.")
+    ids: list[Text] | None = Field(None, description="A name for each document; their numbers if not given.")
+    k: Whole = Field(10, ge=1, le=1000, description="How many labels to give, where labels are ranked.")
+
+
+class RowsAnswer(BaseModel):
+    answers: list[dict[str, object]] = Field(
+        description="Ratings: for each row its rating, and how far it is from the rating below and the one above. "
+        "Documents: their names or numbers, best first, and their scores. Labels: the best of each row, and theirs."
+    )
+
+
+class ExplainRowQuestion(RowsQuestion):
+    row: Whole = Field(0, ge=0, description="Which of the rows to explain, from 0; documents compete with the others.")
+
+
+class RowVote(BaseModel):
+    feature: Feature = Field(description="The name of a column, or its number from 0.")
+    vote: float
+
+
+class RowExplanation(BaseModel):
+    answer: Label = Field(description="The rating or the label; of a document its number.")
+    score: float
+    votes: list[RowVote] = Field(description="Heaviest first. The votes sum to the score.")
+
+
+class RowModelAnswer(BaseModel):
+    task: str
+    learner: str
+    parameters: dict[str, object] = Field(description="The settings of the learner.")
+    numbers: dict[str, int] = Field(description="Examples, features and so on.")
+    bytes: int = Field(description="The size of the model file.")
+    limits: dict[str, int]
+    speed: Speed
+
+
 class LabelCount(BaseModel):
     label: Label
     examples: int

@@ -44,6 +44,10 @@ class Limits:
             if len(text) > self.text:
                 raise InputError(f"text {n} has {len(text):,} characters; at most {self.text:,} are taken")
 
+    def check_rows(self, n_rows: int) -> None:
+        if n_rows > self.batch:
+            raise InputError(f"{n_rows:,} rows are more than the {self.batch:,} that one request may hold")
+
     def check_labels(self, examples: list[list[str]]) -> None:
         for n, labels in enumerate(examples):
             if len(labels) > self.labels:

@@ -12,11 +12,11 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from shortlist.errors import InputError, ModelFileError
-from shortlist.files.store import load
-from shortlist.models.categorizer import Categorizer
+from shortlist.models.base import Model
+from shortlist.models.making import open_model
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import JournalError, Version
 
@@ -69,11 +69,11 @@ def take_base(folder: Path, model: Path) -> None:
         raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
 
 
-def opened(path: Path) -> Categorizer:
+def opened(path: Path) -> Model[Any]:
     """The model in a file, if it is one that can be served."""
-    model = load(path)
-    if not isinstance(model, Categorizer):
-        raise InputError(f"the server ranks categories of texts; this model is a {type(model).__name__}")
+    model = open_model(path)
+    if model.of_texts and model.task != "categories":
+        raise InputError(f"the server ranks labels of texts and answers rows; it gives no {model.task} of texts")
     return model
 
 
@@ -103,7 +103,7 @@ def strangers(folder: Path, journal: Journal) -> list[Path]:
     return found
 
 
-def newest_good(folder: Path, journal: Journal) -> tuple[Version, Categorizer, list[str]]:
+def newest_good(folder: Path, journal: Journal) -> tuple[Version, Model[Any], list[str]]:
     """The newest snapshot that can be trusted and holds nothing taken back since; and what was wrong with others.
 
     The version says which moment of the journal the model is at. Having none of the undone examples, it is at the

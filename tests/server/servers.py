@@ -72,10 +72,10 @@ def in_thread(folder, token=None, **settings):
 class Process:
     """``shortlist serve`` as a process."""
 
-    def __init__(self, *arguments, wait=True, **environment):
+    def __init__(self, *arguments, wait=True, folder=Path(__file__).parents[2], **environment):
         command = [sys.executable, "-m", "shortlist.cli", "serve", "--port", "0", *map(str, arguments)]
         self.process = subprocess.Popen(
-            command, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=Path(__file__).parents[2],
+            command, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder,
             env={**os.environ, **environment},
         )  # fmt: skip
         self.lines = []

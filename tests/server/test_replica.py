@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.errors import ModelFileError
+from shortlist.files import store
 from shortlist.server import snapshot_writer, snapshots
 from shortlist.server.journal import Example
 from shortlist.server.replica import Replica
@@ -145,8 +146,8 @@ def test_what_cannot_be_served_does_not_stay_as_the_base(tmp_path, model_file):
     wrong.write_text("no model")
     with pytest.raises(ModelFileError, match="not a model file"):
         snapshots.take_base(folder, wrong)
-    sl.FeatureFocus().fit([[1.0]], ["a"]).save(wrong)
-    with pytest.raises(sl.InputError, match="this model is a FeatureFocus"):
+    store.save(sl.TextVectorizer().fit(["wheat"]), wrong)
+    with pytest.raises(sl.InputError, match="holds a TextVectorizer alone"):
         snapshots.take_base(folder, wrong)
     snapshots.take_base(folder, model_file)
     Replica(folder).close()
