@@ -9,7 +9,9 @@ from typing import Any
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(DOCS)]
+
+import http_page  # noqa: E402
 
 from shortlist.names import VERSION, WHERE  # noqa: E402
 
@@ -44,7 +46,7 @@ PARTS = {
     "Begin": ["start", "tutorials/*", "which-learner", "glossary"],
     "How do I …?": ["how-to/*", "how-sure", "scale", "cluster", "server", "add-a-learner"],
     "Coming from …": ["coming-from/*"],
-    "Reference": ["commands", "api", "formats", "measures", "text", "versions", "changelog"],
+    "Reference": ["commands", "api", "http", "formats", "measures", "text", "versions", "changelog"],
     "How it works": ["categories", "index-learning", "tuned-index", "ratings", "documents", "tried"],
     "Results": ["benchmarks", "papers/*", "testing", "contributing", "code-of-conduct", "security"],
 }
@@ -111,6 +113,7 @@ def write_pages(_: Any) -> None:
                 lines += [f".. autofunction:: {name}"]
             lines += ["```"]
     write(DOCS / "api.md", "\n".join(lines) + "\n")
+    write(DOCS / "http.md", http_page.page())
     for title, names in parts().items():
         write(DOCS / f"{page_of(title)}.md", f"# {title}\n\n{toctree(names, ':maxdepth: 1')}")
 

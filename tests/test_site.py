@@ -16,14 +16,7 @@ ROOT = Path(__file__).parents[1]
 NEEDED = ("sphinx", "myst_parser", "pydata_sphinx_theme")
 MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"pip install 'shortlist[docs]' for {', '.join(MISSING)}")
-MADE = (
-    "api.md",
-    "changelog.md",
-    "contributing.md",
-    "security.md",
-    "code-of-conduct.md",
-    "part-*.md",
-)  # by docs/conf.py
+MADE = ("api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md", "part-*.md")
 NOT_BUILT = shutil.ignore_patterns("_build", *MADE)
 
 
@@ -93,3 +86,9 @@ def test_the_start_page_shows_the_product(site):
     assert "Categorizer" in text
     assert "page.png" in text
     assert (site / "search.html").exists()
+
+
+def test_the_http_interface_is_described(site):
+    pytest.importorskip("fastapi")
+    text = (site / "http.html").read_text(encoding="utf-8")
+    assert all(path in text for path in ("POST /v1/rank", "POST /v1/learn", "GET /v1/model", "ScoredLabel"))

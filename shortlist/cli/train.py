@@ -131,15 +131,15 @@ def train_here(asked: Settings, source: str, stream: Stream) -> Model[Any]:
 
 def examples_of(target: Path) -> int:
     """How many examples the model in a file has learned; 0 if there is none. Another kind of file is refused."""
+    from shortlist.files.headers import learned_examples
     from shortlist.files.store import is_model_file
-    from shortlist.models.making import open_model
 
     if not target.is_file() or not target.stat().st_size:
         return 0
     if not is_model_file(target):
         raise InputError(f"{target} is no model file; --force replaces it, --output NAME writes elsewhere")
     try:
-        return int(open_model(target).describe()["examples"])
+        return learned_examples(target)
     except ShortlistError:
         return 0  # damaged, or of a kind that nobody can open any more
 

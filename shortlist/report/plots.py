@@ -20,7 +20,7 @@ Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 def plot_precision_recall(path: str | Path, curves: Curves) -> None:
     """Precision against recall (``measures.precision_recall``), as in figure 6 of paper 001."""
-    axes = _axes(path, "recall", "precision")
+    axes = _axes(path, "recall", "precision", "Precision at each level of recall")
     _draw(axes, curves, marker="o", markersize=3)
     axes.set(xlim=(0, 1), ylim=(0, 1.02))
     _save(axes, path)
@@ -28,7 +28,7 @@ def plot_precision_recall(path: str | Path, curves: Curves) -> None:
 
 def plot_among_first_k(path: str | Path, curves: Curves) -> None:
     """R_k against k (``measures.among_first_k``)."""
-    axes = _axes(path, "k", "share with a true label among the first k")
+    axes = _axes(path, "k", "share of examples", "A true label among the first k")
     _draw(axes, curves, marker="o", markersize=3)
     axes.set(ylim=(0, 1.02))
     axes.xaxis.get_major_locator().set_params(integer=True)
@@ -37,7 +37,7 @@ def plot_among_first_k(path: str | Path, curves: Curves) -> None:
 
 def plot_learning(path: str | Path, curves: Curves, measure: str) -> None:
     """A measure averaged over the stream so far (``measures.progressive``), as in figures 4 and 5 of paper 001."""
-    axes = _axes(path, "examples seen", f"{measure}, average so far")
+    axes = _axes(path, "examples seen", f"{measure}, average so far", f"{measure} along the data")
     thinned = {}
     for name, (seen, value) in curves.items():
         x, y = np.asarray(seen, dtype=np.float64), np.asarray(value, dtype=np.float64)
@@ -53,7 +53,9 @@ def plot_frequency_recall(path: str | Path, frequency: ArrayLike, recall: ArrayL
     x, y = np.asarray(frequency, dtype=np.float64), np.asarray(recall, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape:
         raise InputError(f"frequency and recall must be two lists of one length, not {x.shape} and {y.shape}")
-    axes = _axes(path, "training examples with the label", "recall of the label")
+    axes = _axes(
+        path, "training examples with the label", "recall of the label", "Recall of rare and of frequent labels"
+    )
     axes.plot(x, y, ".", alpha=0.4, label="one label")
     octave = np.floor(np.log2(np.maximum(x, 0.5)))
     means = [(x[octave == one].mean(), y[octave == one].mean()) for one in np.unique(octave)]
@@ -69,7 +71,7 @@ def plot_confusion(path: str | Path, labels: Sequence[str], counts: ArrayLike) -
     cells = np.asarray(counts)
     if cells.shape != (len(labels), len(labels)):
         raise InputError(f"counts must have a row and a column for each of {len(labels)} labels, not {cells.shape}")
-    axes = _axes(path, "ranked first", "true")
+    axes = _axes(path, "ranked first", "true", "The labels with most errors")
     axes.grid(visible=False)
     share = cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)
     axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
@@ -79,13 +81,12 @@ def plot_confusion(path: str | Path, labels: Sequence[str], counts: ArrayLike) -
     for i, j in zip(*np.nonzero(cells), strict=True):
         ink = "w" if share[i, j] > 0.5 else "k"
         axes.text(j, i, f"{cells[i, j]:,}", ha="center", va="center", fontsize=6, color=ink)
-    axes.set_title("The labels with most errors")
     _save(axes, path)
 
 
 def plot_reliability(path: str | Path, probability: ArrayLike, right: ArrayLike, n: ArrayLike) -> None:
     """How often labels of nearly the same probability are right (``evaluate`` gives the bins); larger dots are more."""
-    axes = _axes(path, "probability of the best label", "share that is right")
+    axes = _axes(path, "probability of the best label", "share that is right", "Right as often as it says?")
     axes.plot([0, 1], [0, 1], "--", color="grey", label="as it says")
     counts = np.asarray(n, dtype=np.float64)
     axes.plot(probability, right, color="C0", alpha=0.5)
@@ -97,13 +98,13 @@ def plot_reliability(path: str | Path, probability: ArrayLike, right: ArrayLike,
 
 def plot_automation(path: str | Path, curves: Curves) -> None:
     """The share of decisions that are right against the share of texts that are decided alone."""
-    axes = _axes(path, "share of texts decided alone", "share of them that is right")
+    axes = _axes(path, "share of texts decided alone", "share of them that is right", "Decided alone")
     _draw(axes, curves, marker="o", markersize=3)
     axes.set(xlim=(0, 1.02))
     _save(axes, path)
 
 
-def _axes(path: str | Path, x: str, y: str) -> Any:
+def _axes(path: str | Path, x: str, y: str, title: str) -> Any:
     if Path(path).suffix.lower() not in FORMATS:
         raise InputError(f"a plot is written to a file ending in {' or '.join(FORMATS)}, not {str(path)!r}")
     try:
@@ -111,7 +112,7 @@ def _axes(path: str | Path, x: str, y: str) -> Any:
     except ImportError:
         raise InputError("plots need matplotlib; install it with: pip install 'shortlist[plot]'") from None
     axes = Figure(figsize=(6, 4.5), layout="constrained").subplots()
-    axes.set(xlabel=x, ylabel=y)
+    axes.set(xlabel=x, ylabel=y, title=title)
     axes.grid(alpha=0.3)
     return axes
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
+from shortlist.files.headers import learned_examples
 
 FILES = Path(__file__).parents[1] / "fixtures" / "models"
 CATEGORIZERS = sorted(FILES.glob("categorizer*.shortlist"))
@@ -36,3 +37,12 @@ def test_a_learner_of_ratings_rates():
 def test_a_learner_of_documents_ranks():
     scores = sl.load(FILES / "map-svm.shortlist").decision_function(ROWS)
     assert scores[::2].min() > scores[1::2].max()
+
+
+@pytest.mark.parametrize("path", CATEGORIZERS, ids=lambda path: path.stem)
+def test_the_header_alone_says_how_much_was_learned(path, tmp_path):
+    assert learned_examples(path) == sl.load(path).learner_.n_examples_ == 8
+    cut = tmp_path / "cut.shortlist"
+    cut.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(sl.ModelFileError, match="damaged"):
+        learned_examples(cut)
