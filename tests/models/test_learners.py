@@ -39,7 +39,7 @@ def test_settings_make_the_model_that_was_asked_for():
     assert (model.learner.loss, model.learner.passes, model.text.ngrams) == (1, 3, 2)
     assert isinstance(Settings(learner="rocchio").model(of_texts=False), RowCategorizer)
     rater = Settings("ratings", "widrow-hoff").model(of_texts=False)
-    assert rater.learner.passes == 5  # as the usual Rater
+    assert (rater.learner.passes, rater.learner.random_state) == (None, 0)  # as the usual Rater
     assert isinstance(Settings("documents", measure="roc").model(of_texts=False).learner, sl.RocSVM)
 
 
