@@ -161,7 +161,7 @@ class Course:
             self.compile(trial, now.parts[0])
             began = time.perf_counter()
             trial.values = np.concatenate([self.measured(trial, part) for part in now.parts])
-        except (InputError, MemoryError) as problem:
+        except (ValueError, MemoryError) as problem:  # an InputError is a ValueError
             if trial is usual:
                 raise
             trial.verdict = f"failed: {problem}"
@@ -220,8 +220,6 @@ def decide(usual: Trial, others: list[Trial]) -> Trial:
     """The best of those that are better than the usual model by more than chance; that model, if none is."""
     chosen = usual
     for trial in others:
-        if trial.values.size != usual.values.size or trial.n_learned != usual.n_learned:
-            continue
         found = paired_bootstrap(trial.values, usual.values, resamples=RESAMPLES)
         trial.verdict = f"{100 * found.difference:+.2f} points, p = {found.p_value:.3f}"
         if found.difference > 0 and found.p_value < SURE / len(others) and trial.value > chosen.value:

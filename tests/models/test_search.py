@@ -131,6 +131,11 @@ def test_a_candidate_that_fails_is_left_out(few):
     assert found.model.learner == "feature-focus"
 
 
+def test_where_all_have_the_same_label_the_usual_model_learns_it():
+    texts, _ = notes(40)
+    assert sl.Categorizer.tuned(texts, ["grain"] * 40).predict(texts[:1]).tolist() == ["grain"]
+
+
 def test_what_cannot_be_searched_is_refused():
     with pytest.raises(sl.InputError, match="needs at least 20, not 3"):
         sl.Categorizer.tuned(["a", "b", "c"], ["x", "y", "z"])
