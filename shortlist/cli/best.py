@@ -81,4 +81,4 @@ def show_search(found: Found) -> None:
     """What was tried."""
     table = found.table()
     print_table(table.title, table.columns, table.rows)
-    print(f"Chosen: {found.chosen}.")
+    print(f"Chosen: {found.chosen}{'' if found.model.can_learn else ', which cannot go on learning'}.")
