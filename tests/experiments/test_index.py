@@ -193,4 +193,18 @@ def test_the_other_tables_of_paper_004_claim_what_they_show():
     degree = [(job, {"R1": 0.5, "edges": 10 * job["max_edges"], "d": 1.0}) for job in ablations.degree_jobs(True)]
     _, table = ablations.degree_show(degree)
     assert table.rows["rcv1, d_max = 3"]["edges"].published == 80e3
+    assert table.rows["finna, weights of 0.05 and more"]["R1"].ours == 0.5
     assert all(claim.holds for claim in table.claims)
+
+
+def test_light_edges_can_be_left_out_at_retrieval(monkeypatch):
+    random = np.random.default_rng(0)
+    X = csr_array(random.random((200, 5)))
+    Y = np.empty(200, dtype=object)
+    Y[:] = [[f"c{random.integers(12)}"] for _ in range(200)]
+    monkeypatch.setattr(ablations, "load", lambda data, name: (X, Y))
+    every, some = (
+        ablations.degree_run(None, {"set": "rcv1", "max_edges": 1000, "least": least, "trial": 0})["edges"]
+        for least in (0.0, 0.1)
+    )
+    assert 0 < some < every
