@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.servers import Process
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "add-a-learner.md").read_text(encoding="utf-8")
 
@@ -50,13 +52,21 @@ def shortlist(package, line):
 
 def test_the_command_line_and_the_server_know_it(package):
     assert "2 labels" in shortlist(package, "shortlist train tickets.jsonl --learner counting-votes")
-    served = (
-        "from pathlib import Path\nfrom shortlist.server.snapshots import opened\n"
-        "model = opened(Path('tickets.shortlist'))\n"
-        "print(type(model.learner_).__name__, model.rank('corn', 1)[0][0])\n"
-        "print(model.learn('rye', 'grain').learner_.n_examples_)"
-    )
-    assert run(package, "-c", served).split() == ["CountingVotes", "grain", "61"]
+    assert "shortlist serve tickets.shortlist" in PAGE
+    served = Process("tickets.shortlist", folder=package, PYTHONPATH=str(package))
+    try:
+        asked = served.client
+        assert asked.ask("model")["learner"] == "CountingVotes"
+        assert asked.best("corn", 1) == ["grain"]
+        why = asked.ask("explain", text="corn", label="grain")
+        assert why["score"] == pytest.approx(sum(vote["vote"] for vote in why["votes"])) != 0
+        assert asked.learn("rye", ["cereals"])["number"] == 1
+        assert asked.best("rye", 1) == ["cereals"]
+        assert asked.ask("model")["examples"] == 61
+        assert asked.ask("undo", number=1)["new"]
+        assert asked.best("rye") == []
+    finally:
+        assert served.stop() == 0
 
 
 def test_comparisons_know_it(package):
