@@ -9,17 +9,19 @@ import shortlist
 from shortlist.names import WHERE
 
 PACKAGE = Path(shortlist.__file__).parent
-# How many annotations of public signatures are Any, by room: never more, and fewer whenever one finds its type.
-MOST_ANY = {
-    "arrays": 14,
-    "cli": 1,
-    "distributed": 2,
-    "documents": 1,
-    "files": 2,
-    "names": 2,
-    "ranking": 1,
-    "server": 3,
-    "text": 3,
+# The annotations of public signatures that are Any, and why: nothing else is.
+ANY = {
+    "arrays/given_labels.py: as_label(label)": "NumPy: what item() of a scalar gives is Any",
+    "arrays/stamps.py: StampedCache.load_overload(sig)": "Numba: overrides a method without types",
+    "arrays/stamps.py: StampedCache.load_overload(target_context)": "Numba: the same",
+    "arrays/stamps.py: StampedCache.load_overload(return)": "Numba: the same",
+    "distributed/categories.py: opened(return)": "whatever class a state names, as store.build has it",
+    "files/store.py: load(return)": "whatever class a file names; with kind=… it is that one",
+    "files/store.py: build(return)": "the same",
+    "names.py: public(return)": "whatever a public name stands for",
+    "names.py: storable(return)": "a class, found by its name",
+    "ranking.py: Ranking.__getitem__(return)": "a pair or a Ranking: NumPy does not type the number of dimensions",
+    "text/settings.py: Settings.of(given)": "scikit-learn: the parameters of an estimator have no types",
 }
 
 
@@ -86,10 +88,8 @@ def h(z: list[Any]): ...
 
 
 def test_public_types_are_real():
-    found: dict[str, list[str]] = {}
+    found = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        inside = path.relative_to(PACKAGE)
-        own = [f"{inside}: {one}" for one in annotations_that_are_any(path.read_text(encoding="utf-8"))]
-        found.setdefault(inside.with_suffix("").parts[0], []).extend(own)
-    too_many = {room: own for room, own in found.items() if len(own) > MOST_ANY.get(room, 0)}
-    assert not too_many
+        inside = path.relative_to(PACKAGE).as_posix()
+        found += [f"{inside}: {one}" for one in annotations_that_are_any(path.read_text(encoding="utf-8"))]
+    assert set(found) == set(ANY)

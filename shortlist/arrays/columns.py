@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
@@ -19,7 +17,7 @@ class _Table(BaseEstimator):
     """Takes the names of columns, as any estimator of scikit-learn does."""
 
 
-def column_names(X: Any) -> Names | None:
+def column_names(X: object) -> Names | None:
     """The names of the columns of a data frame; None for what has none."""
     if _is_nameless(X):
         return None
@@ -28,7 +26,7 @@ def column_names(X: Any) -> Names | None:
     return getattr(table, "feature_names_in_", None)
 
 
-def note_names(estimator: Any, names: Names | None) -> None:
+def note_names(estimator: BaseEstimator, names: Names | None) -> None:
     """Keep the names of the columns that an estimator learned from, where they have names."""
     if names is not None:
         estimator.feature_names_in_ = names
@@ -36,13 +34,13 @@ def note_names(estimator: Any, names: Names | None) -> None:
         estimator.__dict__.pop("feature_names_in_", None)
 
 
-def check_columns(estimator: Any, X: Any) -> None:
+def check_columns(estimator: BaseEstimator, X: object) -> None:
     """Refuse columns whose names, or whose order, changed since the estimator learned."""
     if hasattr(estimator, "feature_names_in_") or not _is_nameless(X):
         _look_at(estimator, X, reset=False)
 
 
-def grown_names(estimator: Any, X: Any) -> Names | None:
+def grown_names(estimator: BaseEstimator, X: object) -> Names | None:
     """The names of the columns once X is learned too: columns may arrive behind those there are, but none change."""
     known: Names | None = getattr(estimator, "feature_names_in_", None)
     names = column_names(X)
@@ -52,11 +50,11 @@ def grown_names(estimator: Any, X: Any) -> Names | None:
     return names
 
 
-def _is_nameless(X: Any) -> bool:
+def _is_nameless(X: object) -> bool:
     return isinstance(X, (np.ndarray, list, tuple)) or scipy.sparse.issparse(X)
 
 
-def _look_at(estimator: Any, X: Any, *, reset: bool) -> None:
+def _look_at(estimator: BaseEstimator, X: object, *, reset: bool) -> None:
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True, ensure_2d=False)
     except (ValueError, TypeError) as problem:

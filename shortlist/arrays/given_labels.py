@@ -26,11 +26,10 @@ def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
 
     A label is text or a number: what can be stored and compared.
     """
-    given: Any = Y
-    return as_label_lists(given, n_rows)
+    return _as_lists(Y, n_rows)
 
 
-def as_label_lists(Y: Any, n_rows: int) -> list[list[Label]]:
+def _as_lists(Y: Any, n_rows: int) -> list[list[Label]]:
     if isinstance(Y, list) and len(Y) == n_rows and are_plain(Y):
         return Y
     if scipy.sparse.issparse(Y):
@@ -60,7 +59,7 @@ def as_label_lists(Y: Any, n_rows: int) -> list[list[Label]]:
     return lists
 
 
-def indicator_columns(Y: Any) -> int | None:
+def indicator_columns(Y: object) -> int | None:
     """How many columns the indicator matrix Y has; None if it is none. One column of labels is no matrix."""
     shape: tuple[int, ...] = getattr(Y, "shape", ())
     if len(shape) == 2 and (shape[1] != 1 or scipy.sparse.issparse(Y)):
@@ -110,7 +109,7 @@ def are_plain(Y: list[Any]) -> bool:
     return set(map(type, Y)) <= {list} and set(map(type, chain.from_iterable(Y))) <= {str, int}
 
 
-def one_example(labels: Any) -> list[Label]:
+def one_example(labels: object) -> list[Label]:
     if isinstance(labels, (list, tuple)):
         return list(map(as_label, labels))
     if isinstance(labels, np.ndarray):
@@ -135,5 +134,5 @@ def as_label(label: Any) -> Label:
     return label
 
 
-def is_label(label: Any) -> bool:
+def is_label(label: object) -> bool:
     return isinstance(label, (str, int, float)) and (not isinstance(label, float) or bool(np.isfinite(label)))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from inspect import Parameter, cleandoc, signature
-from typing import Any
 
 
 def page() -> str:
@@ -14,17 +13,18 @@ def page() -> str:
     made = "<!-- Made by `python -m shortlist.cli.reference > docs/commands.md`; a test compares the two. -->"
     lines = ["# Commands", "", made]
     for command in app.registered_commands:
+        assert command.callback is not None
         lines += ["", *section(command.callback)]
     return "\n".join(lines) + "\n"
 
 
-def section(command: Any) -> Iterator[str]:
+def section(command: Callable[..., None]) -> Iterator[str]:
     """One verb: what it does, and a table of what it takes."""
     parameters = list(signature(command, eval_str=True).parameters.values())
     arguments = [shown(one) for one in parameters if is_argument(one)]
     yield f"## shortlist {command.__name__} {' '.join(arguments)} [options]"
     yield ""
-    yield cleandoc(command.__doc__)
+    yield cleandoc(command.__doc__ or "")
     yield ""
     yield "| | meaning | if not given |"
     yield "|---|---|---|"

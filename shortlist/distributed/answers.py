@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ def judge(
         raise InputError("ratings are measured on one machine; leave out --workers and --dask")
 
 
-def as_model(model: Model[Any] | CategoryLearner) -> Any:
+def as_model(model: Model[Any] | CategoryLearner) -> Model[Any]:
     """A learner alone as a model of rows of features."""
     return RowCategorizer.of(model) if isinstance(model, CategoryLearner) else model
 
@@ -93,7 +93,7 @@ def answers(
 
 def opened_model(state: State) -> Model[Any]:
     """The model that a state describes, on arrays of its own."""
-    return cast("Model[Any]", as_model(opened(state)))
+    return as_model(opened(state))
 
 
 def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings: tuple[int, ...]) -> State:

@@ -131,7 +131,7 @@ class LinearRanker(Shared, BaseEstimator, ABC):
         return tags
 
 
-def as_relevance(y: Any, n_rows: int) -> Floats:
+def as_relevance(y: ArrayLike | None, n_rows: int) -> Floats:
     """How relevant each of n_rows documents is, checked."""
     if y is None:
         raise InputError("a ranker requires y to be passed, but the target y is None: give each row's relevance")

@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from shortlist.arrays.given_labels import Label
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.server.metrics import Metrics, Speedometer
@@ -53,7 +54,7 @@ class Context:
             raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
         return self._writer
 
-    def known_label(self, name: str) -> Any:
+    def known_label(self, name: str) -> Label:
         """The label of that name, which must have been learned."""
         label = self.replica.label(name)
         if not self.model.knows(label):

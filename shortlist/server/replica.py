@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 import numpy as np
 from sklearn.base import clone
 
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
@@ -150,6 +151,6 @@ class Replica:
                 return place
         return None
 
-    def label(self, name: str) -> Any:
+    def label(self, name: str) -> Label:
         """The label of that name. Labels that came with the model may be numbers; their names are text."""
         return self._numbers.get(name, name)

@@ -36,7 +36,7 @@ ASKING = (413, 415, 422)  # what may be wrong with a body
 STATUS_OF = {InputError: 422, KeyUsed: 409, DiskFull: 507, JournalError: 503}
 
 
-def as_json(value: Any) -> Response:
+def as_json(value: object) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,7 +95,7 @@ class Settings(NamedTuple):
         )
 
 
-def as_range(given: Any) -> list[int]:
+def as_range(given: Iterable[int]) -> list[int]:
     """The fewest and the most characters of a run."""
     try:
         least, most = given

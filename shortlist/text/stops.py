@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.text.settings import Settings
 from shortlist.text.tokens import split
 from shortlist.vocabulary import Vocabulary
 
 
-def stop_table(settings: Settings, table: Any) -> Vocabulary | None:
+def stop_table(settings: Settings, table: NDArray[np.uint32]) -> Vocabulary | None:
     """The words to leave out, read as those of texts are; None where there are none."""
     listed = settings.stop_words
     if listed is None:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from shortlist.errors import InputError
 from shortlist.server.journal import Example, Journal, Version
 
 
@@ -55,3 +56,22 @@ def test_lines_and_places(journal):
     assert "é".encode() in lines, "letters as they are, not as escapes"
     assert journal.lines(5) == (0, b"")
     assert journal.places() == [4, 2, 0]
+
+
+def test_the_first_example_can_be_taken_back(journal):
+    assert journal.undo(1)
+    assert [number for number, _, _ in journal.after(0, 5)] == [3, 5]
+    for number in (0, 6):
+        with pytest.raises(InputError, match=f"there is no example {number}"):
+            journal.undo(number)
+
+
+def test_the_end_is_written_down_with_each_undo(journal):
+    """Otherwise a journal that has lost its last undo would look whole."""
+    assert journal._record.line() == journal._newest().line()
+
+
+def test_a_key_that_was_used_names_its_example(journal):
+    journal.append([[Example("f", ["z"], key="k")]])
+    (answer,) = journal.append([[Example("g", ["z"], key="k")]])
+    assert str(answer) == "the key 'k' was used for another example, number 6"
