@@ -25,7 +25,7 @@ from shortlist.models.confidence.window import SIZE
 
 STRETCHES = 20
 SHARE = 10  # one row in so many is ranked: ranking it takes about as long as learning it once
-LEAST = 1024  # rows, if half of them are as many
+LARGER, LEAST, ENOUGH = 8, 512, 1024  # of few rows a larger share, but no more than ENOUGH; LEAST, if half are as many
 
 
 class Stretch(NamedTuple):
@@ -39,7 +39,7 @@ class Stretch(NamedTuple):
 def stretches(n: int) -> Iterator[Stretch]:
     """The first pass over n rows, stretch by stretch."""
     half = n // 2
-    wanted = min(SIZE, n - half, max(n // SHARE, LEAST))
+    wanted = min(SIZE, n - half, max(n // SHARE, LEAST, min(ENOUGH, n // LARGER)))
     ranked = half + np.arange(wanted) * (n - half) // max(1, wanted)
     edges = [0, *(half + np.arange(STRETCHES + 1) * (n - half) // STRETCHES)]
     for first, last in pairwise(edges):
