@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from shortlist.categories.prototypes.rocchio import RocchioSelection as RocchioSelection
     from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron as TopicPerceptron
     from shortlist.categories.top_down import TopDown as TopDown
+    from shortlist.concepts.reading import read_vocabulary as read_vocabulary
+    from shortlist.concepts.vocabulary import LabelVocabulary as LabelVocabulary
     from shortlist.documents.accuracy_svm import AccuracySVM as AccuracySVM
     from shortlist.documents.average_precision import MapSVM as MapSVM
     from shortlist.documents.binning import ScoreBins as ScoreBins
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer as Categorizer
     from shortlist.models.document_ranker import DocumentRanker as DocumentRanker
     from shortlist.models.rater import Rater as Rater
+    from shortlist.models.rules import Rules as Rules
     from shortlist.models.text_rater import TextRater as TextRater
     from shortlist.ranking import Explanation as Explanation
     from shortlist.ranking import Ranking as Ranking

@@ -21,6 +21,7 @@ WHERE = {
     "FrequencyBaseline": "categories.frequency",
     "IndependentIndex": "categories.index.independent",
     "InputError": "errors",
+    "LabelVocabulary": "concepts.vocabulary",
     "MMP": "categories.prototypes.mmp",
     "MapSVM": "documents.average_precision",
     "ModelFileError": "errors",
@@ -38,6 +39,7 @@ WHERE = {
     "RocSVM": "documents.roc",
     "Rocchio": "categories.prototypes.rocchio",
     "RocchioSelection": "categories.prototypes.rocchio",
+    "Rules": "models.rules",
     "ScoreBins": "documents.binning",
     "ShortlistError": "errors",
     "TextRater": "models.text_rater",
@@ -56,6 +58,7 @@ WHERE = {
     "measure": "measures",
     "per_label": "measures",
     "read": "inputs",
+    "read_vocabulary": "concepts.reading",
     "word_contexts": "text.context",
 }
 

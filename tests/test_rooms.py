@@ -11,8 +11,7 @@ from shortlist.names import WHERE
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
     "names", "errors", "arrays", "concurrency", "files", "labels", "texts", "fields", "vocabulary", "html", "ranking",
-    "dual",
-    "inputs", "text", "categories", "ratings", "documents", "measures", "models",
+    "dual", "inputs", "concepts", "text", "categories", "ratings", "documents", "measures", "models",
     "experiments", "report", "server", "distributed", "cli",
 ]  # fmt: skip
 NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}

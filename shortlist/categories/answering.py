@@ -19,6 +19,7 @@ from shortlist.arrays.given_labels import Label, LabelsLike, as_array
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_numbers, as_rows, as_whole
+from shortlist.categories.allowed import Allowed, keep_allowed
 from shortlist.categories.portions import as_one_row
 from shortlist.categories.saving import SavedLearner
 from shortlist.concurrency.locks import reading
@@ -34,6 +35,7 @@ BIAS = -1  # the column of a vote that no feature casts
 class AnsweringLearner(ClassifierMixin, SavedLearner):
     """Base class: answers by what it has learned. A learner says how rows are ranked, scored and explained."""
 
+    ranks_allowed = False  # whether it can leave labels out as it ranks
     nonnegative = False  # whether the learner takes only values of at least 0
 
     @abstractmethod
@@ -61,15 +63,20 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
         return self._rank_rows(self._check(X), k)
 
     @reading
-    def _rank_rows(self, rows: Rows, k: int = 10) -> Ranking:
-        """``rank`` on rows that have been checked."""
+    def _rank_rows(self, rows: Rows, k: int = 10, allowed: Allowed | None = None) -> Ranking:
+        """``rank`` on rows that have been checked; of the labels that are allowed, if that is said."""
         self._check_fitted()
+        if allowed is not None and not self.ranks_allowed:
+            ids, scores = keep_allowed(*self._rank_all(rows), allowed, as_whole(k, "k", least=1, most=sys.maxsize))
+            return Ranking(ids, scores, self._labels.names)
         k = min(as_whole(k, "k", least=1, most=sys.maxsize), max(len(self._labels), 1))
         rows = self._prepare(rows)
         ids = np.full((rows.n_rows, k), -1, dtype=np.int32)
         scores = np.full((rows.n_rows, k), np.nan)
         workers = self._workers(rows.n_rows)
-        if workers == 1:
+        if allowed is not None:
+            self._rank_allowed(rows, allowed, ids, scores)
+        elif workers == 1:
             self._rank(rows, ids, scores)
         else:
             edges = np.linspace(0, rows.n_rows, workers + 1).astype(int)
@@ -78,6 +85,14 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
             for task in tasks:
                 task.result()
         return Ranking(ids, scores, self._labels.names)
+
+    def _rank_all(self, rows: Rows) -> tuple[Ints, Floats]:
+        found = self._rank_rows(rows, max(len(self._labels), 1))
+        return found.ids, found.scores
+
+    def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
+        """``_rank`` of allowed labels, for a learner that says so in ``ranks_allowed``."""
+        raise NotImplementedError
 
     def _rank_by_scores(self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf) -> None:
         """``_rank`` for a learner that has the scores of all labels: those above a limit, some rows at a time.

@@ -8,7 +8,21 @@ import sys
 
 import typer
 
-from shortlist.cli import compare, demo, evaluate, explain, inspect, learn, plan, rank, reproduce, serve, train, warmup
+from shortlist.cli import (
+    compare,
+    demo,
+    evaluate,
+    explain,
+    inspect,
+    labels,
+    learn,
+    plan,
+    rank,
+    reproduce,
+    serve,
+    train,
+    warmup,
+)
 from shortlist.cli.version import version
 from shortlist.concurrency.prefetch import is_stuck
 from shortlist.errors import ShortlistError
@@ -21,7 +35,7 @@ app = typer.Typer(
     help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
 )
 app.callback()(version)
-for verb in (plan, train, learn, rank, explain, evaluate, compare, inspect, reproduce, serve, demo, warmup):
+for verb in (plan, train, learn, rank, explain, labels, evaluate, compare, inspect, reproduce, serve, demo, warmup):
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken

@@ -36,8 +36,11 @@ def explain(
     found = model.explain(text, chosen)
     votes = found.votes if top == 0 else found.votes[:top]
     if as_json:
-        print_json({"label": chosen, "score": found.score, "votes": votes})
+        named = {} if getattr(model, "vocabulary_", None) is None else {"name": model.name_of(chosen)}
+        print_json({"label": chosen} | named | {"score": found.score, "votes": votes})
         return
     rest = found.votes[len(votes) :]
     shown = list(votes) + ([(f"{len(rest)} others", sum(vote for _, vote in rest))] if rest else [])
-    print_table(f"{chosen}: {found.score:.4f}", ["word", "vote"], shown)
+    name = model.name_of(chosen)
+    title = name if name == str(chosen) else f"{name} ({chosen})"
+    print_table(f"{title}: {found.score:.4f}", ["word", "vote"], shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shortlist.cli.naming import Language, Policy, Vocabulary, read_names, with_names
 from shortlist.cli.options import Data, Json, MaxMemory, ModelFile, Output, Reading, reads
 from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, saying_warnings
 
@@ -13,6 +14,9 @@ def learn(
     data: Data = "-",
     output: Output = None,
     max_memory: MaxMemory = None,
+    vocabulary: Vocabulary = None,
+    language: Language = None,
+    policy: Policy = "grow",
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -27,6 +31,7 @@ def learn(
     model = open_model(model_file)
     if max_memory is not None:
         bound_memory(model, max_memory)
+    model = with_names(model, read_names(vocabulary, language, policy))
     before = model.describe()
     stream = reading.open_for(model.task, data, model)
     with saying_warnings(model):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shortlist.concepts.vocabulary import LabelVocabulary
     from shortlist.inputs import Examples, Stream
     from shortlist.models.base import Answers
 
@@ -26,6 +27,7 @@ class Output:
     texts: bool = False
     most: int | None = None
     probabilities: bool = False
+    names: LabelVocabulary | None = None  # what labels are called
     _separator: str = ","
     _waiting: deque[Examples] = field(default_factory=deque)
 
@@ -40,12 +42,15 @@ class Output:
         columns: list[str] | None = None
         for some in answers:
             examples = self._carried(self._waiting.popleft())
-            if self.form == "lines":
+            if self.form == "lines" and self.names is None:
                 for beside, line in zip(examples, some.lines(), strict=True):
                     yield "\t".join([*(" ".join(one.split()) for one in beside.values()), line]) + "\n"
                 continue
             for beside, record in zip(examples, some.records(), strict=True):
-                whole = beside | record
+                whole = beside | self._named(record)
+                if self.form == "lines":
+                    yield "\t".join([*(" ".join(one.split()) for one in beside.values()), *_triples(whole)]) + "\n"
+                    continue
                 if self.form == "json":
                     yield json.dumps(whole, ensure_ascii=False) + "\n"
                     continue
@@ -65,17 +70,27 @@ class Output:
             named = {} if ids is None else {"id": ids[n]}
             yield named | ({} if texts is None else {"text": _as_one(texts[n])})
 
+    def _named(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The answer with the names of its labels."""
+        if self.names is None or "labels" not in record:
+            return record
+        named = {"labels": record["labels"], "names": [self.names.name(label) for label in record["labels"]]}
+        return {name: value for name, value in record.items() if name == "id"} | named | record
+
     def _cells(self, record: dict[str, Any]) -> dict[str, Any]:
         """The cells of a row, by the names of their columns."""
         if "labels" not in record:
             return record
-        lists = {"label": "labels", "score": "scores", "probability": "probabilities"}
+        lists = {"label": "labels", "name": "names", "score": "scores", "probability": "probabilities"}
         cells = {name: value for name, value in record.items() if not isinstance(value, list)}
         if self.most is None:
+            if "names" in record:
+                cells["names"] = TOGETHER.join(record["names"])
             cells["labels"] = TOGETHER.join(map(str, record["labels"]))
             cells["probabilities"] = TOGETHER.join(self._number(p) for p in record.get("probabilities", ()))
             return {"reason": None} | cells
-        shown = [one for one in lists if one != "probability" or self.probabilities]
+        left_out = {"probability": not self.probabilities, "name": self.names is None}
+        shown = [one for one in lists if not left_out.get(one)]
         for n in range(self.most):
             for one in shown:
                 values = record.get(lists[one], ())
@@ -92,6 +107,13 @@ class Output:
         """Where semicolons separate cells, numbers have decimal commas."""
         said = f"{number:.6g}"
         return said.replace(".", ",") if self._separator == ";" else said
+
+
+def _triples(record: dict[str, Any]) -> Iterator[str]:
+    """Label, name and score or probability, one after the other."""
+    numbers = record.get("scores", record.get("probabilities", ()))
+    for label, name, number in zip(record["labels"], record["names"], numbers, strict=True):
+        yield from (" ".join(str(label).split()), " ".join(name.split()), f"{number:.6g}")
 
 
 def _as_one(text: Any) -> str:

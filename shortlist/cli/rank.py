@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.on_cluster import on_cluster
-from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, reads
+from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, named_values, reads
 from shortlist.cli.output import Output
 from shortlist.cli.terminal import lines_of, print_json, print_table, progress, say, say_when_compiling
 from shortlist.errors import InputError
@@ -37,6 +37,17 @@ def rank(
     min_probability: Annotated[
         float | None, typer.Option(help="Of the best labels only those that are right with this probability at least.")
     ] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Rank no other labels than this; can be repeated.")] = None,
+    but: Annotated[list[str] | None, typer.Option(help="Rank all labels but this; can be repeated.")] = None,
+    below: Annotated[
+        list[str] | None, typer.Option(help="Rank this label and what is narrower in the vocabulary; can be repeated.")
+    ] = None,
+    at_most: Annotated[
+        list[str] | None, typer.Option(help="LABEL=N: of it and what is narrower, at most so many; can be repeated.")
+    ] = None,
+    prior: Annotated[
+        float, typer.Option(help="Take so much from the score of labels that are ten times as frequent as the mean.")
+    ] = 0.0,
     with_text: Annotated[bool, typer.Option("--with-text", help="Print each text beside its labels.")] = False,
     as_csv: Annotated[
         bool, typer.Option("--csv", help="Print CSV, for spreadsheets; with semicolons if the data have them.")
@@ -50,20 +61,26 @@ def rank(
 
     Prints one line for each text: label, score, label, score, …, separated by tabs; with --json an object with the
     lists `labels` and `scores`, and `probabilities` where they are known. Labels that are assigned come with their
-    probabilities instead of scores; where there are none the line is empty, and with --json `reason` says why. With
-    --csv each label has columns of its own, or those that are assigned stand in one. With --id-column each line, object
-    or row begins with the name of its example. Any number of lines goes through in constant memory.
+    probabilities instead of scores; where there are none the line is empty, and with --json `reason` says why. Where
+    the model has a vocabulary, the name of each label stands behind it. With --csv each label has columns of its own,
+    or those that are assigned stand in one. With --id-column each line, object or row begins with the name of its
+    example. Any number of lines goes through in constant memory.
     """
     from shortlist.models.making import open_model
 
     say_when_compiling()
     model = open_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
+    apply_rules(model, only, but, below, named_values("--at-most", at_most), prior)
     answers = answering(model, k, assign=assign, precision=precision, coverage=coverage, least=min_probability)
+    names = getattr(model, "vocabulary_", None)
     if text is not None:
         from shortlist.inputs import Examples
 
         found = next(next(iter(answers([Examples(texts=[text])]))).records()) if answers else None
-        show_one(found or next(model.answer_text(text, k).records()), as_json)
+        found = found or next(model.answer_text(text, k).records())
+        if names is not None and "labels" in found:
+            found["names"] = [names.name(label) for label in found["labels"]]
+        show_one(found, as_json)
         return
     if as_csv and as_json:
         raise InputError("--csv and --json ask for different things; give one of them")
@@ -86,10 +103,27 @@ def rank(
         "csv" if as_csv else "json" if as_json else "lines", ids=reading.id_column is not None, texts=with_text,
         most=None if assign or precision is not None or coverage is not None else k,
         probabilities=bool(getattr(getattr(model, "confidence_", None), "ready", False)),
+        names=names,
     )  # fmt: skip
     batches = output.noted(progress(stream, "ranking"))
     for line in output.lines(answers(batches) if answers else model.answer(batches, k), stream):
         sys.stdout.write(line)
+
+
+def apply_rules(
+    model: Model[Any], only: list[str] | None, but: list[str] | None, below: list[str] | None, at_most: dict[str, Any],
+    prior: float,
+) -> None:  # fmt: skip
+    """Have the model keep to the rules that the options say, and to its own."""
+    from shortlist.models.relabelling import RelabellingModel
+    from shortlist.models.rules import Rules
+
+    rules = Rules(only=only, but=but or (), below=below, at_most=at_most, prior=prior)  # type: ignore[arg-type]
+    if not rules:
+        return
+    if not isinstance(model, RelabellingModel):
+        raise InputError("--only, --but, --below, --at-most and --prior are for models of texts with labels")
+    model.set_rules(rules if model.rules_ is None else model.rules_.with_more(rules))
 
 
 def answering(
@@ -129,6 +163,6 @@ def show_one(found: dict[str, Any], as_json: bool) -> None:
     if "labels" not in found:
         print_table("", list(found), [found.values()])
         return
-    columns = {"label": "labels", "score": "scores", "probability": "probabilities"}
+    columns = {"label": "labels", "name": "names", "score": "scores", "probability": "probabilities"}
     columns = {name: key for name, key in columns.items() if key in found}
     print_table(found.get("reason", ""), list(columns), zip(*(found[key] for key in columns.values()), strict=True))

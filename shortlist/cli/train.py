@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.best import check_best, search_here, show_search
+from shortlist.cli.naming import Language, Policy, Vocabulary, read_names, with_names
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import (
     NAMED,
@@ -38,6 +39,7 @@ from shortlist.cli.terminal import (
 from shortlist.errors import InputError, ShortlistError
 
 if TYPE_CHECKING:
+    from shortlist.concepts.vocabulary import LabelVocabulary
     from shortlist.inputs import Stream
     from shortlist.models.base import Model
     from shortlist.models.making import Settings
@@ -65,6 +67,9 @@ def train(
     minutes: Annotated[
         float | None, typer.Option(min=0, help="How long --best may take; 10 if not given.", show_default=False)
     ] = None,
+    vocabulary: Vocabulary = None,
+    language: Language = None,
+    policy: Policy = "grow",
     reading: Reading,
     cluster: Clustering,
     force: Annotated[
@@ -85,17 +90,20 @@ def train(
     say_when_compiling()
     target = output or Path(Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist")
     there_already = 0 if force else examples_of(target)
+    names = read_names(vocabulary, language, policy)
+    if names is not None and task != "categories":
+        raise InputError(f"--vocabulary names labels; there are none in {task}")
     asked = Settings(task, learner, measure, named_values("--set", settings), max_memory)  # type: ignore[arg-type]
     check_best(asked, best, minutes, cluster.workers is not None or cluster.dask is not None)
     began = time.perf_counter()
     found: Found | None = None
     with on_cluster(cluster, reading, data) as there:
         if there:
-            model, format, skipped = there.train(asked), there.format, there.skipped
+            model, format, skipped = with_names(there.train(asked), names), there.format, there.skipped
         else:
             stream = reading.open_for(task, data[0])
             found = search_here(asked, data[0], stream, minutes) if best else None
-            model = found.model if found else train_here(asked, data[0], stream)
+            model = with_names(found.model, names) if found else train_here(asked, data[0], stream, names)
             format, skipped = stream.format, stream.skipped
     seconds = time.perf_counter() - began
     facts = model.describe()
@@ -115,7 +123,7 @@ def train(
         )
 
 
-def train_here(asked: Settings, source: str, stream: Stream) -> Model[Any]:
+def train_here(asked: Settings, source: str, stream: Stream, names: LabelVocabulary | None = None) -> Model[Any]:
     """The model that was asked for, fitted to a stream."""
     from shortlist.inputs.labelled import teaching
 
@@ -124,7 +132,7 @@ def train_here(asked: Settings, source: str, stream: Stream) -> Model[Any]:
     first = next(batches, None)
     if first is None:
         raise InputError("there are no examples to learn from")
-    model = asked.model(of_texts=first.texts is not None)
+    model = with_names(asked.model(of_texts=first.texts is not None), names)
     with saying_warnings(model):
         return model.fit_batches(chain([first], batches))
 

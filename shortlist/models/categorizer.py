@@ -12,20 +12,20 @@ from sklearn.base import clone
 from shortlist.arrays.given_labels import Label, LabelsLike, class_list
 from shortlist.categories.answering import n_examples
 from shortlist.categories.learner import CategoryLearner
+from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
-from shortlist.errors import InputError
 from shortlist.fields import Document, as_documents
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, numbered
+from shortlist.models.bounded_model import BoundedModel
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
 from shortlist.models.search import is_record, search
 from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, default_text, texts_and_labels
-from shortlist.models.text_model import TextModel
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import blocks
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Categorizer(TextModel):
+class Categorizer(BoundedModel):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
     Several threads may rank at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
@@ -90,7 +90,6 @@ class Categorizer(TextModel):
         self.text = text
         self.max_memory = max_memory
 
-    _bound_now: Bound | None = None
     search_: dict[str, Any] | None = None
 
     @classmethod
@@ -206,6 +205,7 @@ class Categorizer(TextModel):
     def check_labels(self, Y: LabelsLike) -> None:
         """Refuse label lists that are bad, or for which ``max_memory`` leaves no room, as learning them would."""
         labels = numbered(Y, n_examples(Y))
+        self._check_policy(labels)
         if self.__sklearn_is_fitted__() and (bound := self._bound(self.text_, self.learner_)) is not None:
             self._have_parts(self.text_, self.learner_, bound)
             bound.check_labels(labels)
@@ -231,13 +231,15 @@ class Categorizer(TextModel):
 
             def texts() -> Iterator[Sequence[Document]]:
                 for some_texts, some_labels in prefetch(pairs):
-                    text.settle(as_documents(some_texts), labels.add(some_labels, len(as_documents(some_texts))).single)
+                    some_texts = as_documents(some_texts)
+                    text.settle(some_texts, labels.add(self._checked(some_texts, some_labels), len(some_texts)).single)
                     yield some_texts
 
             counted = text.fit_counts(texts())
             rows = counted if learner.takes_pieces else counted.all()
             learner._fit_rows(rows, labels.all(), watch=honest)
         self._have_parts(text, learner, bound, Notes(honest.confidence(learner)))
+        self._have(retired_=(), _changes=())  # of labels that were forgotten
         return self
 
     def learn_batches(self, batches: Iterable[Batch]) -> Self:
@@ -275,38 +277,11 @@ class Categorizer(TextModel):
         self._have_parts(text, learner)
         return self
 
-    def _fit_within(
-        self, bound: Bound, batches: Iterable[tuple[Sequence[Document], LabelsLike]], honest: FirstPass
-    ) -> None:
-        """Learn in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
-        checked = ((texts, self._checked(texts, labels)) for texts, labels in prefetch(batches))
-        small = ((texts[block], labels[block]) for texts, labels in checked for block in blocks(texts))
-        for rows, labels in bound.windows(small):
-            for _ in bound.learner._learn_passes(rows, labels, honest):
-                pass
-            bound.keep()
-        if bound.learner.n_examples_ == 0:
-            raise InputError("there are no texts to learn from")
-
-    def _bound(self, text: TextVectorizer, learner: CategoryLearner) -> Bound | None:
-        """The bound on the memory of these parts, as long as it is the same."""
-        if self.max_memory is None:
-            return None
-        now = self._bound_now
-        same = now is not None and now.given == self.max_memory and now.learner is learner
-        return now if same else Bound(self.max_memory, text, learner)
-
     def _checked(self, texts: Sequence[Document], Y: LabelsLike) -> NumberedLabels:
         """The labels; what is bad is refused before anything is learned from any text."""
-        return numbered(Y, len(as_documents(texts)))
-
-    # What was learned.
-
-    @property
-    def forgotten_(self) -> dict[str, int]:
-        """How many words and edges have made room to keep within ``max_memory``, since fit or since it was opened."""
-        bound = self._bound_now
-        return {"words": bound.words_forgotten if bound else 0, "edges": getattr(self.learner_, "edges_dropped_", 0)}
+        labels = numbered(Y, len(as_documents(texts)))
+        self._check_policy(labels)
+        return labels
 
     # Model files.
 
@@ -314,9 +289,11 @@ class Categorizer(TextModel):
     def to_state(self) -> State:
         self._check_fitted()
         given = {"max_memory": self.max_memory, "search": self.search_}
-        settings = {name: value for name, value in given.items() if value is not None}
+        settings = self._changed_settings() | {name: value for name, value in given.items() if value is not None}
         learner = self.learner_.to_state()  # first: the words may be ahead of what was learned, never behind
         parts = {"text": self.text_.to_state(), "learner": learner, "confidence": self.confidence_.to_state()}
+        if self.vocabulary_ is not None:
+            parts["vocabulary"] = self.vocabulary_.to_state()
         return State("Categorizer", settings, parts=parts)
 
     @classmethod
@@ -332,6 +309,11 @@ class Categorizer(TextModel):
         state.require(
             categorizer.search_ is None or is_record(categorizer.search_), "what a search has tried is a record"
         )
+        categorizer._take_settings(state)
+        if "vocabulary" in state.parts:
+            categorizer.vocabulary_ = build(state.parts["vocabulary"])
+            is_one = isinstance(categorizer.vocabulary_, LabelVocabulary)
+            state.require(is_one, "its vocabulary is a LabelVocabulary")
         categorizer._notes = Notes(confidence_in(state, len(learner.classes_)))
         return categorizer
 

@@ -13,12 +13,14 @@ from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows
 from shortlist.categories.learner import CategoryLearner
+from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.measures import Evaluation, depth, evaluate, measure, per_label, propensities_for
 from shortlist.models.base import Model, Report, Table
+from shortlist.models.rules import Rules, allowed_by, kinds_of, within_kinds
 from shortlist.ranking import Ranking
 
 
@@ -56,6 +58,7 @@ class CategoryModel(Model[JudgedRanking]):
     usual_measures = ("R1", "R5", "MRR", "P@5", "nDCG@5")
     detail = "label"
     learner_: CategoryLearner
+    vocabulary_: LabelVocabulary | None = None  # what its labels are called, where somebody has said
 
     @abstractmethod
     def new_learner(self) -> CategoryLearner: ...
@@ -81,7 +84,24 @@ class CategoryModel(Model[JudgedRanking]):
         return self._ranked(self._rows(examples), k)
 
     def _ranked(self, rows: Rows, k: int) -> Ranking:
-        return self.learner_._rank_rows(rows, k)
+        return self._found(rows, k)
+
+    retired_: tuple[Label, ...] = ()
+
+    def _every_rule(self, rules: Rules | None) -> list[Rules]:
+        """The rules that a ranking keeps to: those of the model, and those of whoever asks."""
+        return [] if rules is None else [rules]
+
+    def _found(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
+        """The k best labels that the rules allow."""
+        every, learner = self._every_rule(rules), self.learner_
+        if not every and not self.retired_:
+            return learner._rank_rows(rows, k)
+        allowed = allowed_by(every, learner, self.vocabulary_, self.retired_)
+        kinds = kinds_of(every, learner._labels, self.vocabulary_)
+        if not kinds:
+            return learner._rank_rows(rows, k, allowed)
+        return within_kinds(lambda depth: learner._rank_rows(rows, depth, allowed), k, len(learner._labels), kinds)
 
     # Measuring.
 
@@ -97,9 +117,13 @@ class CategoryModel(Model[JudgedRanking]):
         ranking, truth = self.together(judged, measures)
         found = Report(self.measured(ranking, truth, measures))
         if details:
-            table = per_label(ranking, truth, n_labels=len(self.learner_.classes_)).to_dicts()
+            found_for = per_label(ranking, truth, n_labels=len(self.learner_.classes_)).to_dicts()
+            table: list[dict[str, Any]] = [dict(row) for row in found_for]
             keys = ["label", "true", "assigned", "precision", "recall", "f1"]
-            rows = [[dict(row)[key] for key in keys] for row in table]
+            if self.vocabulary_ is not None:
+                table = [{**row, "name": self.vocabulary_.name(row["label"])} for row in table]
+                keys.insert(1, "name")
+            rows = [[row[key] for key in keys] for row in table]
             found.tables = [Table("Each text is given as many labels as it has", keys, rows, "labels")]
             found.details = {"labels": table}
         return found
@@ -173,6 +197,10 @@ class CategoryModel(Model[JudgedRanking]):
         """How many examples each label was learned from, in the order of ``classes_``."""
         self._check_fitted()
         return self.learner_.label_counts_
+
+    def name_of(self, label: Label) -> str:
+        """What people call a label."""
+        return str(label) if self.vocabulary_ is None else self.vocabulary_.name(label)
 
     def knows(self, label: object) -> bool:
         """Whether the label was learned."""

@@ -23,6 +23,7 @@ from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, R
 from shortlist.models.confidence.thresholds import Automation
 from shortlist.models.judging import Decisions
 from shortlist.models.observing import DEPTH, Notes
+from shortlist.models.rules import Rules
 from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Ranking
 
@@ -78,9 +79,9 @@ class DecidingModel(CategoryModel):
         """Whether any word of each text is known, as far as that can be told."""
 
     @reading
-    def _ranked(self, rows: Rows, k: int) -> Ranking:
+    def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
         """The k best labels, with probabilities: that of the best depends on the score of the second."""
-        found = self.learner_._rank_rows(rows, 2 if k == 1 else k)
+        found = self._found(rows, 2 if k == 1 else k, rules)
         ranking = Ranking(found.ids, found.scores, found._names, self.confidence_.promised(found.scores))
         return ranking if k != 1 else ranking.first(1)
 

@@ -22,6 +22,7 @@ from shortlist.models.class_probabilities import check_order, check_table, of_co
 from shortlist.models.confidence import F1
 from shortlist.models.deciding import DecidingModel
 from shortlist.models.observing import DEPTH
+from shortlist.models.rules import Rules, allowed_by
 from shortlist.models.saying import MORE, worth_naming
 from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Explanation, Ranking
@@ -35,10 +36,10 @@ class TextModel(ClassifierMixin, DecidingModel):
     text_: TextVectorizer
 
     @reading
-    def rank(self, text: Document | Sequence[Document], k: int = 5) -> Ranking:
-        """The k best labels of a text, or of each of many texts."""
+    def rank(self, text: Document | Sequence[Document], k: int = 5, rules: Rules | None = None) -> Ranking:
+        """The k best labels of a text, or of each of many texts; of those that the rules allow."""
         self._check_fitted()
-        found = self._ranked(self.text_.rows(many(text)), k)
+        found = self._ranked(self.text_.rows(many(text)), k, rules)
         return found[0] if is_one(text) else found
 
     @reading
@@ -50,10 +51,16 @@ class TextModel(ClassifierMixin, DecidingModel):
         """
         self._check_fitted()
         rows, n_columns = self.text_.rows(as_documents(texts)), self.learner_._label_columns
-        if n_columns is None or not self.confidence_.ready:
+        if n_columns is not None and self.confidence_.ready:
+            ranking = self._ranked(rows, DEPTH)
+            return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), n_columns)
+        if not self.retired_ and not self._every_rule(None):
             return self.learner_._predict_rows(rows)
-        ranking = self._ranked(rows, DEPTH)
-        return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), n_columns)
+        allowed = allowed_by(self._every_rule(None), self.learner_, self.vocabulary_, self.retired_)
+        usual = int(np.argmax(np.where(allowed.labels, self.learner_.label_counts_, -1)))
+        best = self._found(rows, 1).ids[:, 0]
+        chosen: NDArray[Any] = self.classes_[np.where(best < 0, usual, best)]
+        return chosen
 
     @reading
     def predict_proba(self, texts: Sequence[Document]) -> Floats:

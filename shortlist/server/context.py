@@ -54,9 +54,14 @@ class Context:
             raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
         return self._writer
 
+    def named(self, label: Label) -> dict[str, Any]:
+        """A label and, where a vocabulary says so, its name."""
+        vocabulary = self.model.vocabulary_
+        return {"label": label} if vocabulary is None else {"label": label, "name": vocabulary.name(label)}
+
     def known_label(self, name: str) -> Label:
         """The label of that name, which must have been learned."""
         label = self.replica.label(name)
-        if not self.model.knows(label):
+        if not self.model.knows(label):  # retired ones are known: they can be restored
             raise HTTPException(404, f"the label {name!r} has not been learned")
         return label

@@ -8,15 +8,18 @@ import numpy as np
 
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.observing import DEPTH
+from shortlist.models.rules import Rules
 from shortlist.server.schemas import RankQuestion
 
 LEAST = 10  # labels that a decision looks at
 
 
-def decided(model: Categorizer, text: str, question: RankQuestion) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def decided(
+    model: Categorizer, text: str, question: RankQuestion, rules: Rules | None = None
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The ranking and the decision, as they are answered."""
     deep = DEPTH if question.coverage is not None else max(question.k, LEAST)
-    ranking = model.rank([text], deep)
+    ranking = model.rank([text], deep, rules)
     kept = ranking.ids >= 0
     if question.coverage is not None:
         kept &= model.listed(ranking, question.coverage)

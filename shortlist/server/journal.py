@@ -1,8 +1,9 @@
 """The journal: every example learned and every undo, in order, in one SQLite file.
 
 A commit returns when the disk has it (write-ahead log, synchronous=FULL). Examples are numbered from 1; undos too, in
-a row of their own. What a model should be is a function of the journal alone: the base model, and then all examples
-that were not taken back, one at a time, in order.
+a row of their own. A change of labels is an example without a text, whose labels are an object. What a model should be
+is a function of the journal alone: the base model, and then all examples that were not taken back, one at a time, in
+order.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shortlist.errors import InputError
+from shortlist.models.relabelling import Change
 from shortlist.server import chain
 from shortlist.server.ledger import Ledger, Version
 
@@ -30,7 +32,7 @@ class Example:
     """Something to learn."""
 
     text: str
-    labels: Sequence[Any]
+    labels: Sequence[Any] | dict[str, Any]  # or a change of labels, which has no text
     key: str | None = None
     place: int | None = None
 
@@ -82,8 +84,11 @@ class Journal(Ledger):
         found: int | None = self._row(query, (version.undos, version.examples))[0]
         return found
 
-    def after(self, number: int, last: int, limit: int = 256) -> list[tuple[int, str, list[Any]]]:
-        """Number, text and labels of the next examples to learn, up to the last: none that was taken back."""
+    def after(self, number: int, last: int, limit: int = 256) -> list[tuple[int, str, list[Any] | dict[str, Any]]]:
+        """Number, text and labels of the next examples to learn, up to the last: none that was taken back.
+
+        A change of labels has an object in place of labels (relabelling.py).
+        """
         query = (
             f"SELECT number, text, labels FROM examples WHERE number > ? AND number <= ? AND {KEPT} "
             "ORDER BY number LIMIT ?"
@@ -97,12 +102,15 @@ class Journal(Ledger):
             "ORDER BY number DESC LIMIT ?"
         )
         rows = self._rows(query, (2**62 if before is None else before, limit))
-        return [Entry(n, at, text, json.loads(own), place, bool(undone)) for n, at, text, own, place, undone in rows]
+        return [
+            Entry(n, at, *_said(text, json.loads(own)), place, bool(undone)) for n, at, text, own, place, undone in rows
+        ]
 
     def lines(self, after: int, limit: int = 500) -> tuple[int, bytes]:
         """Some examples as JSON lines, a training file like any other, and the number of the last of them."""
         rows = self.after(after, 2**62, limit)
-        lines = [json.dumps({"text": text, "labels": labels}, ensure_ascii=False) + "\n" for _, text, labels in rows]
+        examples = [(text, labels) for _, text, labels in rows if not isinstance(labels, dict)]
+        lines = [json.dumps({"text": text, "labels": labels}, ensure_ascii=False) + "\n" for text, labels in examples]
         return rows[-1][0] if rows else 0, "".join(lines).encode()
 
     def counts(self) -> tuple[int, int]:
@@ -112,7 +120,7 @@ class Journal(Ledger):
 
     def places(self) -> list[int | None]:
         """Where the best right label of each of the last examples stood before it was learned, newest first."""
-        query = f"SELECT place FROM examples WHERE {KEPT} ORDER BY number DESC LIMIT ?"
+        query = f"SELECT place FROM examples WHERE {KEPT} AND labels LIKE '[%' ORDER BY number DESC LIMIT ?"
         return [place for (place,) in self._rows(query, (WINDOW,))]
 
     def _append(self, request: Sequence[Example]) -> list[Receipt] | KeyUsed:
@@ -127,7 +135,8 @@ class Journal(Ledger):
         return answer
 
     def _append_one(self, example: Example) -> Receipt:
-        labels = json.dumps(list(example.labels), ensure_ascii=False)
+        given = example.labels if isinstance(example.labels, dict) else list(example.labels)
+        labels = json.dumps(given, ensure_ascii=False)
         if example.key is not None:
             query = "SELECT number, text, labels FROM examples WHERE key = ?"
             known = self._db.execute(query, (example.key,)).fetchone()
@@ -142,3 +151,8 @@ class Journal(Ledger):
         self._db.execute(insert, (*row, link))
         self._end = self._end._replace(examples=number, example_chain=link)
         return Receipt(number, new=True)
+
+
+def _said(text: str, labels: list[Any] | dict[str, Any]) -> tuple[str, list[Any]]:
+    """Text and labels of an entry as people see them."""
+    return (str(Change.of(labels)), []) if isinstance(labels, dict) else (text, labels)

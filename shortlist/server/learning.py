@@ -7,6 +7,7 @@ import asyncio
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.models.relabelling import Change
 from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
@@ -23,6 +24,7 @@ class LearningRoutes:
     def router(self) -> APIRouter:
         router = APIRouter(route_class=DirectRoute)
         router.post("/v1/learn", **answers(schemas.LearnAnswer, 403, 409, 507, *ASKING))(self.learn)
+        router.post("/v1/labels", **answers(schemas.ChangeAnswer, 403, 404, 507, *ASKING))(self.change)
         router.post("/v1/undo", **answers(schemas.UndoAnswer, 403, 404, 507, *ASKING))(self.undo)
         return router
 
@@ -45,6 +47,20 @@ class LearningRoutes:
             for receipt, example in zip(receipts, examples, strict=True)
         ]
         return as_json({"learned": learned})
+
+    async def change(self, question: schemas.ChangeQuestion) -> Response:
+        """Rename, merge, split off, retire or restore labels. The answer comes when that is on disk and in the model.
+
+        Its number takes it back, as that of an example does.
+        """
+        context, replica, writer = self._context, self._context.replica, self._context.writer()
+        labels = tuple(context.known_label(name) for name in dict.fromkeys(question.labels))
+        into = question.into if question.change != "merge" or question.into is None else replica.label(question.into)
+        change = Change(question.change, labels, into)
+        context.model.check_change(change)
+        (receipt,) = await writer.append([Example("", change.to_dict(), question.key)])
+        await replica.catch_up()
+        return as_json({"number": receipt.number, "new": receipt.new})
 
     async def undo(self, question: schemas.UndoQuestion) -> Response:
         """Take an example back. The answer comes when the model is what it would be without it."""

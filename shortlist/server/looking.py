@@ -56,7 +56,7 @@ class LookingRoutes:
         limit: Limit = 20,
         offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
     ) -> Response:
-        """Find labels by a part of their names, with the number of examples that each was learned from."""
+        """Find labels by a part of their names or synonyms, with the number of examples that each was learned from."""
         if self._labels.model is not self._context.model:
             self._labels = LabelSearch(self._context.model)
         return as_json(self._labels.find(q, offset, limit))
@@ -77,7 +77,10 @@ class LookingRoutes:
     ) -> Response:
         """The examples learned last, newest first."""
         entries = [asdict(entry) for entry in self._replica.journal.entries(before, limit)]
-        return as_json({"examples": [entry | {"text": entry["text"][:200]} for entry in entries]})
+        name_of, named = self._context.model.name_of, self._context.model.vocabulary_ is not None
+        for entry in entries:
+            entry |= {"text": entry["text"][:200]} | ({"names": [*map(name_of, entry["labels"])]} if named else {})
+        return as_json({"examples": entries})
 
     async def export(self) -> Response:
         """All examples learned and not taken back, as JSON lines: a training file like any other.

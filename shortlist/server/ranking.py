@@ -8,6 +8,7 @@ import time
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.models.rules import Rules
 from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.deciding import decided
@@ -32,12 +33,14 @@ class RankingRoutes:
         context = self._context
         texts = [question.text] if isinstance(question.text, str) else question.text
         context.limits.check_texts(texts)
+        only, below = (None if given is None else tuple(given) for given in (question.only, question.below))
+        rules = Rules(only=only, but=tuple(question.but), below=below, at_most=question.at_most)
         rankings, decisions = [], []
         for text in texts:
             began = time.perf_counter()
-            ranking, decision = decided(context.model, text, question)
+            ranking, decision = decided(context.model, text, question, rules or None)
             context.speed.add(1, time.perf_counter() - began)
-            rankings.append(ranking)
+            rankings.append([context.named(one["label"]) | one for one in ranking])
             decisions.append(decision)
             if len(texts) > 1:
                 await asyncio.sleep(0)  # let others have a turn
@@ -60,4 +63,4 @@ class RankingRoutes:
             {"feature": feature, "vote": vote, "spans": spans}
             for (feature, vote), spans in zip(found.votes, found.spans, strict=True)
         ]
-        return as_json({"label": label, "score": found.score, "votes": votes})
+        return as_json(context.named(label) | {"score": found.score, "votes": votes})

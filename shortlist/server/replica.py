@@ -21,6 +21,8 @@ from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.relabelling import Change
+from shortlist.models.rules import Rules
 from shortlist.server import snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import Version
@@ -112,7 +114,10 @@ class Replica:
             for number, text, labels in entries:
                 if number > self.version.examples:  # nobody else went on meanwhile
                     try:
-                        self.model.learn(text, labels)
+                        if isinstance(labels, dict):
+                            self.model.change_labels(Change.of(labels))
+                        else:
+                            self.model.learn(text, labels)
                     except InputError as problem:  # of which nothing was learned, here and wherever else it is read
                         log("passed over an example", "warning", number=number, problem=str(problem))
                     self.version = self.version._replace(examples=number)
@@ -141,8 +146,8 @@ class Replica:
         looking.add_done_callback(lambda _: self.reading.release())
         return await asyncio.shield(looking)
 
-    def rank(self, text: str, k: int) -> list[tuple[Any, float]]:
-        return list(self.model.rank(text, k))
+    def rank(self, text: str, k: int, rules: Rules | None = None) -> list[tuple[Any, float]]:
+        return list(self.model.rank(text, k, rules))
 
     def place(self, text: str, labels: list[Any]) -> int | None:
         """Where the best of these labels stands now, if among the first."""
@@ -153,4 +158,7 @@ class Replica:
 
     def label(self, name: str) -> Label:
         """The label of that name. Labels that came with the model may be numbers; their names are text."""
+        vocabulary = self.model.vocabulary_
+        if name not in self._numbers and vocabulary is not None and not self.model.knows(name):
+            name = vocabulary.of_name(name) or name  # what people call it
         return self._numbers.get(name, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -51,10 +51,19 @@ class RankQuestion(Question):
     )
     min_probability: Share | None = Field(None, description="Leave out labels that are less likely to be right.")
     precision: Share = Field(0.95, description="Labels are assigned so that this share of them is right.")
+    only: list[LabelName] | None = Field(None, max_length=100_000, description="Rank no other labels than these.")
+    but: list[LabelName] = Field([], max_length=100_000, description="Rank all labels but these.")
+    below: list[LabelName] | None = Field(
+        None, max_length=1000, description="Rank these and what is narrower only; the model needs a vocabulary."
+    )
+    at_most: dict[LabelName, Annotated[Whole, Field(ge=0, le=1000)]] = Field(
+        {}, max_length=100, description="Of each of these labels and what is narrower, give at most so many."
+    )
 
 
 class ScoredLabel(BaseModel):
     label: Label
+    name: str = Field("", description="What people call it, where the model has a vocabulary.")
     score: float
     probability: float | None = Field(description="That the label is right; null where that is not known yet.")
 
@@ -82,6 +91,7 @@ class Vote(BaseModel):
 
 class ExplainAnswer(BaseModel):
     label: Label
+    name: str = Field("", description="What people call it, where the model has a vocabulary.")
     score: float
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
 
@@ -107,6 +117,22 @@ class Learned(BaseModel):
 
 class LearnAnswer(BaseModel):
     learned: list[Learned]
+
+
+class ChangeQuestion(Question):
+    change: Literal["rename", "merge", "split", "retire", "restore"]
+    labels: list[LabelName] = Field(min_length=1, max_length=1000, description="The labels that change.")
+    into: LabelName | None = Field(
+        None, description="The new name, or the label to merge into; not to retire or restore."
+    )
+    key: str | None = Field(
+        None, min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$", description="As for examples."
+    )
+
+
+class ChangeAnswer(BaseModel):
+    number: int = Field(description="The change's number in the journal, for undo.")
+    new: bool = Field(description="False if its key was known: then nothing was changed.")
 
 
 class UndoQuestion(Question):
@@ -197,6 +223,7 @@ class RowModelAnswer(BaseModel):
 
 class LabelCount(BaseModel):
     label: Label
+    name: str = Field("", description="What people call it, where the model has a vocabulary.")
     examples: int
 
 
@@ -219,6 +246,7 @@ class EntryAnswer(BaseModel):
     time: float = Field(description="Seconds since 1970.")
     text: str = Field(description="The first 200 characters.")
     labels: list[Label]
+    names: list[str] = Field([], description="What people call them, where the model has a vocabulary.")
     place: int | None
     undone: bool
 

@@ -19,7 +19,9 @@ from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
+from shortlist.categories.allowed import Allowed
 from shortlist.categories.index import retrieval
+from shortlist.categories.index.allowed import rank_allowed
 from shortlist.categories.index.lists import Index, added, empty_index, make_index
 from shortlist.categories.index.pruning import (
     UNLIMITED,
@@ -47,6 +49,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
 
     nonnegative = True
     takes_pieces = True
+    ranks_allowed = True
     min_weight: float
     max_edges: int
     leakage: bool
@@ -118,6 +121,9 @@ class IndexLearner(MergingLearner, ShardedLearner):
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         retrieval.rank(rows, self._index, self._bias(), self.max_edges, self.rare, ids, scores)
+
+    def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
+        rank_allowed(rows, self._index, self._bias(), self.max_edges, self.rare, allowed, ids, scores)
 
     def _scores(self, rows: Rows) -> Floats:
         return retrieval.all_scores(rows, self._index, self._bias(), self.max_edges, self.rare)

@@ -50,6 +50,15 @@ function askForToken() {
 
 export const byId = (id) => document.getElementById(id);
 
+const names = new Map(); // label -> what people call it, where the model has a vocabulary
+
+export const called = (label) => names.get(String(label)) ?? String(label);
+
+export function know(items) {
+  for (const { label, name } of items) if (name) names.set(String(label), name);
+  return items;
+}
+
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {

@@ -1,6 +1,6 @@
 // The view that ranks a text, says why, and learns from corrections.
 
-import { ask, bar, byId, guarded, icon, later, make } from "./api.js";
+import { ask, bar, byId, called, guarded, icon, know, later, make } from "./api.js";
 
 const SHOWN = 10;
 const text = byId("text");
@@ -81,7 +81,7 @@ async function rank() {
   }
   const began = performance.now();
   const answer = await ask("v1/rank", { text: text.value, k: SHOWN }, ranked.signal);
-  ranking = answer.rankings[0];
+  ranking = know(answer.rankings[0]);
   decision = answer.decisions[0];
   byId("ranking-note").textContent = ranking.length ? `in ${(performance.now() - began).toFixed(0)} ms` : "";
   draw("The model knows none of these words yet. Add the right labels and it will.");
@@ -106,7 +106,7 @@ function drawDecision() {
   byId("decision").hidden = !known;
   byId("decision").className = alone ? "alone" : "";
   byId("decision").textContent = !known ? "" : alone
-    ? `Alone it would assign ${decision.assigned.join(", ")}.`
+    ? `Alone it would assign ${decision.assigned.map((label) => called(String(label))).join(", ")}.`
     : `It would ask a person: ${decision.reason}.`;
 }
 
@@ -115,13 +115,13 @@ function row({ label, score, probability }, share) {
   const alone = decision.assigned.includes(label);
   const sure = probability === null ? score.toFixed(3) : `${(100 * probability).toFixed(0)} %`;
   const pick = make("button", { className: alone ? "pick alone" : "pick", type: "button", ariaPressed: String(name === picked) },
-    bar(probability ?? share), make("span", { className: "name", textContent: name }),
+    bar(probability ?? share), make("span", { className: "name", textContent: called(name), title: name }),
     make("span", { className: "score", textContent: sure, title: `score ${score.toFixed(3)}` }));
   pick.dataset.label = name;
   pick.addEventListener("click", () => { picked = picked === name ? null : name; marks(); guarded(explain)(); });
-  const yes = make("button", { className: "mark yes", type: "button", ariaLabel: `${name} is right`, title: "Right (+)" }, icon("yes"));
+  const yes = make("button", { className: "mark yes", type: "button", ariaLabel: `${called(name)} is right`, title: "Right (+)" }, icon("yes"));
   yes.addEventListener("click", () => judge(name, true));
-  const no = make("button", { className: "mark no", type: "button", ariaLabel: `${name} is wrong`, title: "Wrong (−)" }, icon("no"));
+  const no = make("button", { className: "mark no", type: "button", ariaLabel: `${called(name)} is wrong`, title: "Wrong (−)" }, icon("no"));
   no.addEventListener("click", () => judge(name, false));
   return make("li", {}, pick, yes, no);
 }
@@ -171,7 +171,7 @@ async function explain() {
   const why = await ask("v1/explain", { text: asked, label: picked });
   if (asked !== text.value || String(why.label) !== picked) return;
   panel.hidden = false;
-  byId("why-heading").textContent = why.votes.length ? `Why ${picked}: ${why.score.toFixed(3)}` : `No word here speaks for ${picked}`;
+  byId("why-heading").textContent = why.votes.length ? `Why ${called(picked)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(picked)}`;
   byId("why-text").replaceChildren(...marked(asked, why.votes));
   byId("why-votes").replaceChildren(...why.votes.slice(0, 30).map((vote) =>
     make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }))));
@@ -212,7 +212,7 @@ export function add(name, isNew) {
 
 function drawChosen() {
   byId("chosen").replaceChildren(...[...right].map(([name, isNew]) => {
-    const remove = make("button", { type: "button", ariaLabel: `Take ${name} out`, className: isNew ? "new" : "" }, name, icon("no"));
+    const remove = make("button", { type: "button", ariaLabel: `Take ${called(name)} out`, className: isNew ? "new" : "" }, called(name), icon("no"));
     remove.addEventListener("click", () => { key = null; right.delete(name); drawChosen(); byId("add").focus(); });
     return make("li", {}, remove);
   }));

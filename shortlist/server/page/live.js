@@ -64,7 +64,7 @@ async function refreshRecent() {
     const words = one.undone ? " undone" : "";
     const item = make("li", {},
       make("span", { className: `excerpt${words}`, textContent: one.text.slice(0, 80), title: one.text }),
-      make("span", { className: `names${words}`, textContent: one.labels.join(", ") }));
+      make("span", { className: `names${words}`, textContent: (one.names ?? one.labels).join(", ") }));
     if (!one.undone) {
       const button = make("button", { type: "button", className: "quiet", textContent: "Undo", ariaLabel: `Undo example ${one.number}` });
       button.addEventListener("click", () => undo(one.number, button));

@@ -1,6 +1,6 @@
 // The view that browses labels, features and their strongest connections.
 
-import { ask, bar, byId, guarded, later, make } from "./api.js";
+import { ask, bar, byId, called, guarded, know, later, make } from "./api.js";
 
 const PART = 30;
 let shown = 0;
@@ -30,7 +30,7 @@ async function more() {
   const { labels, found } = await ask(`v1/labels?limit=${PART}&offset=${shown}&q=${encodeURIComponent(asked)}`);
   if (asked !== wanted) return;
   shown += labels.length;
-  byId("labels").append(...labels.map(({ label, examples }) =>
+  byId("labels").append(...know(labels).map(({ label, examples }) =>
     entry(String(label), `${examples.toLocaleString()}`, null, () => ofLabel(String(label)))));
   byId("labels-found").textContent = `${found.toLocaleString()} ${found === 1 ? "label" : "labels"}`;
   byId("more").hidden = shown >= found;
@@ -41,7 +41,7 @@ function press(button) {
 }
 
 function entry(name, note, share, onClick) {
-  const button = make("button", { type: "button" }, make("span", { textContent: name }), make("span", { className: "count", textContent: note }));
+  const button = make("button", { type: "button" }, make("span", { textContent: called(name), title: name }), make("span", { className: "count", textContent: note }));
   if (share !== null) button.prepend(bar(share));
   button.addEventListener("click", () => { press(button); onClick(); });
   return make("li", {}, button);
@@ -49,7 +49,7 @@ function entry(name, note, share, onClick) {
 
 const ofLabel = guarded(async (label) => {
   const { connections } = await ask(`v1/label?name=${encodeURIComponent(label)}&limit=25`);
-  say(connections.length ? `The features that speak most for “${label}”, and how much of their weight goes there:` : `No feature speaks for “${label}”.`);
+  say(connections.length ? `The features that speak most for “${called(label)}”, and how much of their weight goes there:` : `No feature speaks for “${called(label)}”.`);
   draw(connections, (name) => { byId("feature").value = name; ofFeature(name); });
 });
 

@@ -1,6 +1,6 @@
 // Type-ahead over all labels, and new ones: a combobox with a list.
 
-import { ask, byId, guarded, later, make } from "./api.js";
+import { ask, byId, called, guarded, know, later, make } from "./api.js";
 
 const input = byId("add");
 const list = byId("suggestions");
@@ -19,8 +19,8 @@ async function look() {
   if (!wanted) return close();
   const { labels } = await ask(`v1/labels?limit=8&q=${encodeURIComponent(wanted)}`);
   if (wanted !== input.value.trim()) return;
-  const options = labels.map(({ label, examples }) => option(String(label), false, examples.toLocaleString()));
-  if (!labels.some(({ label }) => String(label) === wanted)) options.push(option(wanted, true, "new label"));
+  const options = know(labels).map(({ label, examples }) => option(String(label), false, examples.toLocaleString()));
+  if (!labels.some(({ label }) => String(label) === wanted || called(label) === wanted)) options.push(option(wanted, true, "new label"));
   list.replaceChildren(...options);
   list.hidden = false;
   input.ariaExpanded = "true";
@@ -29,7 +29,7 @@ async function look() {
 
 function option(name, isNew, note) {
   const element = make("li", { role: "option", id: `option-${list.childElementCount}-${name}` },
-    make("span", { textContent: name }), make("span", { className: "count", textContent: note }));
+    make("span", { textContent: called(name), title: name }), make("span", { className: "count", textContent: note }));
   element.addEventListener("mousedown", (event) => { event.preventDefault(); take(name, isNew); });
   element.choice = [name, isNew];
   return element;

@@ -1,0 +1,87 @@
+"""What a learner has learned, under other labels: renamed, put together, or split off.
+
+A label that is merged into another keeps its number, with nothing behind it: numbers that others hold stay valid.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from shortlist.arrays.columns import note_names
+from shortlist.arrays.given_labels import Label
+from shortlist.categories.index.learner import IndexLearner
+from shortlist.categories.index.lists import added, make_index
+from shortlist.categories.index.tuned_index import TunedIndex
+from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.shards import MergingLearner
+from shortlist.categories.top_down import TopDown
+from shortlist.errors import InputError
+from shortlist.labels import LabelIndex
+
+Learner = TypeVar("Learner", bound=CategoryLearner)
+
+
+def renamed(learner: Learner, old: Label, new: Label) -> Learner:
+    """The learner, whose label has another name."""
+    if isinstance(learner, TopDown):
+        raise InputError("TopDown has its labels in a tree; train it anew with other names")
+    names = list(learner._labels.names)
+    names[learner._labels.find(old)] = new
+    changed = copy.copy(learner)
+    changed._labels, changed._label_columns = LabelIndex(names), None
+    return changed
+
+
+def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
+    """The learner, in which one label has the sum of what several have learned, itself included."""
+    if not isinstance(learner, MergingLearner):
+        raise InputError(f"{type(learner).__name__} keeps no sums that could be merged; train it anew")
+    numbers = np.arange(len(learner._labels), dtype=np.int32)
+    numbers[[learner._labels.find(label) for label in labels]] = learner._labels.find(into)
+    changed = copy.copy(learner)
+    changed._start()
+    changed._labels = LabelIndex(learner._labels.names)
+    changed._label_counts = np.zeros(numbers.size, dtype=np.int64)
+    np.add.at(changed._label_counts, numbers, learner.label_counts_)
+    changed._merge(learner, numbers)
+    changed.n_examples_, changed.n_features_in_ = learner.n_examples_, learner.n_features_in_
+    note_names(changed, getattr(learner, "feature_names_in_", None))
+    if isinstance(learner, IndexLearner):
+        changed._most_edges, changed.edges_dropped_ = learner._most_edges, learner.edges_dropped_
+    if isinstance(learner, TunedIndex):
+        changed._pass, changed._planned, changed._stats = learner._pass, learner._planned, learner._stats.copy()
+        changed._biases = np.zeros(numbers.size)
+        np.add.at(changed._biases, numbers, learner._bias())
+    return changed
+
+
+def split_off(learner: Learner, label: Label, new: Label) -> Learner:
+    """The learner with a new label, which begins with all that another has learned."""
+    if not isinstance(learner, IndexLearner):
+        raise InputError(f"{type(learner).__name__} has no index from which a label could be split off")
+    number, n_labels = learner._labels.find(label), len(learner._labels) + 1
+    index = learner._index
+    features = index.features
+    own = np.zeros(features.size, dtype=np.int32)
+    kept = []
+    for f in np.flatnonzero(features["length"]).tolist():
+        first = int(features[f]["start"])
+        edges = index.edges[first : first + int(features[f]["length"])]
+        found = edges[edges["label"] == number]
+        own[f] = found.size
+        kept.append(found)
+    edges = np.concatenate([index.edges[:0], *kept])
+    edges["label"] = n_labels - 1
+    alone = make_index(own, edges, np.zeros(features.size), np.zeros(features.size, dtype=np.int64))
+    changed = copy.copy(learner)
+    changed._labels = LabelIndex([*learner._labels.names, new])
+    changed._label_columns = None
+    changed._label_counts = np.append(learner.label_counts_, learner.label_counts_[number])
+    changed._index = added(index, alone, 1.0, n_labels)
+    if isinstance(learner, TunedIndex):
+        changed._biases = np.append(learner._bias(), learner._bias()[number])
+    return changed

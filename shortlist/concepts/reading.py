@@ -1,0 +1,122 @@
+"""A file -> a vocabulary of labels: a table of labels and names, JSON, or SKOS (with rdflib)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from shortlist.concepts.skos import ENDINGS, read_skos
+from shortlist.concepts.vocabulary import Concept, LabelVocabulary, Policy
+from shortlist.errors import InputError
+from shortlist.inputs.parsing.columns import is_yes
+from shortlist.inputs.source import Progress, Source
+
+MANY = "|"  # between several synonyms or broader labels in one cell
+COLUMNS = ("label", "name", "synonyms", "broader", "deprecated")
+# What others call the same things.
+ALIASES = {
+    "label": ("id", "uri", "concept_id", "notation", "label"),  # label last: beside an id it is a name
+    "name": ("name", "prefLabel", "pref_label", "label"),
+    "synonyms": ("synonyms", "altLabel", "alt_labels", "altLabels"),
+    "broader": ("broader", "parents"),
+    "deprecated": ("deprecated",),
+}
+
+
+def read_vocabulary(
+    path: str | os.PathLike[str], language: str | None = None, policy: Policy = "grow"
+) -> LabelVocabulary:
+    """A vocabulary from a file, compressed or not.
+
+    TSV or CSV: the label and its name; with a first line of names also synonyms, broader and deprecated, with ``|``
+    between several. JSON: a list of objects, or an object from labels to names or objects. SKOS, as RDF/XML (.rdf,
+    .xml), Turtle (.ttl), JSON-LD (.jsonld) or N-Triples (.nt): names in ``language``, or else in any.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(f"there is no vocabulary file {file}")
+    endings = [ending.lower() for ending in file.suffixes if ending.lower() not in (".gz", ".xz", ".bz2", ".zst")]
+    ending = endings[-1] if endings else ""
+    source = Source(file, Progress())
+    try:
+        source.decode_as("utf-8")
+        text = source.whole()
+    finally:
+        source.close()
+    assert text is not None  # what is bad is refused
+    if ending in ENDINGS:
+        concepts = read_skos(text, ENDINGS[ending], str(file), language)
+    elif ending == ".json" or text.lstrip()[:1] in ("{", "["):
+        concepts = _of_json(text, str(file))
+    else:
+        concepts = _of_table(text, str(file), "," if ending == ".csv" else "\t")
+    found = LabelVocabulary(concepts, policy)
+    if not len(found):
+        raise InputError(f"the vocabulary {file} holds no concepts")
+    return found
+
+
+def _of_table(text: str, where: str, separator: str) -> Iterator[Concept]:
+    import csv
+
+    rows = csv.reader(text.splitlines(), delimiter=separator, quoting=csv.QUOTE_NONE if separator == "\t" else 0)
+    columns: list[str] = ["label", "name"]
+    for number, row in enumerate(rows, 1):
+        if not any(cell.strip() for cell in row):
+            continue
+        if number == 1 and "label" in row and set(row) & {"name", *COLUMNS[2:]}:
+            columns = row
+            continue
+        if len(row) < 2:
+            expected = "a label, a tab and a name" if separator == "\t" else "a label, a comma and a name"
+            raise InputError(f"{where}, line {number}: expected {expected}, found {len(row)} columns")
+        cells = {column: cell.strip() for column, cell in zip(columns, row, strict=False)}
+        label = cells.get("label", "").removeprefix("<").removesuffix(">")  # Annif writes URIs so
+        if not label:
+            raise InputError(f"{where}, line {number}: expected a label, found none")
+        yield Concept(
+            label, cells.get("name") or label, _several(cells.get("synonyms", "")), _several(cells.get("broader", "")),
+            is_yes(cells.get("deprecated", "")) is True,
+        )  # fmt: skip
+
+
+def _several(cell: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in cell.split(MANY) if part.strip())
+
+
+def _of_json(text: str, where: str) -> Iterator[Concept]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"{where} is no JSON: {problem}") from None
+    pairs = found.items() if isinstance(found, dict) else [(None, one) for one in found]
+    for number, (key, value) in enumerate(pairs, 1):
+        if isinstance(value, str) and key is not None:
+            yield Concept(key, value)
+            continue
+        if not isinstance(value, dict):
+            raise InputError(f"{where}, concept {number}: expected an object, found {type(value).__name__}")
+        own = value
+        if key is None and not any(name in value for name in ALIASES["label"][:-1]):
+            own = {name: one for name, one in value.items() if name != "label"}  # it is the label, and no name
+        label = key if key is not None else _first(value, "label")
+        if not isinstance(label, (str, int)) or label == "":
+            raise InputError(f"{where}, concept {number}: expected a label that is text, found {label!r}")
+        name = _first(own, "name")
+        yield Concept(
+            str(label), name if isinstance(name, str) and name else str(label), _texts(_first(value, "synonyms")),
+            _texts(_first(value, "broader")), is_yes(_first(value, "deprecated")) is True,
+        )  # fmt: skip
+
+
+def _first(value: Mapping[str, Any], what: str) -> Any:
+    return next((value[name] for name in ALIASES[what] if name in value), None)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """One text or several."""
+    given = value if isinstance(value, list) else [] if value is None else [value]
+    return tuple(str(one) for one in given if isinstance(one, (str, int)) and one != "")

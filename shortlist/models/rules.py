@@ -1,0 +1,169 @@
+"""Rules for rankings: only these labels, all but those, those below a concept, at most so many of a kind.
+
+What comes out is the ranking of all labels, gone through from the top, in which every label that a rule forbids is
+passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.given_labels import Label
+from shortlist.arrays.validation import as_real, as_whole
+from shortlist.categories.allowed import Allowed
+from shortlist.categories.learner import CategoryLearner
+from shortlist.concepts.vocabulary import LabelVocabulary
+from shortlist.errors import InputError
+from shortlist.labels import LabelIndex
+from shortlist.ranking import Ranking
+
+Labels = Iterable[Label]
+DEEPER = 4  # how many times as deep to rank if labels of a kind were too many
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which labels a ranking may hold.
+
+    Parameters
+    ----------
+    only : labels, default=None
+        No others than these; None for any.
+    but : labels, default=()
+        All but these.
+    below : labels, default=None
+        Only these and what is narrower than they are, by the vocabulary of the model; None for any.
+    at_most : dict of label to int, default={}
+        Of each of these labels and what is narrower, at most so many in one ranking.
+    prior : float, default=0
+        How much is taken from the score of a label that is ten times as frequent as the mean, and given to one that is
+        ten times as rare; in between by the logarithm.
+    """
+
+    only: tuple[Label, ...] | None = None
+    but: tuple[Label, ...] = ()
+    below: tuple[Label, ...] | None = None
+    at_most: Mapping[str, int] = field(default_factory=dict)
+    prior: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("only", "but", "below"):
+            given = getattr(self, name)
+            if isinstance(given, (str, int, float)):
+                given = (given,)
+            if given is not None:
+                object.__setattr__(self, name, tuple(given))
+        most = {str(kind): as_whole(n, f"at_most[{kind!r}]") for kind, n in self.at_most.items()}
+        object.__setattr__(self, "at_most", most)
+        as_real(self.prior, "prior")
+
+    def __bool__(self) -> bool:
+        return self != Rules()
+
+    def with_more(self, other: Rules) -> Rules:
+        """Both rules as one. Of two lists of concepts to be below, the labels below both cannot be listed: refused."""
+        if self.below is not None and other.below is not None:
+            raise InputError("the model has a rule of its own about what to be below; ask without another one")
+        only = other.only if self.only is None else self.only
+        if self.only is not None and other.only is not None:
+            only = tuple(label for label in self.only if label in other.only)
+        most = {
+            kind: min(n for n in (self.at_most.get(kind), other.at_most.get(kind)) if n is not None)
+            for kind in {**self.at_most, **other.at_most}
+        }
+        below = other.below if self.below is None else self.below
+        return Rules(only, (*self.but, *other.but), below, most, self.prior + other.prior)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold of it, without what says nothing."""
+        every = {"only": self.only, "but": self.but, "below": self.below, "at_most": self.at_most, "prior": self.prior}
+        found = {name: value for name, value in every.items() if value != getattr(Rules(), name)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+
+
+def allowed_by(
+    every: Iterable[Rules], learner: CategoryLearner, vocabulary: LabelVocabulary | None, retired: Iterable[Label]
+) -> Allowed:
+    """What several rules, and labels that were retired, leave of the labels of a learner."""
+    labels, counts = learner._labels, learner.label_counts_
+    may, offsets = np.ones(len(labels), dtype=np.bool_), np.zeros(len(labels))
+    may[_numbers(labels, retired)] = False
+    for rules in every:
+        if rules.only is not None:
+            may &= _mask(labels, rules.only)
+        if rules.below is not None:
+            may &= _mask(labels, _narrower(vocabulary, rules.below))
+        may[_numbers(labels, rules.but)] = False
+        if rules.prior and counts.size:
+            offsets -= rules.prior * np.log10((1.0 + counts) / (1.0 + counts.mean()))
+    return Allowed(may, offsets)
+
+
+def kinds_of(
+    every: Iterable[Rules], labels: LabelIndex, vocabulary: LabelVocabulary | None
+) -> list[tuple[NDArray[np.bool_], int]]:
+    """For each kind of which there may be at most so many: which labels are of it, and how many."""
+    return [
+        (_mask(labels, _narrower(vocabulary, [kind])), most) for rules in every for kind, most in rules.at_most.items()
+    ]
+
+
+def within_kinds(
+    rank: Callable[[int], Ranking], k: int, n_labels: int, kinds: list[tuple[NDArray[np.bool_], int]]
+) -> Ranking:
+    """The k best labels of each row of which no kind has too many; ``rank`` ranks so deep as it is told."""
+    depth = k
+    while True:
+        found = rank(min(depth, n_labels))
+        kept = np.zeros(found.ids.shape, dtype=np.bool_)
+        for row, ids in enumerate(found.ids):
+            kept[row] = _first_of_kinds(ids, k, kinds)
+        enough = (kept.sum(axis=1) >= k) | (found.ids[:, -1] < 0)
+        if enough.all() or depth >= n_labels:
+            break
+        depth *= DEEPER
+    ids, scores = np.full((len(kept), k), -1, dtype=np.int32), np.full((len(kept), k), np.nan)
+    for row, own in enumerate(kept):
+        n = int(own.sum())
+        ids[row, :n], scores[row, :n] = found.ids[row, own], found.scores[row, own]
+    return Ranking(ids, scores, found._names)
+
+
+def _first_of_kinds(ids: NDArray[np.int32], k: int, kinds: list[tuple[NDArray[np.bool_], int]]) -> NDArray[np.bool_]:
+    kept, left, n = np.zeros(ids.size, dtype=np.bool_), [most for _, most in kinds], 0
+    for place, label in enumerate(ids.tolist()):
+        own = [j for j, (mask, _) in enumerate(kinds) if label >= 0 and mask[label]]
+        if label < 0 or n == k:
+            break
+        if all(left[j] > 0 for j in own):
+            kept[place] = True
+            n += 1
+            for j in own:
+                left[j] -= 1
+    return kept
+
+
+def _narrower(vocabulary: LabelVocabulary | None, labels: Labels) -> set[str]:
+    if vocabulary is None:
+        raise InputError("what is below a label is known from a vocabulary, and the model has none; give it one")
+    return set().union(*(vocabulary.subtree(label) for label in labels))
+
+
+def _numbers(labels: LabelIndex, wanted: Labels) -> list[int]:
+    """The numbers of labels, by themselves or by their text; those never learned have none."""
+    found = (labels.number.get(label, labels.number.get(str(label), -1)) for label in wanted)
+    return [number for number in found if number >= 0]
+
+
+def _mask(labels: LabelIndex, wanted: Labels) -> NDArray[np.bool_]:
+    mask = np.zeros(len(labels), dtype=np.bool_)
+    mask[_numbers(labels, wanted)] = True
+    if not all(isinstance(name, str) for name in labels.names):  # 7 and "7" are the same to a vocabulary
+        texts = {str(label) for label in wanted}
+        mask |= np.array([str(name) in texts for name in labels.names], dtype=np.bool_)
+    return mask

@@ -1,0 +1,162 @@
+"""Labels that change: renamed, merged, split off, retired, and back."""
+
+import numpy as np
+import pytest
+
+import shortlist as sl
+from shortlist.concepts.vocabulary import Concept, LabelVocabulary
+from shortlist.models.relabelling import Change
+from tests.server.servers import state_bytes
+
+TEXTS = ["wheat exports rose", "corn and rye fell", "the bank raised rates", "gold at the bank"] * 5
+LABELS = [["wheat"], ["corn"], ["money"], ["gold", "money"]] * 5
+LEARNERS = {"tuned": None, "focus": sl.FeatureFocus(), "rocchio": sl.Rocchio(), "independent": sl.IndependentIndex()}
+
+
+@pytest.fixture(params=LEARNERS.values(), ids=LEARNERS)
+def model(request):
+    return sl.Categorizer(request.param, sl.TextVectorizer()).fit(TEXTS, LABELS)
+
+
+def scores(model, text="wheat corn bank gold"):
+    return dict(model.rank(text, 10))
+
+
+def test_a_renamed_label_keeps_what_it_learned(model, tmp_path):
+    before = scores(model)
+    model.rename_label("wheat", "grain")
+    after = scores(model)
+    assert after == {"grain" if label == "wheat" else label: score for label, score in before.items()}
+    model.save(tmp_path / "m.shortlist")
+    assert scores(sl.load(tmp_path / "m.shortlist")) == after
+    model.learn("wheat again", "wheat")  # the old name is free
+    assert "wheat" in model.classes_.tolist()
+
+
+@pytest.mark.parametrize("name", ["focus", "rocchio", "independent"])
+def test_a_merged_label_has_the_sum(name):
+    """Where sums are all that is learned, it is the label that would have been learned at once."""
+    text = sl.TextVectorizer()
+    learner = LEARNERS[name]
+    if name == "focus":
+        learner = sl.FeatureFocus(margin=100.0, min_weight=0)  # it learns from each example, whatever the ranking
+    apart = sl.Categorizer(learner, text).fit(TEXTS, LABELS)
+    together = [["cereal" if label in ("wheat", "corn") else label for label in own] for own in LABELS]
+    at_once = sl.Categorizer(learner, text).fit(TEXTS, together)
+    apart.merge_labels(["corn"], "wheat").rename_label("wheat", "cereal")
+    expected = scores(at_once)
+    assert scores(apart).keys() == expected.keys()
+    for label, score in scores(apart).items():
+        assert score == pytest.approx(expected[label]), label
+    counts = dict(zip(apart.classes_.tolist(), apart.label_counts_.tolist(), strict=True))
+    assert (counts["cereal"], counts["corn"]) == (10, 0)
+
+
+def test_the_scores_of_a_tuned_index_add_up():
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(TEXTS, LABELS)
+    before = scores(model, "wheat corn")
+    model.merge_labels(["corn"], "wheat")
+    assert scores(model, "wheat corn")["wheat"] == pytest.approx(before["wheat"] + before["corn"])
+    with pytest.raises(sl.InputError, match="'corn' was retired or merged"):
+        model.learn("corn", "corn")
+
+
+def test_a_label_that_is_split_off_begins_as_the_other():
+    for learner in (None, sl.FeatureFocus()):
+        model = sl.Categorizer(learner, sl.TextVectorizer()).fit(TEXTS, LABELS)
+        before = scores(model)
+        model.split_label("money", "banking")
+        after = scores(model)
+        assert after.pop("banking") == before["money"]
+        assert after == before
+        model.learn_many(["bank loans"] * 5, ["banking"] * 5)
+        assert scores(model, "loans")["banking"] > 0
+    with pytest.raises(sl.InputError, match="no index"):
+        sl.Categorizer(sl.Rocchio()).fit(TEXTS, LABELS).split_label("money", "banking")
+
+
+def test_retired_labels_are_neither_ranked_nor_learned_and_come_back(model, tmp_path):
+    before = scores(model)
+    model.retire_labels(["money", "wheat"])
+    model.save(tmp_path / "m.shortlist")
+    for one in (model, sl.load(tmp_path / "m.shortlist")):
+        assert set(scores(one)) == set(before) - {"money", "wheat"}
+        assert set(one.predict(TEXTS)) <= {"corn", "gold"}
+        with pytest.raises(sl.InputError, match="was retired"):
+            one.learn("a", "wheat")
+        with pytest.raises(sl.InputError, match="was retired"):
+            one.check_labels([["money"]])
+        one.restore_labels(["money", "wheat"])
+        assert scores(one) == before
+
+
+CHANGES = [
+    Change("rename", ("wheat",), "grain"), Change("merge", ("corn", "gold"), "wheat"),
+    Change("split", ("money",), "new"), Change("retire", ("gold",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_changes_are_taken_back_to_the_same_bytes(change):
+    names = LabelVocabulary([Concept("wheat", "Wheat"), Concept("corn", "Corn", (), ("wheat",))])
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(TEXTS, LABELS).set_vocabulary(names)
+    before = state_bytes(model)
+    model.change_labels(change)
+    assert state_bytes(model) != before
+    assert model.undo_change() == change
+    assert state_bytes(model) == before
+    with pytest.raises(sl.InputError, match="no change of labels"):
+        model.undo_change()
+
+
+def test_what_was_learned_since_stays():
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(TEXTS, LABELS)
+    model.rename_label("wheat", "grain").learn("oats", "oats")
+    model.undo_change()
+    assert {"wheat", "oats"} <= set(model.classes_.tolist())
+    model.merge_labels(["corn"], "wheat").learn("oats", "oats")
+    with pytest.raises(sl.InputError, match="examples were learned since the change"):
+        model.undo_change()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (Change("rename", ("nothing",), "x"), "'nothing' has not been learned"),
+        (Change("rename", ("wheat",), "corn"), "there is a label 'corn' already; merge them"),
+        (Change("rename", ("wheat", "corn"), "x"), "rename takes a label, and another name for it"),
+        (Change("rename", ("wheat",)), "rename takes a label"),
+        (Change("merge", ("wheat",), "nothing"), "'nothing' has not been learned"),
+        (Change("split", ("wheat",), "corn"), "there is a label 'corn' already"),
+        (Change("retire", ()), "retire takes labels"),
+        (Change("retire", ("wheat",), "x"), "retire takes labels"),
+        (Change("restore", ("wheat",)), "'wheat' is not retired"),
+        (Change("destroy", ("wheat",)), "not by 'destroy'"),
+    ],
+)
+def test_changes_that_cannot_be_made(change, sentence):
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(TEXTS, LABELS)
+    before = state_bytes(model)
+    with pytest.raises(sl.InputError) as problem:
+        model.change_labels(change)
+    assert sentence in str(problem.value)
+    assert state_bytes(model) == before
+
+
+def test_a_vocabulary_follows_a_new_name():
+    names = LabelVocabulary([Concept("wheat", "Wheat"), Concept("corn", "Corn", (), ("wheat",))])
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(TEXTS, LABELS).set_vocabulary(names)
+    model.rename_label("wheat", "c1")
+    assert model.name_of("c1") == "Wheat"
+    assert model.vocabulary_.subtree("c1") == {"c1", "corn"}
+
+
+def test_a_changed_model_goes_on_learning_as_its_file_does(tmp_path):
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(TEXTS, LABELS)
+    model.merge_labels(["corn"], "wheat").split_label("money", "banking").retire_labels(["gold"])
+    model.save(tmp_path / "m.shortlist")
+    again = sl.load(tmp_path / "m.shortlist")
+    for one in (model, again):
+        one.learn_many(["bank loans", "new wheat"], [["banking"], ["wheat", "other"]])
+    assert state_bytes(model) == state_bytes(again)
+    assert np.isfinite(model.rank(TEXTS, 1).scores).all()

@@ -1,0 +1,98 @@
+"""Rules at ranking time: what comes out is the full ranking, filtered."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shortlist as sl
+from shortlist.concepts.vocabulary import Concept, LabelVocabulary
+
+WORDS = ["wheat", "corn", "rye", "gold", "silver", "bank", "rate", "loan", "ship", "river", "port", "sea"]
+LABELS = [f"c{n}" for n in range(10)]
+CONCEPTS = [Concept(label, label, (), (LABELS[n // 3],) if n else ()) for n, label in enumerate(LABELS)]
+
+
+def taught(learner=None):
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(WORDS, 5)) for _ in range(120)]
+    labels = [[LABELS[WORDS.index(word) % 10] for word in text.split()[:2]] for text in texts]
+    model = sl.Categorizer(learner, sl.TextVectorizer()).fit(texts, labels)
+    return model.set_vocabulary(LabelVocabulary(CONCEPTS))
+
+
+MODELS = {name: taught(learner) for name, learner in
+          {"tuned": None, "focus": sl.FeatureFocus(), "rocchio": sl.Rocchio(), "mmp": sl.MMP()}.items()}  # fmt: skip
+some = st.lists(st.sampled_from(LABELS), max_size=4)
+
+
+def filtered(model, text, k, rules):
+    """The slow twin: the whole ranking, gone through from the top."""
+    names, vocabulary = model.classes_.tolist(), model.vocabulary_
+    counts = dict(zip(names, model.label_counts_.tolist(), strict=True))
+    mean = 1 + np.mean(list(counts.values()))
+    scored = [
+        (label, score - rules.prior * np.log10((1 + counts[label]) / mean))
+        for label, score in model.rank(text, len(names))
+    ]
+    scored.sort(key=lambda pair: (-pair[1], names.index(pair[0])))
+    left = dict(rules.at_most)
+    found = []
+    for label, score in scored:
+        below = (
+            set().union(*(vocabulary.subtree(one) for one in rules.below)) if rules.below is not None else set(names)
+        )
+        fine = (rules.only is None or label in rules.only) and label not in rules.but and label in below
+        kinds = [kind for kind in left if label in vocabulary.subtree(kind)]
+        if fine and all(left[kind] > 0 for kind in kinds) and len(found) < k:
+            found.append((label, pytest.approx(score)))
+            for kind in kinds:
+                left[kind] -= 1
+    return found
+
+
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=40)
+@given(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=6), st.integers(1, 12), st.none() | some, some,
+    st.none() | some,
+    st.dictionaries(st.sampled_from(LABELS), st.integers(0, 3), max_size=2), st.sampled_from([0.0, 0.1, -0.2]),
+)  # fmt: skip
+def test_equal_to_filtering_the_whole_ranking(name, words, k, only, but, below, at_most, prior):
+    model, text = MODELS[name], " ".join(words)
+    rules = sl.Rules(only=only, but=but, below=below, at_most=at_most, prior=prior)
+    assert list(model.rank(text, k, rules)) == filtered(model, text, k, rules)
+
+
+def test_rules_of_a_model_are_kept_and_go_with_those_of_a_request(tmp_path):
+    model = taught().set_rules(sl.Rules(but=["c0"], at_most={"c1": 1}))
+    model.save(tmp_path / "m.shortlist")
+    again = sl.load(tmp_path / "m.shortlist")
+    assert again.rules_ == model.rules_
+    text = " ".join(WORDS)
+    assert "c0" not in dict(again.rank(text, 10))
+    assert sum(label in again.vocabulary_.subtree("c1") for label, _ in again.rank(text, 10)) == 1
+    assert set(dict(again.rank(text, 10, sl.Rules(only=["c0", "c2"])))) == {"c2"}
+    assert "c0" not in set(again.predict(WORDS * 3))
+    again.set_rules(None)
+    assert "c0" in dict(again.rank(text, 10))
+
+
+def test_rules_that_have_no_meaning_are_refused():
+    plain = sl.Categorizer().learn("wheat", "a")
+    for rules in (sl.Rules(below=["a"]), sl.Rules(at_most={"a": 1})):
+        with pytest.raises(sl.InputError, match="the model has none; give it one"):
+            plain.rank("wheat", 1, rules)
+    with pytest.raises(sl.InputError, match="at_most"):
+        sl.Rules(at_most={"a": -1})
+    with pytest.raises(sl.InputError, match="prior"):
+        sl.Rules(prior=float("nan"))
+    assert not sl.Rules()
+    assert sl.Rules(only="a").only == ("a",)
+
+
+def test_labels_that_are_numbers():
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(["wheat", "gold", "both wheat gold"], [[1], [2], [1, 2]])
+    assert dict(model.rank("wheat gold", 5, sl.Rules(but=[1]))).keys() == {2}
+    model.set_vocabulary(LabelVocabulary([Concept("1", "grain"), Concept("2", "metal", (), ("1",))]))
+    assert dict(model.rank("wheat gold", 5, sl.Rules(below=["2"]))).keys() == {2}
