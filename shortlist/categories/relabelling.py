@@ -13,6 +13,8 @@ import numpy as np
 
 from shortlist.arrays.columns import note_names
 from shortlist.arrays.given_labels import Label
+from shortlist.arrays.growing import grown
+from shortlist.arrays.kernels import Longs
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import added, make_index
 from shortlist.categories.index.tuned_index import TunedIndex
@@ -23,6 +25,12 @@ from shortlist.errors import InputError
 from shortlist.labels import LabelIndex
 
 Learner = TypeVar("Learner", bound=CategoryLearner)
+
+
+def counts_of(learner: CategoryLearner) -> Longs:
+    """How many examples each label has, those included that are expected and have none."""
+    n = len(learner._labels)
+    return grown(learner.label_counts_, n)[:n]
 
 
 def renamed(learner: Learner, old: Label, new: Label) -> Learner:
@@ -46,7 +54,7 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
     changed._start()
     changed._labels = LabelIndex(learner._labels.names)
     changed._label_counts = np.zeros(numbers.size, dtype=np.int64)
-    np.add.at(changed._label_counts, numbers, learner.label_counts_)
+    np.add.at(changed._label_counts, numbers, counts_of(learner))
     changed._merge(learner, numbers)
     changed.n_examples_, changed.n_features_in_ = learner.n_examples_, learner.n_features_in_
     note_names(changed, getattr(learner, "feature_names_in_", None))
@@ -80,7 +88,8 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     changed = copy.copy(learner)
     changed._labels = LabelIndex([*learner._labels.names, new])
     changed._label_columns = None
-    changed._label_counts = np.append(learner.label_counts_, learner.label_counts_[number])
+    counts = counts_of(learner)
+    changed._label_counts = np.append(counts, counts[number])
     changed._index = added(index, alone, 1.0, n_labels)
     if isinstance(learner, TunedIndex):
         changed._biases = np.append(learner._bias(), learner._bias()[number])

@@ -118,7 +118,7 @@ def apply_rules(
     from shortlist.models.relabelling import RelabellingModel
     from shortlist.models.rules import Rules
 
-    rules = Rules(only=only, but=but or (), below=below, at_most=at_most, prior=prior)  # type: ignore[arg-type]
+    rules = Rules(only=only, but=but or (), below=below, at_most=at_most, prior=prior)
     if not rules:
         return
     if not isinstance(model, RelabellingModel):

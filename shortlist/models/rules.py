@@ -6,7 +6,7 @@ passed over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +17,14 @@ from shortlist.arrays.given_labels import Label
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.relabelling import counts_of
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex
 from shortlist.ranking import Ranking
 
 Labels = Iterable[Label]
+DIGITS = 20  # of a number that is looked for as such
 DEEPER = 4  # how many times as deep to rank if labels of a kind were too many
 
 
@@ -45,9 +47,9 @@ class Rules:
         ten times as rare; in between by the logarithm.
     """
 
-    only: tuple[Label, ...] | None = None
-    but: tuple[Label, ...] = ()
-    below: tuple[Label, ...] | None = None
+    only: Sequence[Label] | None = None
+    but: Sequence[Label] = ()
+    below: Sequence[Label] | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
     prior: float = 0.0
 
@@ -90,7 +92,7 @@ def allowed_by(
     every: Iterable[Rules], learner: CategoryLearner, vocabulary: LabelVocabulary | None, retired: Iterable[Label]
 ) -> Allowed:
     """What several rules, and labels that were retired, leave of the labels of a learner."""
-    labels, counts = learner._labels, learner.label_counts_
+    labels, counts = learner._labels, counts_of(learner)
     may, offsets = np.ones(len(labels), dtype=np.bool_), np.zeros(len(labels))
     may[_numbers(labels, retired)] = False
     for rules in every:
@@ -155,15 +157,16 @@ def _narrower(vocabulary: LabelVocabulary | None, labels: Labels) -> set[str]:
 
 
 def _numbers(labels: LabelIndex, wanted: Labels) -> list[int]:
-    """The numbers of labels, by themselves or by their text; those never learned have none."""
-    found = (labels.number.get(label, labels.number.get(str(label), -1)) for label in wanted)
-    return [number for number in found if number >= 0]
+    """The numbers of labels, by themselves or by their text (7 and "7" are the same); those never learned have none."""
+    found = []
+    for label in wanted:
+        text = str(label)
+        also = (int(text),) if text.isascii() and text.isdigit() and len(text) < DIGITS else ()
+        found += [labels.number[one] for one in dict.fromkeys((label, text, *also)) if one in labels.number]
+    return found
 
 
 def _mask(labels: LabelIndex, wanted: Labels) -> NDArray[np.bool_]:
     mask = np.zeros(len(labels), dtype=np.bool_)
     mask[_numbers(labels, wanted)] = True
-    if not all(isinstance(name, str) for name in labels.names):  # 7 and "7" are the same to a vocabulary
-        texts = {str(label) for label in wanted}
-        mask |= np.array([str(name) in texts for name in labels.names], dtype=np.bool_)
     return mask

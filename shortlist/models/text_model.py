@@ -13,6 +13,7 @@ from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import Rows
 from shortlist.categories.answering import BIAS
+from shortlist.categories.relabelling import counts_of
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.fields import Document, Fielded, as_documents, is_one, many
@@ -57,7 +58,7 @@ class TextModel(ClassifierMixin, DecidingModel):
         if not self.retired_ and not self._every_rule(None):
             return self.learner_._predict_rows(rows)
         allowed = allowed_by(self._every_rule(None), self.learner_, self.vocabulary_, self.retired_)
-        usual = int(np.argmax(np.where(allowed.labels, self.learner_.label_counts_, -1)))
+        usual = int(np.argmax(np.where(allowed.labels, counts_of(self.learner_), -1)))
         best = self._found(rows, 1).ids[:, 0]
         chosen: NDArray[Any] = self.classes_[np.where(best < 0, usual, best)]
         return chosen

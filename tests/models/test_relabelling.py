@@ -160,3 +160,15 @@ def test_a_changed_model_goes_on_learning_as_its_file_does(tmp_path):
         one.learn_many(["bank loans", "new wheat"], [["banking"], ["wheat", "other"]])
     assert state_bytes(model) == state_bytes(again)
     assert np.isfinite(model.rank(TEXTS, 1).scores).all()
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_labels_that_are_expected_and_have_no_examples(change):
+    model = sl.Categorizer(text=sl.TextVectorizer())
+    model.partial_fit(TEXTS, LABELS, classes=["later", "wheat"])
+    model.change_labels(change)
+    assert model.predict(TEXTS).size == len(TEXTS)
+    assert "later" not in scores(model)
+    assert list(model.rank("wheat", 3, sl.Rules(prior=0.1)))
+    model.learn("something else", "later")
+    assert scores(model, "something")["later"] > 0
