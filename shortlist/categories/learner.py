@@ -148,6 +148,10 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         """How often ``fit`` goes through that many rows."""
         return as_whole(getattr(self, "passes", 1), "passes", least=1)
 
+    def block_for(self, n_rows: int) -> int:
+        """How many of so many rows ``fit`` learns at a time; it can be asked about others in between, not within."""
+        return 1
+
     @writing
     def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         """One pass of ``fit``; see shards.py for another way to go through it."""

@@ -47,7 +47,7 @@ class FirstPass:
         if not takes_pieces(learner):
             yield order
             return
-        for first, last, ranked in stretches(order.size):
+        for first, last, ranked in stretches(order.size, learner.block_for(order.size)):
             if ranked.size:
                 self._found.append(honest(learner, rows, order[ranked]))
                 self._truth.append(labels.chosen(order[ranked]))

@@ -1,5 +1,7 @@
 """TunedIndex: exactly its twin; better than its counts where labels are right and where they are not; mergeable."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -7,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import FeatureFocus, InputError, TunedIndex, load
+from shortlist.categories.index import teams
 from tests.reference.tuned_index import SlowTunedIndex
 
 values = st.sampled_from([0.25, 0.5, 1.0, 3.0])
@@ -52,21 +55,28 @@ def learned_by(slow):
 any_stream = st.one_of(examples, of_one_label, foreseeable, foreseeable)
 
 
-@given(any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([2, 25]), st.booleans(), st.integers(1, 3))
-@settings(max_examples=200, deadline=None)
-def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes):
+@given(
+    any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([2, 25]), st.booleans(), st.integers(1, 3),
+    st.sampled_from([1, 1, 2, 8, 64]), st.sampled_from([1, 2, 3]),
+)  # fmt: skip
+@settings(max_examples=300, deadline=None)
+def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs):
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "leakage": leakage}
     slow = SlowTunedIndex(step=step, **own)
-    learner = TunedIndex(step=step, passes=passes, values="raw", **own)
+    learner = TunedIndex(step=step, passes=passes, values="raw", n_jobs=n_jobs, **own)
     # Ties go by the number of a label: number all of them before learning begins.
     learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
     slow.learn([], [])
     rows, Y = learner._check(matrix(stream)), [classes for _, classes in stream]
     labels = learner._labels.learn(Y, len(Y))
-    for n in range(passes):
-        learner._learn(rows, labels, np.arange(len(Y)), n == 0)
-        for t, (x, classes) in enumerate(stream):
-            slow.learn(x, classes, n == 0, (passes - n) * len(stream) - t, (passes - 1) * len(stream))
+    with mock.patch.object(teams, "ENOUGH", 1), mock.patch.object(teams, "STRETCH", 1):
+        learner._block = block
+        for n in range(passes):
+            learner._learn(rows, labels, np.arange(len(Y)), n == 0)
+            for t in range(0, len(stream), block):
+                slow.learn_block(
+                    stream[t : t + block], n == 0, (passes - n) * len(stream) - t, (passes - 1) * len(stream)
+                )
     assert learned(learner) == learned_by(slow)
     scores = slow.retrieve(stream[0][0])
     for label, score in learner.rank(matrix(stream[:1]), k=7)[0]:

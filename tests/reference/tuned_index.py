@@ -1,10 +1,50 @@
-"""Count, then tune, from the formulas: Feature-Focus's twin with dicts of corrections and biases."""
+"""Count, then tune, from the formulas: Feature-Focus's twin with dicts of corrections and biases.
+
+A block of examples is learned at a time; a block of one is the published order, one example after the other.
+"""
+
+from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
 from tests.reference.feature_focus import SlowFeatureFocus
 
 KAPPA = 0.04
+CHUNK = 32  # examples whose biases are added up first
+
+
+@dataclass
+class Stats:
+    surprise: float = 0.0
+    n_first: int = 0  # examples seen for the first time, and their labels
+    n_labels: int = 0
+    missed: float = 0.0
+
+    def see(self, classes):
+        self.n_first += 1
+        self.n_labels += len(classes)
+
+    def note_missed(self, missed):
+        self.missed += (missed - self.missed) / min(self.n_first, 300.0)
+
+    def note_surprise(self, z):
+        self.surprise += (z - self.surprise) / self.n_first
+
+
+@dataclass
+class Said:
+    """What an example has to say, by what was known before its block."""
+
+    x: list
+    classes: list
+    retrieved: list
+    error: dict
+    eta: float
+    keep: int
+    rival: object
+    missed: float | None
+    z: float
 
 
 class SlowTunedIndex(SlowFeatureFocus):
@@ -13,9 +53,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         self.step = step
         self.u = {}  # (f, c) -> u_fc
         self.bias = {}
-        self.surprise = 0.0
-        self.n_first = self.n_labels = 0  # examples seen for the first time, and their labels
-        self.missed = 0.0
+        self.stats = Stats()
 
     def retrieve(self, x):
         scores = {}
@@ -26,66 +64,109 @@ class SlowTunedIndex(SlowFeatureFocus):
         return {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
 
     def learn(self, x, classes, first_pass=True, to_come=0, further=1):
-        """In a further pass: how many examples there are to come, this one included, of all of further passes."""
+        self.learn_block([(x, classes)], first_pass, to_come, further)
+
+    def learn_block(self, block, first_pass=True, to_come=0, further=1):
+        """In a further pass: how many examples there are to come, this block included, of all of further passes."""
+        said = [self.say(x, classes, first_pass, to_come - t, further) for t, (x, classes) in enumerate(block)]
+        for one in said if first_pass else ():
+            self.stats.see(one.classes)
+            if one.missed is not None:
+                self.stats.note_missed(one.missed)
+            self.stats.note_surprise(one.z)
+        for begin in range(0, len(said), CHUNK):
+            sums = {}
+            for one in said[begin : begin + CHUNK]:
+                for c in one.retrieved:
+                    sums[c] = sums.get(c, 0.0) + KAPPA * one.eta * one.error.get(c, 0.0)
+            for c, change in sums.items():
+                self.bias[c] = self.bias.get(c, 0.0) + change
+        for f in dict.fromkeys(f for one in said for f, _ in one.x):
+            own = [(one, dict(one.x)[f]) for one in said if f in dict(one.x)]
+            self.count_and_correct(f, own) if first_pass else self.correct(f, own)
+
+    def say(self, x, classes, first_pass, to_come, further):
+        stats = copy(self.stats)
         if first_pass:
-            self.n_first += 1
-            self.n_labels += len(classes)
-        w_min = self.w_min * self.n_first / self.n_labels if self.n_labels > self.n_first else self.w_min
+            stats.see(classes)
         scores = self.retrieve(x)
         wrong = {c: score for c, score in scores.items() if c not in classes}
-        contest = False
-        if classes and self.n_labels <= 1.05 * self.n_first:
+        contest, missed, rival, keep = False, None, None, 0
+        if classes and stats.n_labels <= 1.05 * stats.n_first:
             r = min(classes, key=lambda c: scores.get(c, 0.0))
             low, high = scores.get(r, 0.0), max(wrong.values(), default=0.0)
+            missed = 0.0 if low > high else 1.0
             if first_pass:
-                self.missed += ((not low > high) - self.missed) / min(self.n_first, 300.0)
-            contest = self.missed <= 0.5
-        rival, keep = None, 0
+                stats.note_missed(missed)
+            contest = stats.missed <= 0.5
         if contest:
             error = self.contend(r, low, wrong, r in scores)
             eta, keep = self.step * (5.0 / 3.0), self.d_max
-            self.note_surprise(max(0.0, high - low), first_pass)
+            best = min(1.0, max(0.0, high - low))
+            z = best * best  # as compiled: ** 2 may round otherwise
             if wrong and error.get(first := max(wrong, key=wrong.get), 0.0) < 0:
                 rival = first
         else:
             error = {c: -max(0.0, score) for c, score in wrong.items()}
             error |= {c: max(0.0, 1.0 - scores.get(c, 0.0)) for c in classes}
-            z = self.note_surprise(-min([0.0, *error.values()]), first_pass)
-            mean = self.surprise
+            error = {c: float(np.float32(e)) for c, e in error.items()}
+            best = min(1.0, -min([0.0, *error.values()]))
+            z = best * best
+            if first_pass:
+                stats.note_surprise(z)
+            mean = stats.surprise
             eta = self.step * ((1.0 + 2.3 * z * max(0.0, 1.0 - 5.0 * mean)) / max(1.0, 5.0 * mean))
-        counted = [c for c in classes if error.get(c, 0.0) > 0]
         if not first_pass:
             eta = eta * (0.5 * to_come / further)
-        for f, v in x:
-            edges = self.edges.setdefault(f, [])
-            voted = {c for c, _ in edges[: self.d_max]}
-            if first_pass:
-                self.seen[f] = self.seen.get(f, 0) + 1
-                known = {c for c, _ in edges}
-                raised = [(c, w + v if c in counted else w) for c, w in edges]
-                new = [(c, v) for c in counted if c not in known]
-                if rival is not None and rival not in known and len(edges) + len(new) < self.d_max:
-                    new.append((rival, 1e-9 * v))
-                self.total[f] = self.total.get(f, 0.0) + v * len(counted)
-                self.edges[f] = sorted(raised + new, key=lambda edge: -edge[1])  # stable, as the lists are
-                voted |= {c for c, _ in new}
-            for c in voted:
-                u = self.u.get((f, c), 0.0) + eta * v * error.get(c, 0.0)
-                self.u[f, c] = float(np.float32(u))  # four bytes beside each edge
-            light = {} if not first_pass else {c: w for c, w in self.edges[f][keep:] if w / self.total[f] < w_min}
-            self.edges[f] = [edge for edge in self.edges[f] if edge[0] not in light]
-            self.u = {(g, c): u for (g, c), u in self.u.items() if g != f or c not in light}
-            if not self.leakage:
-                self.total[f] -= sum(sorted(light.values()))
-        for c in scores:
-            self.bias[c] = self.bias.get(c, 0.0) + KAPPA * eta * error.get(c, 0.0)
+        return Said(x, classes, list(scores), error, eta, keep, rival, missed, z)
 
-    def note_surprise(self, best, first_pass):
-        best = min(1.0, best)
-        z = best * best  # as compiled: ** 2 may round otherwise
-        if first_pass:
-            self.surprise += (z - self.surprise) / self.n_first
-        return z
+    def correct(self, f, own):
+        for one, v in own:
+            for c, _ in self.edges.get(f, [])[: self.d_max]:
+                self.shift(f, c, v, one)
+
+    def shift(self, f, c, v, one):
+        u = self.u.get((f, c), 0.0) + one.eta * v * one.error.get(c, 0.0)
+        self.u[f, c] = float(np.float32(u))  # four bytes beside each edge
+
+    def count_and_correct(self, f, own):
+        """The list of f keeps its order for the block, new edges behind it; then it is put in order, and cut."""
+        stats = self.stats
+        w_min = self.w_min * stats.n_first / stats.n_labels if stats.n_labels > stats.n_first else self.w_min
+        edges = [list(edge) for edge in self.edges.get(f, [])]
+        n_old, voted = len(edges), {c for c, _ in edges[: self.d_max]}
+        for one, v in own:
+            self.seen[f] = self.seen.get(f, 0) + 1
+            counted = [c for c in one.classes if one.error.get(c, 0.0) > 0]
+            self.total[f] = self.total.get(f, 0.0) + 0.0
+            for _ in counted:
+                self.total[f] += v
+            known = {c for c, _ in edges}
+            for c in voted:
+                self.shift(f, c, v, one)
+            for n, edge in enumerate(edges):
+                if edge[0] in counted:
+                    edge[1] += v
+                    if n >= n_old:
+                        self.shift(f, edge[0], v, one)
+            new = [[c, v] for c in counted if c not in known]
+            if one.rival is not None and one.rival not in known and len(edges) + len(new) < self.d_max:
+                new.append([one.rival, 1e-9 * v])
+            for c, _ in new:
+                self.u.pop((f, c), None)
+                self.shift(f, c, v, one)
+            edges += new
+            last = one is own[-1][0]
+            if last:
+                edges.sort(key=lambda edge: -edge[1])  # stable, as the lists are
+            dropped = 0.0
+            while len(edges) > (one.keep if last else max(one.keep, n_old)) and edges[-1][1] / self.total[f] < w_min:
+                c, w = edges.pop()
+                dropped += w
+                self.u.pop((f, c), None)
+            if not self.leakage:
+                self.total[f] = max(0.0, self.total[f] - dropped)
+        self.edges[f] = [tuple(edge) for edge in edges]
 
     def contend(self, r, low, wrong, retrieved):
         """The least change after which r leads all others by 1.5, at most 1 long."""
@@ -100,4 +181,4 @@ class SlowTunedIndex(SlowFeatureFocus):
         if n == 0 and (not wrong or not retrieved):
             theta = min(1.0, max(0.0, 1.5 - low))
         error = {c: -scale * (own - theta) for c, own in short.items() if n > 0 and own > theta}
-        return error | {r: scale * theta}
+        return {c: float(np.float32(e)) for c, e in (error | {r: scale * theta}).items()}

@@ -21,6 +21,8 @@ weight; and edges are dropped for being light only where a feature has more than
 
 from __future__ import annotations
 
+import numpy as np
+
 from shortlist.arrays.kernels import Floats, Ints, kernel
 
 LEAD = 1.5  # by which the true label shall lead
@@ -65,9 +67,9 @@ def contend(scores: Floats, change: Floats, bias: Floats, own: Ints, touched: In
         for c in touched:
             short = LEAD + (scores[c] + bias[c]) - low
             if change[c] == 0.0 and short > theta:
-                change[c] = -scale * (short - theta)
+                change[c] = np.float32(-scale * (short - theta))
     elif s < 0 or scores[r] == 0.0:
         theta = min(1.0, max(0.0, LEAD - low))  # nobody is there to contend with, or r itself is not
     for c in own:
         change[c] = 0.0
-    change[r] = scale * theta
+    change[r] = np.float32(scale * theta)

@@ -37,6 +37,7 @@ from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.categories.shards import MergingLearner, ShardedLearner
 from shortlist.concurrency.interrupts import runs, whole
 from shortlist.concurrency.locks import reading, writing
+from shortlist.concurrency.prefetch import by_threads
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
@@ -88,7 +89,8 @@ class IndexLearner(MergingLearner, ShardedLearner):
         cap = self._cap()
         self._index = self._index.for_features(rows.n_features)
         if self._index.n_edges == 0:
-            most = int(rows.lengths()[order] @ np.diff(labels.indptr)[order])
+            which = order if self.shards > 1 else slice(None)  # other pieces of the pass are still to come
+            most = int(rows.lengths()[which] @ np.diff(labels.indptr)[which])
             self._index = reserved(self._index, most, cap)
         for some_rows, some_labels, some in self._pieces(rows, labels, order):
             done, why = 0, WANTS_SLOTS
@@ -108,10 +110,16 @@ class IndexLearner(MergingLearner, ShardedLearner):
                 self._check_going_on()
                 yield rows, labels, order[run]
             return
-        for run in runs(order.size, PIECE):
-            self._check_going_on()
+
+        def made(run: slice) -> tuple[Rows, LabelSets, Longs]:
             which = order[run]
-            yield self._prepare(rows.chosen(which)), labels.chosen(which), np.arange(which.size)
+            return self._prepare(rows.chosen(which)), labels.chosen(which), np.arange(which.size)
+
+        jobs = self._jobs() if self.shards == 1 else 1
+        pieces = runs(order.size, PIECE)
+        for piece in map(made, pieces) if jobs == 1 else by_threads(made, pieces, jobs):
+            self._check_going_on()
+            yield piece
 
     # Ranking.
 

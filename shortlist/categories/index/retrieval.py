@@ -41,18 +41,36 @@ def share_of(feature: np.void, x: float, rare: int) -> float:
 
 
 @kernel
+def fetch_list(index: Index, f: int) -> None:
+    """Ask memory for the list of feature f, which will be read soon."""
+    first = index.features[f]["start"]
+    for line in range(LINES):
+        fetch(index.edges, first + line * EDGES_IN_LINE)
+
+
+@kernel
+def fetch_lists(rows: Rows, i: int, index: Index) -> None:
+    """Ask memory for the lists of the features of row i."""
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        if rows.indices[j] < index.features.size:
+            fetch_list(index, rows.indices[j])
+
+
+@kernel
 def retrieve(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints) -> int:
+    """Add the votes of row i to scores, and list the scored labels in touched, as ``add_votes`` does."""
+    fetch_lists(rows, i, index)
+    return add_votes(rows, i, index, max_edges, rare, scores, touched)
+
+
+@kernel
+def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints) -> int:
     """Add the votes of row i to scores (float64[labels], zero before); list the scored labels in touched.
 
     Each label c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among its max_edges heaviest
     edges. The correction u_fc is 0 but for a learner that tunes. A label whose votes cancel, or vanish in rounding, is
     retrieved with the least score. The loop has no branch: a processor cannot foresee which label is new.
     """
-    for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        if rows.indices[j] < index.features.size:
-            first = index.features[rows.indices[j]]["start"]
-            for line in range(LINES):
-                fetch(index.edges, first + line * EDGES_IN_LINE)
     n = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         if rows.indices[j] >= index.features.size or index.features[rows.indices[j]]["length"] == 0:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import as_real, as_whole
+from shortlist.categories.index.blocks import Rules, Task
 from shortlist.categories.index.corrections import has_met, tuned_by
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import Index
+from shortlist.categories.index.teams import Team, block_size
 from shortlist.categories.index.tuning import EXAMPLES, MISSED, are_single, cut_lists, learn, least_share
+from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.scratch import make_scratch
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
@@ -115,11 +120,37 @@ class TunedIndex(IndexLearner):
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
-        return learn(
-            rows, labels, order, done, first_pass, self._index, self._biases, self._stats, self._to_come,
-            make_scratch(len(self._labels)), self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap,
-            float(self.step),
+        rules = Rules(
+            self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap, float(self.step)
         )  # fmt: skip
+        task = Task(rows, labels, order, first_pass, self._biases, self._stats, self._to_come)
+        if self._block > 1:
+            self._team = self._team or Team(self._block, self._jobs(), len(self._labels))
+            return self._team.learn(task, done, self._index, rules)
+        scratch = make_scratch(len(self._labels))
+        return learn(
+            rows, labels, order, done, first_pass, self._index, self._biases, self._stats, self._to_come, scratch,
+            *rules,
+        )  # fmt: skip
+
+    # ``fit`` learns examples in blocks. ``partial_fit`` learns each for itself: what a stream teaches must not depend
+    # on how it was cut into batches.
+
+    _block = 1  # how many examples are learned at a time
+    _team: Team | None = None
+
+    def block_for(self, n_rows: int) -> int:
+        return block_size(n_rows) if self.shards == 1 else 1
+
+    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
+        self._block = self.block_for(rows.n_rows)
+        try:
+            yield from super()._learn_passes(rows, Y, watch)
+        finally:
+            if self._team:
+                self._team.end(self._index)
+            del self._block
+            self.__dict__.pop("_team", None)
 
     def _least_share(self) -> float:
         return least_share(float(self.min_weight), self._stats)

@@ -31,6 +31,8 @@ each there are no such labels, and they contend (contest.py): there only e_c and
 
 from __future__ import annotations
 
+import numpy as np
+
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.contest import FASTER, HALF, NOTHING, RECENT, contend, rivals
@@ -68,7 +70,7 @@ def learn(
             stats[EXAMPLES] += 1.0
             stats[LABELS] += labels.indptr[i + 1] - labels.indptr[i]
         n = retrieve(rows, i, index, max_edges, rare, scratch.scores, scratch.touched)
-        rival, keep, eta = find_errors(labels, i, first_pass, bias, stats, scratch, n, max_edges, step)
+        rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, max_edges, step)
         if first_pass:
             least = least_share(min_weight, stats)
             count_and_correct(rows, labels, i, index, scratch, max_edges, rival, keep, least, leakage, cap, eta)
@@ -107,28 +109,36 @@ def are_single(stats: Floats) -> bool:
 def find_errors(
     labels: LabelSets, i: int, first_pass: bool, bias: Floats, stats: Floats, scratch: Scratch, n: int,
     max_edges: int, step: float,
-) -> tuple[int, int, float]:  # fmt: skip
+) -> tuple[int, int, float, float, float]:  # fmt: skip
     """e_c of the n retrieved labels of example i, and of its own. The stats go on where the example is new.
 
-    Gives the wrong label that is to have new edges (−1 for none), how many edges stay however light, and η.
+    Gives the wrong label that is to have new edges (−1 for none), how many edges stay however light, η, whether the
+    true label was missed (1 or 0; −1 where nobody asks), and the surprise z.
     """
     own, touched = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.touched[:n]
     for c in own:
         scratch.change[c] = 1.0
+    missed = -1.0
     if own.size > 0 and are_single(stats):
         r, low, s, high = rivals(scratch.scores, scratch.change, bias, own, touched)
+        missed = 0.0 if low > high else 1.0
         if first_pass:
-            missed = 0.0 if low > high else 1.0
-            stats[MISSED] += (missed - stats[MISSED]) / min(stats[EXAMPLES], RECENT)
+            note_missed(stats, missed)
         if stats[MISSED] <= HALF:
             contend(scratch.scores, scratch.change, bias, own, touched, r, low, s)
+            z = min(1.0, max(0.0, high - low)) ** 2
             if first_pass:
-                note_surprise(stats, min(1.0, max(0.0, high - low)) ** 2)
-            return s if s >= 0 and scratch.change[s] < 0.0 else -1, max_edges, step * FASTER
+                note_surprise(stats, z)
+            return s if s >= 0 and scratch.change[s] < 0.0 else -1, max_edges, step * FASTER, missed, z
     z = each_for_itself(bias, scratch, touched)
     if first_pass:
         note_surprise(stats, z)
-    return -1, 0, step * boldness(z, stats[SURPRISE])
+    return -1, 0, step * boldness(z, stats[SURPRISE]), missed, z
+
+
+@kernel
+def note_missed(stats: Floats, missed: float) -> None:
+    stats[MISSED] += (missed - stats[MISSED]) / min(stats[EXAMPLES], RECENT)
 
 
 @kernel
@@ -144,9 +154,9 @@ def each_for_itself(bias: Floats, scratch: Scratch, touched: Ints) -> float:
     for c in touched:
         score = scratch.scores[c] + bias[c]
         if scratch.change[c] > 0.0:
-            scratch.change[c] = max(0.0, 1.0 - score)
+            scratch.change[c] = np.float32(max(0.0, 1.0 - score))
         else:
-            scratch.change[c] = -max(0.0, score)
+            scratch.change[c] = np.float32(-max(0.0, score))
             worst = min(worst, scratch.change[c])
     return min(1.0, -worst) ** 2
 

@@ -36,12 +36,13 @@ class Stretch(NamedTuple):
     ranked: Longs
 
 
-def stretches(n: int) -> Iterator[Stretch]:
-    """The first pass over n rows, stretch by stretch."""
+def stretches(n: int, block: int = 1) -> Iterator[Stretch]:
+    """The first pass over n rows, stretch by stretch, each of whole blocks of so many rows."""
     half = n // 2
     wanted = min(SIZE, n - half, max(n // SHARE, LEAST, min(ENOUGH, n // LARGER)))
     ranked = half + np.arange(wanted) * (n - half) // max(1, wanted)
     edges = [0, *(half + np.arange(STRETCHES + 1) * (n - half) // STRETCHES)]
-    for first, last in pairwise(edges):
+    whole = [*(edge // block * block for edge in edges[:-1]), n]
+    for first, last in pairwise(whole):
         if last > first:
             yield Stretch(int(first), int(last), ranked[(ranked >= first) & (ranked < last)])

@@ -1,0 +1,147 @@
+"""What a block of examples changes in the lists of an index, feature by feature (blocks.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.kernels import Floats, Ints, Longs, step
+from shortlist.arrays.rows import Rows
+from shortlist.categories.index.blocks import SLOTS, Block, Rules, Task, part_of
+from shortlist.categories.index.contest import NOTHING
+from shortlist.categories.index.lists import EDGES, END, Index, cut_tail, move_to_more_room, put_in_place
+from shortlist.categories.index.retrieval import fetch_list
+
+
+@step
+def correct(
+    rows: Rows, order: Longs, first: int, last: int, index: Index, block: Block, owner: Longs, mine: int
+) -> None:
+    """u_fc += η·e_c·x[f] on the edges that voted, of the features that are mine."""
+    for b in range(last - first):
+        i, e = order[first + b], block.entry[b]
+        fetch_own(rows, order[min(first + b + 1, last - 1)], index, owner, mine)
+        if not block.active[b]:
+            continue
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            f = rows.indices[j]
+            if owner[part_of(f)] == mine:
+                shift, begin = block.eta[b] * rows.data[j], block.at[e]
+                start = index.features[f]["start"]
+                for k in range(block.at[e + 1] - begin):
+                    index.edges[start + k]["tuned"] += shift * block.errors[begin + k]
+            e += 1
+
+
+@step
+def fetch_own(rows: Rows, i: int, index: Index, owner: Longs, mine: int) -> None:
+    """Ask memory for the lists of the features of row i that are mine."""
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        if owner[part_of(rows.indices[j])] == mine:
+            fetch_list(index, rows.indices[j])
+
+
+@step
+def count_and_correct(
+    task: Task, first: int, last: int, index: Index, block: Block, owner: Longs, mine: int, resumed: int,
+    met: NDArray[np.bool_], rules: Rules, least: float, end: int,
+) -> tuple[int, int]:  # fmt: skip
+    """FSU and corrections on the lists of the features that are mine: what tuning.count_and_correct does, for a block.
+
+    met: bool[labels], false. Gives the first entry that was not done for want of slots before ``end``, to be resumed
+    with, and how many it wants.
+    """
+    rows, labels, order, max_edges = task.rows, task.labels, task.order, rules.max_edges
+    edges = index.edges
+    for b in range(last - first):
+        if block.entry[b + 1] <= resumed:
+            continue
+        i, e, eta, rival = order[first + b], block.entry[b] - 1, block.eta[b], block.rival[b]
+        own, errors = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], block.own[block.label[b] :]
+        fetch_own(rows, order[min(first + b + 1, last - 1)], index, owner, mine)
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
+            e += 1
+            if e < resumed or owner[part_of(f)] != mine:
+                continue
+            feature, begin, n_old = index.features[f], block.at[e], block.at[e + 1] - block.at[e]
+            slots = SLOTS * (feature["length"] + own.size + 1)
+            if index.used[END] + slots > end:
+                return e, slots
+            feature["seen"] += 1
+            is_last = block.final[f] == e
+            keep = block.keep[b] if is_last else max(block.keep[b], n_old)
+            if block.active[b]:
+                start, has_rival, n_new = feature["start"], rival < 0, 0
+                for k in range(n_old):
+                    error = block.errors[begin + k]
+                    if k < max_edges:
+                        edges[start + k]["tuned"] += shift * error
+                    has_rival |= edges[start + k]["label"] == rival
+                    if error > 0.0:
+                        met[edges[start + k]["label"]] = True
+                        edges[start + k]["weight"] += x
+                for a in range(own.size):
+                    if errors[a] > 0.0:
+                        feature["total"] += x
+                        n_new += not met[own[a]]
+                too_light = rules.leakage and block.keep[b] == 0 and x / feature["total"] < least
+                if n_new > 0 and not too_light:
+                    add_new(f, n_old, own, errors, x, shift, n_new, met, index)
+                for a in range(own.size):
+                    met[own[a]] = False
+                start, n = feature["start"], feature["length"]
+                for k in range(n_old, n):
+                    has_rival |= edges[start + k]["label"] == rival
+                if not has_rival and n < max_edges:
+                    append(f, rival, NOTHING * x, shift * block.rival_error[b], 1, index)
+            if is_last:
+                put_in_order(edges, feature["start"], feature["length"])
+            cut_tail(feature, edges, index.used, keep, least, rules.leakage)
+    return block.entry[last - first], 0
+
+
+@step
+def add_new(
+    f: int, n_old: int, own: Ints, errors: Floats, x: float, shift: float, n_new: int, met: NDArray[np.bool_],
+    index: Index,
+) -> None:  # fmt: skip
+    """Count the labels that have an error above 0 and were not met among the first n_old edges of feature f.
+
+    Their edges stand behind those, if an earlier example of the block has made them; otherwise they are made.
+    """
+    feature = index.features[f]
+    for a in range(own.size):
+        if errors[a] > 0.0 and not met[own[a]]:
+            start, n, k = feature["start"], feature["length"], n_old
+            while k < n and index.edges[start + k]["label"] != own[a]:
+                k += 1
+            if k < n:
+                index.edges[start + k]["weight"] += x
+                index.edges[start + k]["tuned"] += shift * errors[a]
+            else:
+                append(f, own[a], x, shift * errors[a], n_new, index)
+            n_new -= 1
+
+
+@step
+def append(f: int, c: int, weight: float, tuned: float, n_more: int, index: Index) -> None:
+    """A new edge at the end of a list that is to have n_more edges, should it have to move."""
+    feature = index.features[f]
+    n = feature["length"]
+    if n == feature["capacity"]:
+        move_to_more_room(f, n + n_more, index)
+    edge = index.edges[feature["start"] + n]
+    edge["label"], edge["weight"], edge["tuned"] = c, weight, tuned
+    feature["length"] = n + 1
+    index.used[EDGES] += 1
+
+
+@step
+def put_in_order(edges: NDArray[Any], start: int, n: int) -> None:
+    """Sort the n edges from start on, heaviest first; of equals the one that stood first stays first."""
+    for k in range(start + 1, start + n):
+        if edges[k - 1]["weight"] < edges[k]["weight"]:
+            put_in_place(edges, start, k, edges[k]["label"], edges[k]["weight"], edges[k]["tuned"])
