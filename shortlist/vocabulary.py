@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown
-from shortlist.arrays.kernels import Longs, kernel, step
+from shortlist.arrays.kernels import Longs, fetch, kernel, step
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.texts import to_text
 
 EMPTY = np.int32(-1)
+AHEAD = 8  # hashes that memory is asked for before their turn
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
 
 
@@ -62,15 +63,15 @@ class Vocabulary:
 
     def name(self, letters: NDArray[np.uint32], ends: Longs) -> None:
         """Name the newest features: their letters end to end, and where each ends."""
-        encoded = np.frombuffer(bytearray(to_text(letters), "utf-8", "surrogatepass"), dtype=np.uint8)
-        self._name(encoded, _ends_in_bytes(encoded, ends))
+        self.name_from(len(self) - ends.size, *encoded(letters, ends))
 
-    def _name(self, encoded: NDArray[np.uint8], ends: Longs) -> None:
-        first = len(self) - ends.size
+    def name_from(self, first: int, names: NDArray[np.uint8], ends: Longs) -> None:
+        """Name features from number ``first`` on, all before which have names: UTF-8, and where each name ends."""
         used = self._ends[first]
-        self._letters = grown(self._letters, used + encoded.size)
-        self._letters[used : used + encoded.size] = encoded
-        self._ends[first + 1 : len(self) + 1] = used + ends
+        self._letters = grown(self._letters, used + names.size)
+        self._letters[used : used + names.size] = names
+        self._ends[first + 1 : first + ends.size + 1] = used + ends
+        self._ends[first + ends.size + 1 : len(self) + 1] = used + names.size
 
     def names(self, numbers: Sequence[int] | None = None) -> list[str]:
         """The names of these features, or of all."""
@@ -84,7 +85,7 @@ class Vocabulary:
         letters = self._letters[: self.n_bytes][np.repeat(kept, lengths)]
         vocabulary = Vocabulary()
         vocabulary.learn(self.hashes[kept])
-        vocabulary._name(letters, np.cumsum(lengths[kept]))
+        vocabulary.name_from(0, letters, np.cumsum(lengths[kept]))
         return vocabulary
 
     def first(self, n: int) -> Vocabulary:
@@ -98,7 +99,7 @@ class Vocabulary:
         kept[new] = True
         chosen = other.keep(kept)
         ends = chosen._ends[1 : len(chosen) + 1]
-        self._name(chosen._letters[: chosen.n_bytes], ends)
+        self.name_from(len(self) - ends.size, chosen._letters[: chosen.n_bytes], ends)
         return numbers
 
     def _grow(self) -> None:
@@ -134,8 +135,14 @@ class Vocabulary:
         state.require(inside, "the names follow one another")
         lengths = np.diff(ends, prepend=0, append=n_letters)
         state.require(np.all(lengths[:-1] >= 0) and lengths[-1] == 0, "the names follow one another")
-        vocabulary._name(letters, _ends_in_bytes(letters, ends))
+        vocabulary.name_from(0, letters, _ends_in_bytes(letters, ends))
         return vocabulary
+
+
+def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[NDArray[np.uint8], Longs]:
+    """Letters as UTF-8, and where the names, which end after so many letters, end in it."""
+    names = np.frombuffer(bytearray(to_text(letters), "utf-8", "surrogatepass"), dtype=np.uint8)
+    return names, _ends_in_bytes(names, ends)
 
 
 def as_text(letters: NDArray[np.uint8]) -> str:
@@ -156,11 +163,23 @@ def _slot(wanted: np.uint64, slots: NDArray[np.int32], hashes: NDArray[np.uint64
 
 
 @step
+def _look_ahead(wanted: NDArray[np.uint64], j: int, slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
+    """Ask memory for what the hashes after wanted[j] will be looked up in: the slot, and then the hash behind it."""
+    mask = np.uint64(slots.size - 1)
+    if j + 2 * AHEAD < wanted.size:
+        fetch(slots, wanted[j + 2 * AHEAD] & mask)
+        number = slots[wanted[j + AHEAD] & mask]
+        if number != EMPTY:
+            fetch(hashes, number)
+
+
+@step
 def _find(
     wanted: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64], numbers: NDArray[np.int32]
 ) -> None:
     """Write the number of each wanted hash, or EMPTY, to numbers int32[as many]."""
     for j in range(wanted.size):
+        _look_ahead(wanted, j, slots, hashes)
         numbers[j] = slots[_slot(wanted[j], slots, hashes)]
 
 
@@ -181,6 +200,7 @@ def _learn(
     Gives how many are done, and how many of them are new. A new feature's name ends where the one before it does.
     """
     for j in range(done, wanted.size):
+        _look_ahead(wanted, j, slots, hashes)
         slot = _slot(wanted[j], slots, hashes)
         number = slots[slot]
         if number == EMPTY:

@@ -63,16 +63,16 @@ def fit_is_repeated_partial_fit(learner: CategoryLearner) -> None:
     if not hasattr(learner, "partial_fit"):
         return
     X, Y = example_data()
-    n = X.shape[0]
-    while learner.block_for(n) > 1:  # so few that ``fit`` learns them one by one, too
-        n //= 2
-    X, Y = X[:n], Y[:n]
     # One pass in the order given, and nothing that fit would choose for itself.
     fixed = {"passes": 1, "shards": 1, "random_state": None, "threshold": 0.05}
     once = {name: value for name, value in fixed.items() if name in learner.get_params()}
-    fitted = clone(learner).set_params(**once).fit(X, Y)
+    learner, n = clone(learner).set_params(**once), X.shape[0]
+    while learner.block_for(n) > 1:  # so few that ``fit`` learns them one by one, too
+        n //= 2
+    X, Y = X[:n], Y[:n]
+    fitted = clone(learner).fit(X, Y)
     for size in (1, 7, 300):
-        grown = clone(learner).set_params(**once)
+        grown = clone(learner)
         for first in range(0, X.shape[0], size):
             grown.partial_fit(X[first : first + size], Y[first : first + size])
         assert list(grown.classes_) == list(fitted.classes_), f"in parts of {size} the labels come in another order"

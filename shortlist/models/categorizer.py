@@ -235,7 +235,7 @@ class Categorizer(BoundedModel):
                     text.settle(some_texts, labels.add(self._checked(some_texts, some_labels), len(some_texts)).single)
                     yield some_texts
 
-            counted = text.fit_counts(texts())
+            counted = text.fit_counts(texts(), learner._jobs())
             rows = counted if learner.takes_pieces else counted.all()
             learner._fit_rows(rows, labels.all(), watch=honest)
         self._have_parts(text, learner, bound, Notes(honest.confidence(learner)))

@@ -40,7 +40,8 @@ class TextModel(ClassifierMixin, DecidingModel):
     def rank(self, text: Document | Sequence[Document], k: int = 5, rules: Rules | None = None) -> Ranking:
         """The k best labels of a text, or of each of many texts; of those that the rules allow."""
         self._check_fitted()
-        found = self._ranked(self.text_.rows(many(text)), k, rules)
+        rows = self.text_.rows(many(text)) if is_one(text) else self._rows_of(many(text))
+        found = self._ranked(rows, k, rules)
         return found[0] if is_one(text) else found
 
     @reading
@@ -51,7 +52,7 @@ class TextModel(ClassifierMixin, DecidingModel):
         its best labels as an example has on average.
         """
         self._check_fitted()
-        rows, n_columns = self.text_.rows(as_documents(texts)), self.learner_._label_columns
+        rows, n_columns = self._rows_of(texts), self.learner_._label_columns
         if n_columns is not None and self.confidence_.ready:
             ranking = self._ranked(rows, DEPTH)
             return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), n_columns)
@@ -80,20 +81,20 @@ class TextModel(ClassifierMixin, DecidingModel):
             raise InputError("the model has not seen enough examples to say how sure it is; it needs some hundred")
         if self.one_label_each:
             check_order(learner.classes_)
-            return summing_to_one(self._ranked(self.text_.rows(texts), DEPTH), learner.label_counts_)
+            return summing_to_one(self._ranked(self._rows_of(texts), DEPTH), learner.label_counts_)
         if n_columns is None:
             raise InputError(
                 "predict_proba needs texts of one label each, or labels that came as an indicator matrix; "
                 "rank(texts).probabilities has the probabilities of the best labels"
             )
-        ranking = self._ranked(self.text_.rows(texts), DEPTH)
+        ranking = self._ranked(self._rows_of(texts), DEPTH)
         return of_columns(ranking, learner._columns(n_columns), n_columns)
 
     @reading
     def score(self, texts: Sequence[Document], Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """R1: the share of texts whose best label is one of theirs."""
         self._check_fitted()
-        return self.learner_._score_rows(self.text_.rows(as_documents(texts)), Y, sample_weight)
+        return self.learner_._score_rows(self._rows_of(texts), Y, sample_weight)
 
     @reading
     def explain(self, text: Document, label: Label) -> Explanation:
@@ -118,7 +119,7 @@ class TextModel(ClassifierMixin, DecidingModel):
         return self._rows_of(as_documents(texts_of(examples)))
 
     def _rows_of(self, texts: Sequence[Document]) -> Rows:
-        return self.text_.rows(as_documents(texts))
+        return self.text_.rows(as_documents(texts), self.learner_._jobs())
 
     def _has_known_word(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
         given = as_documents(texts)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist.arrays.kernels import Longs
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.fields import Document, Fielded, as_documents
@@ -147,14 +148,18 @@ class NamingVectorizer(SavedVectorizer):
     def _name_new(
         self, vocabulary: Vocabulary, words: Words, features: Features | FieldFeatures, new: NDArray[np.int64]
     ) -> None:
-        if not new.size:
-            return
+        if new.size:
+            vocabulary.name(*self._spelled(words, features, new))
+
+    def _spelled(
+        self, words: Words, features: Features | FieldFeatures, new: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint32], Longs]:
+        """The letters of some features end to end, and where each ends."""
         chosen = self._settings
         characters = self._table if chosen.characters is None else character_table(chosen.lowercase)
         of_texts = features if isinstance(features, Features) else features.of_texts
 
-        def spell_words(some: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        def spell_words(some: NDArray[np.int64]) -> tuple[NDArray[np.uint32], Longs]:
             return spell(words, of_texts, some, self._table, chosen.prefix or 0, characters)
 
-        spelled = spell_words(new) if isinstance(features, Features) else features.spelled(new, spell_words)
-        vocabulary.name(*spelled)
+        return spell_words(new) if isinstance(features, Features) else features.spelled(new, spell_words)

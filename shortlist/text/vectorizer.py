@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist.arrays.rows import Rows
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import merging, reading, writing
+from shortlist.concurrency.prefetch import by_threads
 from shortlist.errors import InputError
 from shortlist.fields import Document, Fielded, as_documents
 from shortlist.text.counted import CountedRows
 from shortlist.text.counting import count
 from shortlist.text.naming import NamingVectorizer
+from shortlist.text.rounds import counted_by_threads
 from shortlist.text.settings import LEFT_OPEN, Settings
 from shortlist.text.taken import Taken
 from shortlist.text.weighting import Weighting, needs_counts
@@ -220,17 +222,17 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         return self.fit_counts(batches).all()
 
     @writing
-    def fit_counts(self, batches: Iterable[Sequence[Document]]) -> CountedRows:
+    def fit_counts(self, batches: Iterable[Sequence[Document]], n_jobs: int = 1) -> CountedRows:
         """Learn from these batches of texts alone, and keep the rows of all of them, to be weighed as they are taken.
 
-        Neither the texts are kept nor anything else that grows with them.
+        Neither the texts are kept nor anything else that grows with them. ``n_jobs`` threads give the same rows as one.
         """
         before = dict(self.__dict__)  # learning from the start changes nothing of what there was
         try:
             self._begin()
             rows = CountedRows(self.weighted)
-            for texts in batches:
-                rows.add(self.take_up(texts))
+            for some in map(self.take_up, batches) if n_jobs == 1 else self._taken_up_by_threads(batches, n_jobs):
+                rows.add(some)
             rows.n_features = self.n_features_
             kept = self.forget_rare()
             if not kept.all():
@@ -239,6 +241,19 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
             self.__dict__ = before
             raise
         return rows
+
+    def _taken_up_by_threads(self, batches: Iterable[Sequence[Document]], n_jobs: int) -> Iterator[Rows]:
+        """Take up one batch after the other, with nothing to be given back; gives their rows of counts in pieces."""
+
+        def pieces() -> Iterator[Sequence[str]]:
+            for batch in batches:
+                texts = as_documents(batch)
+                self.settle(texts)
+                yield from (texts[block] for block in blocks(texts))
+
+        for rows in counted_by_threads(self, pieces(), n_jobs):
+            self._weighting.learn(rows)
+            yield rows
 
     @writing
     @whole
@@ -291,15 +306,21 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         self._weighting.keep(kept)
 
     @reading
-    def rows(self, texts: Sequence[Document]) -> Rows:
-        """The rows of these texts, with nothing learned."""
+    def rows(self, texts: Sequence[Document], n_jobs: int = 1) -> Rows:
+        """The rows of these texts, with nothing learned; the same for any number of threads."""
         if not hasattr(self, "vocabulary_"):
             if self.__sklearn_tags__().requires_fit:
                 check_is_fitted(self, "vocabulary_")
             self._begin()
         given = as_documents(texts)
-        counted = [self._count(given[block], learning=False) for block in blocks(given)]
-        return self.weighted(Rows.stack(counted)._replace(n_features=self.n_features_))
+
+        def made(block: slice) -> Rows:
+            counted = self._count(given[block], learning=False)
+            return self.weighted(counted._replace(n_features=self.n_features_))
+
+        runs = blocks(given)
+        made_of = map(made, runs) if n_jobs == 1 or len(given) == 1 else by_threads(made, runs, n_jobs)
+        return Rows.stack(list(made_of))._replace(n_features=self.n_features_)
 
     @property
     def n_features_(self) -> int:

@@ -35,6 +35,7 @@ from shortlist.categories.index.pruning import (
 )
 from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.categories.shards import MergingLearner, ShardedLearner
+from shortlist.concurrency import interrupts
 from shortlist.concurrency.interrupts import runs, whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import by_threads
@@ -59,6 +60,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
     max_total_edges: int | None
     edges_dropped_: int  # how many edges have made room, since fit or since the model was opened
     _most_edges = UNLIMITED
+    _block = 1  # how many rows are learned at a time
 
     @abstractmethod
     def _learn_some(
@@ -106,7 +108,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
     ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
         """What a pass learns, in that order, as kernels take it: rows as they are, those of a store some at a time."""
         if isinstance(rows, Rows):
-            for run in runs(order.size):
+            for run in runs(order.size, self._whole_blocks(interrupts.RUN)):
                 self._check_going_on()
                 yield rows, labels, order[run]
             return
@@ -116,10 +118,14 @@ class IndexLearner(MergingLearner, ShardedLearner):
             return self._prepare(rows.chosen(which)), labels.chosen(which), np.arange(which.size)
 
         jobs = self._jobs() if self.shards == 1 else 1
-        pieces = runs(order.size, PIECE)
+        pieces = runs(order.size, self._whole_blocks(PIECE))
         for piece in map(made, pieces) if jobs == 1 else by_threads(made, pieces, jobs):
             self._check_going_on()
             yield piece
+
+    def _whole_blocks(self, n: int) -> int:
+        """About n rows, in whole blocks."""
+        return max(1, n // self._block) * self._block
 
     # Ranking.
 

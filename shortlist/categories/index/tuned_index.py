@@ -136,7 +136,6 @@ class TunedIndex(IndexLearner):
     # ``fit`` learns examples in blocks. ``partial_fit`` learns each for itself: what a stream teaches must not depend
     # on how it was cut into batches.
 
-    _block = 1  # how many examples are learned at a time
     _team: Team | None = None
 
     def block_for(self, n_rows: int) -> int:

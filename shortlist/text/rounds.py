@@ -1,0 +1,82 @@
+"""Texts counted by several threads, with the numbers that one thread would have given their features.
+
+A round is some pieces of text. Its features are looked up by all threads, in a vocabulary that nobody changes
+meanwhile. Those that are not known are then numbered by one, piece after piece, in order of first appearance; they are
+few once a vocabulary has grown. Spelling their names and counting is done by all threads again, while they look up
+the features of the next round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.kernels import Ints, Longs
+from shortlist.arrays.rows import Rows
+from shortlist.text.counting import count
+from shortlist.text.features import Features
+from shortlist.text.fielded import FieldFeatures
+from shortlist.text.naming import NamingVectorizer
+from shortlist.text.tokens import Words
+from shortlist.vocabulary import encoded
+
+PIECES = 2  # of a round, for each thread
+
+
+class Found(NamedTuple):
+    """The features of some texts, and their numbers, −1 where one is not known."""
+
+    words: Words
+    features: Features | FieldFeatures
+    numbers: Ints
+
+
+class Counted(NamedTuple):
+    """Rows of counts, and the names of the features that were new."""
+
+    rows: Rows
+    first: int  # number of the first of them
+    names: tuple[NDArray[np.uint8], Longs]
+
+
+def counted_by_threads(vectorizer: NamingVectorizer, pieces: Iterable[Sequence[str]], n_threads: int) -> Iterator[Rows]:
+    """Learn the features of one piece of text after the other; gives their rows of counts, in order."""
+    pieces, vocabulary = iter(pieces), vectorizer.vocabulary_
+
+    def look_up(texts: Sequence[str]) -> Found:
+        words, features = vectorizer._features(texts)
+        if vectorizer._settings.hashed is not None:
+            return Found(words, features, vectorizer._columns(features.hashes))
+        return Found(words, features, vocabulary.find(features.hashes))
+
+    def number(found: Found) -> tuple[Found, int, Longs]:
+        first, unknown = len(vocabulary), np.flatnonzero(found.numbers < 0)
+        found.numbers[unknown], new = vocabulary.learn(found.features.hashes[unknown])
+        return found, first, unknown[new]
+
+    def counted(found: Found, first: int, new: Longs, n_features: int) -> Counted:
+        rows = count(found.numbers, found.features.indptr, n_features)
+        letters, ends = vectorizer._spelled(found.words, found.features, new)
+        return Counted(rows, first, encoded(letters, ends))
+
+    def taken(counting: list[Future[Counted]]) -> Iterator[Rows]:
+        for task in counting:
+            rows, first, names = task.result()
+            vocabulary.name_from(first, *names)
+            yield rows
+
+    counting: list[Future[Counted]] = []
+    with ThreadPoolExecutor(n_threads) as pool:
+        while some := list(islice(pieces, PIECES * n_threads)):
+            looking = [pool.submit(look_up, texts) for texts in some]
+            yield from taken(counting)
+            found = [task.result() for task in looking]  # from now on nobody reads the vocabulary
+            numbered = [number(one) for one in found]
+            n_features = vectorizer.n_features_
+            counting = [pool.submit(counted, *one, n_features) for one in numbered]
+        yield from taken(counting)
