@@ -24,7 +24,7 @@ SOME = "A file or folder of examples, or - for standard input; on a cluster, any
 Files = Annotated[list[str], typer.Argument(help=SOME, show_default=False)]
 FilesOrInput = Annotated[list[str] | None, typer.Argument(help=SOME, show_default="-")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-Jobs = Annotated[int, typer.Option(help="Threads for ranking; the result does not depend on it. -1 for all cores.")]
+Jobs = Annotated[int, typer.Option(help="Threads to use; the result does not depend on it. -1 for all cores.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The model file to write.", show_default=False)]
 MaxMemory = Annotated[
     str | None,

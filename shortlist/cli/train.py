@@ -17,6 +17,7 @@ from shortlist.cli.options import (
     NAMED,
     Clustering,
     Files,
+    Jobs,
     Json,
     MaxMemory,
     Output,
@@ -70,6 +71,7 @@ def train(
     vocabulary: Vocabulary = None,
     language: Language = None,
     policy: Policy = "grow",
+    n_jobs: Jobs = -1,
     reading: Reading,
     cluster: Clustering,
     force: Annotated[
@@ -103,7 +105,7 @@ def train(
         else:
             stream = reading.open_for(task, data[0])
             found = search_here(asked, data[0], stream, minutes) if best else None
-            model = with_names(found.model, names) if found else train_here(asked, data[0], stream, names)
+            model = with_names(found.model, names) if found else train_here(asked, data[0], stream, n_jobs, names)
             format, skipped = stream.format, stream.skipped
     seconds = time.perf_counter() - began
     facts = model.describe()
@@ -123,7 +125,9 @@ def train(
         )
 
 
-def train_here(asked: Settings, source: str, stream: Stream, names: LabelVocabulary | None = None) -> Model[Any]:
+def train_here(
+    asked: Settings, source: str, stream: Stream, n_jobs: int = 1, names: LabelVocabulary | None = None
+) -> Model[Any]:
     """The model that was asked for, fitted to a stream."""
     from shortlist.inputs.labelled import teaching
 
@@ -134,7 +138,7 @@ def train_here(asked: Settings, source: str, stream: Stream, names: LabelVocabul
         raise InputError("there are no examples to learn from")
     model = with_names(asked.model(of_texts=first.texts is not None), names)
     with saying_warnings(model):
-        return model.fit_batches(chain([first], batches))
+        return model.fit_by_threads(chain([first], batches), n_jobs)
 
 
 def examples_of(target: Path) -> int:

@@ -180,10 +180,22 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
         """How the learner, and what stands before it, are set."""
         return {"parameters": self.learner_.get_params(deep=False)}
 
-    def set_jobs(self, n_jobs: int) -> None:
+    def set_jobs(self, n_jobs: int | None) -> None:
         """Let the learner use that many threads, where it can; answers do not depend on it."""
         if "n_jobs" in self.learner_.get_params(deep=False):
             self.learner_.set_params(n_jobs=n_jobs)
+
+    def fit_by_threads(self, batches: Iterable[Examples], n_jobs: int) -> Self:
+        """``fit_batches`` on that many threads, where the learner can; the model is the same, and forgets of them."""
+        if self.get_params().get("learner__n_jobs", n_jobs) is not None:  # it has none, or the user has set it
+            return self.fit_batches(batches)
+        self.set_params(learner__n_jobs=n_jobs)
+        try:
+            self.fit_batches(batches)
+            self.set_jobs(None)
+        finally:
+            self.set_params(learner__n_jobs=None)
+        return self
 
     # Model files.
 

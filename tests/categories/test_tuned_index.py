@@ -1,5 +1,6 @@
 """TunedIndex: exactly its twin; better than its counts where labels are right and where they are not; mergeable."""
 
+from itertools import pairwise
 from unittest import mock
 
 import numpy as np
@@ -9,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import FeatureFocus, InputError, TunedIndex, load
+from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import teams
+from shortlist.categories.index.teams import block_size
+from shortlist.models.confidence.honest import stretches
 from tests.reference.tuned_index import SlowTunedIndex
 
 values = st.sampled_from([0.25, 0.5, 1.0, 3.0])
@@ -251,3 +255,31 @@ def test_any_number_of_edges_may_vote():
 def test_settings_beyond_their_bounds_are_named(options, sentence):
     with pytest.raises(InputError, match=sentence):
         TunedIndex(**options).fit(np.eye(2), ["a", "b"])
+
+
+def test_shards_are_deprecated():
+    with pytest.warns(FutureWarning, match="n_jobs alone uses several cores"):
+        TunedIndex(shards=2).fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
+
+
+@pytest.mark.parametrize("own", [{}, {"max_total_edges": 900}, {"leakage": False, "passes": 3}])
+def test_any_number_of_threads_learns_the_same_bytes(own):
+    rng = np.random.default_rng(3)
+    X = scipy.sparse.random_array((3000, 500), density=0.02, format="csr", rng=rng)
+    Y = [sorted(set(rng.integers(40, size=rng.integers(1, 4)).tolist())) for _ in range(3000)]
+    with mock.patch.object(teams, "ENOUGH", 4), mock.patch.object(teams, "STRETCH", 16):
+        models = [as_bytes(TunedIndex(n_jobs=n, **own).fit(X, Y).set_params(n_jobs=None)) for n in (1, 2, 3, 8)]
+    assert all(model == models[0] for model in models)
+
+
+def test_a_block_has_at_most_a_64th_of_the_examples():
+    assert [block_size(n) for n in (0, 1, 127, 128, 1000, 8192, 10**6)] == [1, 1, 1, 2, 8, 128, 1024]
+
+
+def test_a_watched_fit_is_asked_between_blocks_only():
+    for n in (1, 64, 500, 3001):
+        parts = list(stretches(n, block_size(n)))
+        assert [parts[0].first, *(part.last for part in parts)][-1] == n
+        assert all(part.first % block_size(n) == 0 for part in parts)
+        assert all(one.last == other.first for one, other in pairwise(parts))
+        assert all(((part.ranked >= part.first) & (part.ranked < part.last)).all() for part in parts)

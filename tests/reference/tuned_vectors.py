@@ -38,13 +38,15 @@ class SlowTunedVectors:
             contest = self.missed <= 0.5
         if contest:
             error = self.contend(r, low, scores, wrong, votes[r] != 0.0)
-            eta, z = self.step * (5.0 / 3.0), min(1.0, max(0.0, high - low)) ** 2
-            self.note(z, first_pass)
+            eta, ahead = self.step * (5.0 / 3.0), min(1.0, max(0.0, high - low))
+            self.note(ahead * ahead, first_pass)
         else:
             error = {c: -max(0.0, scores[c]) for c in wrong} | {
                 c: max(0.0, 1.0 - scores[c]) if self.bias[c] != 0.0 else 1.0 for c in own
             }
-            z = min(1.0, -min([0.0, *error.values()])) ** 2
+            error = {c: float(np.float32(e)) for c, e in error.items()}
+            worst = min(1.0, -min([0.0, *error.values()]))
+            z = worst * worst  # as compiled: ** 2 may round otherwise
             self.note(z, first_pass)
             mean = self.surprise
             eta = self.step * ((1.0 + 2.3 * z * max(0.0, 1.0 - 5.0 * mean)) / max(1.0, 5.0 * mean))
@@ -76,4 +78,4 @@ class SlowTunedVectors:
         error = {c: -scale * (short[c] - theta) for c in wrong if short[c] > theta} if n else {}
         if not n and (not wrong or not known):
             theta = min(1.0, max(0.0, 1.5 - low))
-        return error | {r: scale * theta}
+        return {c: float(np.float32(e)) for c, e in (error | {r: scale * theta}).items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,8 +43,12 @@ class TunedIndex(IndexLearner):
         through fewer than 4,000 rows more often, up to ten times.
     step : float, default=0.3
         How much of what a label misses is made up for at a time; 0 only counts.
-    leakage, rare, values, max_total_edges, shards, random_state, n_jobs
+    leakage, rare, values, max_total_edges, random_state
         As FeatureFocus has them.
+    shards : int, default=1
+        Deprecated, as ``n_jobs`` alone uses several cores.
+    n_jobs : int, default=None
+        Threads for ``fit`` and for ranking; results do not depend on it. −1 for all processors.
 
     Attributes
     ----------
@@ -142,6 +147,11 @@ class TunedIndex(IndexLearner):
         return block_size(n_rows) if self.shards == 1 else 1
 
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
+        if self.shards > 1:
+            warnings.warn(
+                "shards of TunedIndex is deprecated and will go with 0.2: n_jobs alone uses several cores, and learns "
+                "the same with any number of them", FutureWarning, stacklevel=2,
+            )  # fmt: skip
         self._block = self.block_for(rows.n_rows)
         try:
             yield from super()._learn_passes(rows, Y, watch)

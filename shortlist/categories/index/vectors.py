@@ -56,7 +56,7 @@ def learn(
         scratch.scores[:] = 0.0
         add_votes(rows, i, weights, scratch.scores, 0, n_labels)
         n = list_met(bias, scratch.touched)
-        _, _, eta = find_errors(labels, i, first_pass, bias, stats, scratch, n, 1, step)
+        _, _, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, 1, step)
         if not first_pass:
             eta *= FURTHER * to_come[0] / to_come[1]
             to_come[0] -= 1.0
