@@ -130,10 +130,10 @@ class CategoryLearner(FormerNames, AnsweringLearner):
 
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         """Learn more rows as ``fit`` does, several times and shuffled, step by step, and forget nothing."""
-        passes = self.passes_through(rows.n_rows)
         if not self.__sklearn_is_fitted__():
             self._start()
         labels = self._take_up(rows, Y)
+        passes = self.passes_through(rows.n_rows, labels.ids.size)
         if isinstance(rows, Rows):
             rows = self._prepare(rows)
         seed = as_seed(getattr(self, "random_state", None))
@@ -144,8 +144,8 @@ class CategoryLearner(FormerNames, AnsweringLearner):
                 self._learn_pass(rows, labels, some, n == 0)
             yield n + 1
 
-    def passes_through(self, n_rows: int) -> int:
-        """How often ``fit`` goes through that many rows."""
+    def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
+        """How often ``fit`` goes through that many rows, which have so many labels together."""
         return as_whole(getattr(self, "passes", 1), "passes", least=1)
 
     def block_for(self, n_rows: int) -> int:

@@ -126,7 +126,7 @@ class Learning:
             return self.cluster.submit(load, self.parts[n], self.text, None, self.n_features)
 
         n_parts = len(self.parts)
-        for n_pass in range(learner.passes_through(learner.n_examples_)):
+        for n_pass in range(learner.passes_through(learner.n_examples_, int(learner._label_counts.sum()))):
             keys = self._keys("pass", n_pass, n_parts, learner.to_state())
             began = self.cluster.submit(opened, learner.to_state())
             shards = self.cluster.each(learn_shard, lambda n: (loaded(n), began, n, n_pass, n_parts), keys)  # noqa: B023

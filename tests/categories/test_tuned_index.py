@@ -13,6 +13,7 @@ from shortlist import FeatureFocus, InputError, TunedIndex, load
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import teams
 from shortlist.categories.index.teams import block_size
+from shortlist.categories.index.tuning import PACE
 from shortlist.models.confidence.honest import stretches
 from tests.reference.tuned_index import SlowTunedIndex
 
@@ -21,6 +22,8 @@ rows = st.dictionaries(st.integers(0, 5), values, min_size=1, max_size=4).map(la
 labels = st.sets(st.integers(0, 6), min_size=1, max_size=3).map(sorted)
 one_label = st.integers(0, 6).map(lambda c: [c])
 examples = st.lists(st.tuples(rows, labels), min_size=1, max_size=40)
+many_labels = st.sets(st.integers(0, 6), min_size=3, max_size=7).map(sorted)
+of_many_labels = st.lists(st.tuples(rows, many_labels), min_size=1, max_size=40)
 of_one_label = st.lists(st.tuples(rows, one_label), min_size=1, max_size=60)
 foreseeable = st.lists(  # so that labels contend: a feature goes with its label, but for a few
     st.tuples(rows, st.one_of(labels, *[one_label] * 4), st.integers(0, 3)), min_size=1, max_size=60
@@ -56,11 +59,11 @@ def learned_by(slow):
     )
 
 
-any_stream = st.one_of(examples, of_one_label, foreseeable, foreseeable)
+any_stream = st.one_of(examples, of_many_labels, of_one_label, foreseeable, foreseeable)
 
 
 @given(
-    any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([2, 25]), st.booleans(), st.integers(1, 3),
+    any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([1, 2, 25]), st.booleans(), st.integers(1, 3),
     st.sampled_from([1, 1, 2, 8, 64]), st.sampled_from([1, 2, 3]),
 )  # fmt: skip
 @settings(max_examples=300, deadline=None)
@@ -129,6 +132,33 @@ def test_corrections_weigh_words_against_each_other():
         for learner in (counted, tuned):
             learner.partial_fit(X[order], [Y[i] for i in order])
     assert tuned.score(X, Y) > counted.score(X, Y)
+
+
+def labelled(n_labels, n=60, seed=0):
+    """Examples of three words each, with so many labels each that these words foretell."""
+    random = np.random.default_rng(seed)
+    words = np.array([random.permutation(30)[:3] for _ in range(n)])
+    X = scipy.sparse.csr_array((np.ones(3 * n), words.ravel(), np.arange(0, 3 * n + 1, 3)), shape=(n, 30))
+    return X, [[int(c) for c in (word[0] + np.arange(n_labels)) % 30] for word in words]
+
+
+@pytest.mark.parametrize(("n_labels", "times", "passes"), [(1, 1, 2), (3, 1, 2), (4, 5, 3)])
+def test_many_labels_make_lists_wide_and_add_a_pass(n_labels, times, passes, tmp_path):
+    X, Y = labelled(n_labels)
+    learner = TunedIndex(max_edges=2, min_weight=0.0).fit(X, Y)
+    longest = np.minimum(learner._index.features["length"][:30], 2 * times)
+    assert learner.edges_touched(np.eye(30)) == longest.mean()
+    assert TunedIndex().passes_through(9000, 9000 * n_labels) == passes
+    learner.save(tmp_path / "model")
+    assert (load(tmp_path / "model").decision_function(X) == learner.decision_function(X)).all()
+
+
+def test_the_pace_rises_where_corrections_are_too_short_and_falls_where_they_went_too_far():
+    X, Y = labelled(2, n=2000)
+    timid, bold = TunedIndex(step=0.02).partial_fit(X, Y), TunedIndex(step=1.5).partial_fit(X, Y)
+    assert timid._stats[PACE] > 1.1
+    assert bold._stats[PACE] < timid._stats[PACE]
+    assert TunedIndex(step=0.02).partial_fit(X, [own[:1] for own in Y])._stats[PACE] == 1  # no contest has a pace
 
 
 def test_a_correct_score_teaches_nothing():

@@ -20,10 +20,21 @@ class Stats:
     n_first: int = 0  # examples seen for the first time, and their labels
     n_labels: int = 0
     missed: float = 0.0
+    pace: float = 1.0
+    agreement: float = 0.0
 
     def see(self, classes):
         self.n_first += 1
         self.n_labels += len(classes)
+
+    def many(self):
+        return 0 < 4 * self.n_first <= self.n_labels
+
+    def set_pace(self, agreement):
+        self.agreement += (abs(agreement) - self.agreement) / min(self.n_first, 5000.0)
+        if self.agreement > 0 and self.n_labels > 1.05 * self.n_first:
+            share = max(-5.0, min(5.0, agreement / self.agreement))
+            self.pace = max(1.0, min(4.0, self.pace * (1.0 + 0.001 * share)))
 
     def note_missed(self, missed):
         self.missed += (missed - self.missed) / min(self.n_first, 300.0)
@@ -45,6 +56,7 @@ class Said:
     rival: object
     missed: float | None
     z: float
+    agreement: float
 
 
 class SlowTunedIndex(SlowFeatureFocus):
@@ -55,10 +67,13 @@ class SlowTunedIndex(SlowFeatureFocus):
         self.bias = {}
         self.stats = Stats()
 
+    def width(self):
+        return 5 * self.d_max if self.stats.many() else self.d_max
+
     def retrieve(self, x):
         scores = {}
         for f, v in x:
-            for c, w in self.edges.get(f, [])[: self.d_max]:
+            for c, w in self.edges.get(f, [])[: self.width()]:
                 vote = v * self.rating(f) / self.total[f] * w + v * self.u.get((f, c), 0.0)
                 scores[c] = scores.get(c, 0.0) + vote
         return {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
@@ -68,12 +83,14 @@ class SlowTunedIndex(SlowFeatureFocus):
 
     def learn_block(self, block, first_pass=True, to_come=0, further=1):
         """In a further pass: how many examples there are to come, this block included, of all of further passes."""
+        width = self.width()
         said = [self.say(x, classes, first_pass, to_come - t, further) for t, (x, classes) in enumerate(block)]
         for one in said if first_pass else ():
             self.stats.see(one.classes)
             if one.missed is not None:
                 self.stats.note_missed(one.missed)
             self.stats.note_surprise(one.z)
+            self.stats.set_pace(one.agreement)
         for begin in range(0, len(said), CHUNK):
             sums = {}
             for one in said[begin : begin + CHUNK]:
@@ -83,7 +100,7 @@ class SlowTunedIndex(SlowFeatureFocus):
                 self.bias[c] = self.bias.get(c, 0.0) + change
         for f in dict.fromkeys(f for one in said for f, _ in one.x):
             own = [(one, dict(one.x)[f]) for one in said if f in dict(one.x)]
-            self.count_and_correct(f, own) if first_pass else self.correct(f, own)
+            self.count_and_correct(f, own, width) if first_pass else self.correct(f, own, width)
 
     def say(self, x, classes, first_pass, to_come, further):
         stats = copy(self.stats)
@@ -101,7 +118,7 @@ class SlowTunedIndex(SlowFeatureFocus):
             contest = stats.missed <= 0.5
         if contest:
             error = self.contend(r, low, wrong, r in scores)
-            eta, keep = self.step * (5.0 / 3.0), self.d_max
+            eta, keep = self.step * (5.0 / 3.0), self.width()
             best = min(1.0, max(0.0, high - low))
             z = best * best  # as compiled: ** 2 may round otherwise
             if wrong and error.get(first := max(wrong, key=wrong.get), 0.0) < 0:
@@ -115,26 +132,32 @@ class SlowTunedIndex(SlowFeatureFocus):
             if first_pass:
                 stats.note_surprise(z)
             mean = stats.surprise
-            eta = self.step * ((1.0 + 2.3 * z * max(0.0, 1.0 - 5.0 * mean)) / max(1.0, 5.0 * mean))
+            eta = self.step * stats.pace * ((1.0 + 2.3 * z * max(0.0, 1.0 - 5.0 * mean)) / max(1.0, 5.0 * mean))
         if not first_pass:
-            eta = eta * (0.5 * to_come / further)
-        return Said(x, classes, list(scores), error, eta, keep, rival, missed, z)
+            eta = eta * (to_come / further)
+        a = 0.0
+        for f, v in x:
+            for c, _ in self.edges.get(f, [])[: self.width()]:
+                a += v * error.get(c, 0.0) * self.u.get((f, c), 0.0)
+        return Said(x, classes, list(scores), error, eta, keep, rival, missed, z, a)
 
-    def correct(self, f, own):
+    def correct(self, f, own, width):
         for one, v in own:
-            for c, _ in self.edges.get(f, [])[: self.d_max]:
+            for c, _ in self.edges.get(f, [])[:width]:
                 self.shift(f, c, v, one)
 
     def shift(self, f, c, v, one):
         u = self.u.get((f, c), 0.0) + one.eta * v * one.error.get(c, 0.0)
         self.u[f, c] = float(np.float32(u))  # four bytes beside each edge
 
-    def count_and_correct(self, f, own):
+    def count_and_correct(self, f, own, width):
         """The list of f keeps its order for the block, new edges behind it; then it is put in order, and cut."""
         stats = self.stats
-        w_min = self.w_min * stats.n_first / stats.n_labels if stats.n_labels > stats.n_first else self.w_min
+        w_min = self.w_min
+        if stats.n_labels > stats.n_first:
+            w_min = (0.5 if stats.many() else 1.0) * self.w_min * stats.n_first / stats.n_labels
         edges = [list(edge) for edge in self.edges.get(f, [])]
-        n_old, voted = len(edges), {c for c, _ in edges[: self.d_max]}
+        n_old, voted = len(edges), {c for c, _ in edges[:width]}
         for one, v in own:
             self.seen[f] = self.seen.get(f, 0) + 1
             counted = [c for c in one.classes if one.error.get(c, 0.0) > 0]
@@ -150,7 +173,7 @@ class SlowTunedIndex(SlowFeatureFocus):
                     if n >= n_old:
                         self.shift(f, edge[0], v, one)
             new = [[c, v] for c in counted if c not in known]
-            if one.rival is not None and one.rival not in known and len(edges) + len(new) < self.d_max:
+            if one.rival is not None and one.rival not in known and len(edges) + len(new) < width:
                 new.append([one.rival, 1e-9 * v])
             for c, _ in new:
                 self.u.pop((f, c), None)

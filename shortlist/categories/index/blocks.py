@@ -24,14 +24,15 @@ from shortlist.arrays.rows import Rows
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.categories.index.tuning import (
+    AGREEMENT,
     EXAMPLES,
-    FURTHER,
     KAPPA,
     LABELS,
-    MISSED,
     find_errors,
     note_missed,
     note_surprise,
+    set_pace,
+    width,
 )
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
@@ -52,6 +53,13 @@ class Rules(NamedTuple):
     leakage: bool
     cap: int
     step: float
+
+
+@step
+def widened(rules: Rules, stats: Floats) -> Rules:
+    """The rules for a block that begins with these stats: how many edges vote is the same for all its examples."""
+    voting = width(rules.max_edges, stats)
+    return Rules(voting, rules.min_weight, rules.rare, rules.leakage, rules.cap, rules.step)
 
 
 class Task(NamedTuple):
@@ -81,6 +89,7 @@ class Block(NamedTuple):
     rival_error: Floats
     missed: Floats  # −1 where that is not noted
     surprise: Floats
+    agreement: Floats
     bias_label: Ints  # the labels whose biases a chunk changes, from at[entry[its first example]] on
     bias: Floats
     n_biases: Longs  # int64[chunks]
@@ -103,6 +112,7 @@ def make_block(n_examples: int, n_entries: int, n_labels: int, n_errors: int, n_
         rival_error=np.zeros(n_examples),
         missed=np.zeros(n_examples),
         surprise=np.zeros(n_examples),
+        agreement=np.zeros(n_examples),
         bias_label=np.zeros(n_errors, dtype=np.int32),
         bias=np.zeros(n_errors),
         n_biases=np.zeros(-(-n_examples // CHUNK), dtype=np.int64),
@@ -119,7 +129,7 @@ class Sums(NamedTuple):
 
 
 def make_sums(n_labels: int) -> Sums:
-    return Sums(np.zeros(n_labels), np.zeros(MISSED + 1))
+    return Sums(np.zeros(n_labels), np.zeros(AGREEMENT + 1))
 
 
 @step
@@ -188,7 +198,7 @@ def score_chunk(
             labels, i, first_pass, task.bias, stats, scratch, n, rules.max_edges, rules.step
         )
         if not first_pass:
-            eta *= FURTHER * (task.to_come[0] - b) / task.to_come[1]
+            eta *= (task.to_come[0] - b) / task.to_come[1]
         block.keep[b] = keep
         block.rival[b] = rival
         block.rival_error[b] = scratch.change[rival] if rival >= 0 else 0.0
@@ -207,8 +217,9 @@ def score_chunk(
             active |= error != 0.0
             block.own[block.label[b] + k - labels.indptr[i]] = error
         block.active[b] = active
+        block.agreement[b] = 0.0
         if active:
-            write_errors(rows, i, index, scratch, block, block.entry[b])
+            block.agreement[b] = write_errors(rows, i, index, scratch, block, block.entry[b], rules.max_edges)
             for k in range(labels.indptr[i], labels.indptr[i + 1]):
                 scratch.change[labels.ids[k]] = 0.0
             for a in range(n):
@@ -220,13 +231,23 @@ def score_chunk(
 
 
 @step
-def write_errors(rows: Rows, i: int, index: Index, scratch: Scratch, block: Block, entry: int) -> None:
-    """Write down the error of each edge of example i, whose entries begin there."""
+def write_errors(
+    rows: Rows, i: int, index: Index, scratch: Scratch, block: Block, entry: int, max_edges: int
+) -> float:
+    """Write down the error of each edge of example i, whose entries begin there.
+
+    Gives a, how far the errors agree with the corrections that there are.
+    """
+    agreement = 0.0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         first, begin = index.features[rows.indices[j]]["start"], block.at[entry]
         for k in range(block.at[entry + 1] - begin):
-            block.errors[begin + k] = scratch.change[index.edges[first + k]["label"]]
+            change = scratch.change[index.edges[first + k]["label"]]
+            block.errors[begin + k] = change
+            if k < max_edges:
+                agreement += rows.data[j] * change * index.edges[first + k]["tuned"]
         entry += 1
+    return agreement
 
 
 @step
@@ -240,6 +261,7 @@ def settle(task: Task, first: int, last: int, block: Block) -> None:
             if block.missed[b] >= 0.0:
                 note_missed(stats, block.missed[b])
             note_surprise(stats, block.surprise[b])
+            set_pace(stats, block.agreement[b])
         else:
             task.to_come[0] -= 1.0
     for chunk in range((last - first + CHUNK - 1) // CHUNK):

@@ -134,18 +134,22 @@ class IndexLearner(MergingLearner, ShardedLearner):
         return np.zeros(len(self._labels))
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        retrieval.rank(rows, self._index, self._bias(), self.max_edges, self.rare, ids, scores)
+        retrieval.rank(rows, self._index, self._bias(), self._width(), self.rare, ids, scores)
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        rank_allowed(rows, self._index, self._bias(), self.max_edges, self.rare, allowed, ids, scores)
+        rank_allowed(rows, self._index, self._bias(), self._width(), self.rare, allowed, ids, scores)
 
     def _scores(self, rows: Rows) -> Floats:
-        return retrieval.all_scores(rows, self._index, self._bias(), self.max_edges, self.rare)
+        return retrieval.all_scores(rows, self._index, self._bias(), self._width(), self.rare)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        return retrieval.votes(row, self._index, self._bias(), label, self.max_edges, self.rare)
+        return retrieval.votes(row, self._index, self._bias(), label, self._width(), self.rare)
 
     # Bounds.
+
+    def _width(self) -> int:
+        """How many edges of a list vote."""
+        return self.max_edges
 
     def _least_share(self) -> float:
         """The least share of its feature's weight that an edge may have."""
@@ -239,7 +243,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
     @reading
     def edges_touched(self, X: MatrixLike) -> float:
         """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
-        return self._index.edges_touched(self._check(X), self.max_edges)
+        return self._index.edges_touched(self._check(X), self._width())
 
     @reading
     def strongest(self, label: Label, n: int = 10) -> list[tuple[int, float]]:

@@ -29,6 +29,7 @@ from shortlist.categories.index.blocks import (
     prepare,
     score,
     settle,
+    widened,
 )
 from shortlist.categories.index.changes import correct, count_and_correct
 from shortlist.categories.index.lists import EDGES, END, SIZES, Index
@@ -119,7 +120,9 @@ class Team:
         order, first_pass = task.order, task.first_pass
         while position < order.size:
             last, block = min(order.size, (position // self.size + 1) * self.size), self._block
-            why, amount = what_is_wanted(task, position, last, self.size, index, block, rules, self.n_threads * STRETCH)
+            voting = widened(rules, task.stats)
+            spare = self.n_threads * STRETCH
+            why, amount = what_is_wanted(task, position, last, self.size, index, block, voting, spare)
             if why != DONE:
                 if why == ONE_BY_ONE:
                     position, why, amount = learn_blocks(
@@ -130,13 +133,13 @@ class Team:
                     return position, why, amount
                 continue
 
-            own = (task, position, last, index, block, rules)
+            own = (task, position, last, index, block, voting)
             together(
                 self._pool, self._score, [(*own, *some) for some in chunks(block, last - position, self.n_threads)]
             )
             settle(task, position, last, block)
             if first_pass and rules.cap < UNLIMITED:  # an index that may be full has one pool, which is packed
-                change_lists(task, position, last, index, self._works[0], block, rules)
+                change_lists(task, position, last, index, self._works[0], block, voting)
             else:
                 owner = owners(block.load, self.n_threads)
                 together(self._pool, self._change, [(*own, owner)] * self.n_threads)
@@ -221,8 +224,8 @@ def learn_blocks(
 ) -> tuple[int, int, int]:
     """Learn task.order[position:], ``size`` examples at a time; stops and gives what ``Team.learn`` does."""
     while position < task.order.size:
-        last = min(task.order.size, (position // size + 1) * size)
-        why, amount = what_is_wanted(task, position, last, size, index, block, rules, 0)
+        last, voting = min(task.order.size, (position // size + 1) * size), widened(rules, task.stats)
+        why, amount = what_is_wanted(task, position, last, size, index, block, voting, 0)
         if why == ONE_BY_ONE:
             position, why, amount = learn(
                 task.rows, task.labels, task.order[:last], position, task.first_pass, index, task.bias, task.stats,
@@ -233,9 +236,9 @@ def learn_blocks(
                 continue
         if why != DONE:
             return position, why, amount
-        score(task, position, last, 0, last, index, work.scratch, work.sums, block, rules)
+        score(task, position, last, 0, last, index, work.scratch, work.sums, block, voting)
         settle(task, position, last, block)
-        change_lists(task, position, last, index, work, block, rules)
+        change_lists(task, position, last, index, work, block, voting)
         position = last
     return task.order.size, DONE, 0
 

@@ -19,13 +19,24 @@ from shortlist.categories.index.corrections import has_met, tuned_by
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.teams import Team, block_size
-from shortlist.categories.index.tuning import EXAMPLES, MISSED, are_single, cut_lists, learn, least_share
+from shortlist.categories.index.tuning import (
+    EXAMPLES,
+    LABELS,
+    MANY,
+    MISSED,
+    are_single,
+    cut_lists,
+    learn,
+    least_share,
+    width,
+)
 from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.scratch import make_scratch
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
 FEW, MOST_PASSES = 8000, 10  # rows that all passes see together, if there are fewer; but no more passes than these
+START = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # stats before anything is learned
 
 
 class TunedIndex(IndexLearner):
@@ -35,12 +46,12 @@ class TunedIndex(IndexLearner):
     ----------
     min_weight : float, default=0.01
         Edges lighter than this share of their feature's weight, divided by the labels that an example has on average,
-        are dropped.
+        are dropped; where examples have four labels or more on average, those lighter than half of that.
     max_edges : int, default=50
-        How many of a feature's heaviest edges vote.
+        How many of a feature's heaviest edges vote; five times as many where examples have four labels or more.
     passes : int or None, default=None
-        How often ``fit`` goes through the examples: the first time it counts and tunes, then it tunes. None: twice, and
-        through fewer than 4,000 rows more often, up to ten times.
+        How often ``fit`` goes through the examples: the first time it counts and tunes, then it tunes. None: twice,
+        three times where examples have four labels or more, and through fewer than 4,000 rows up to ten times.
     step : float, default=0.3
         How much of what a label misses is made up for at a time; 0 only counts.
     leakage, rare, values, max_total_edges, random_state
@@ -107,12 +118,12 @@ class TunedIndex(IndexLearner):
         as_real(self.step, "step", least=0)
         self._planned = usual_passes(self.passes, None)
         self._biases = np.zeros(0)
-        self._stats = np.zeros(MISSED + 1)
+        self._stats = START.copy()
         self._pass = 0
 
-    def passes_through(self, n_rows: int) -> int:
-        """How often ``fit`` goes through that many rows."""
-        self._planned = usual_passes(self.passes, n_rows)
+    def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
+        """How often ``fit`` goes through that many rows, which have so many labels together."""
+        self._planned = usual_passes(self.passes, n_rows, 3 if n_labels >= MANY * max(1, n_rows) else 2)
         return self._planned
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
@@ -160,6 +171,9 @@ class TunedIndex(IndexLearner):
                 self._team.end(self._index)
             del self._block
             self.__dict__.pop("_team", None)
+
+    def _width(self) -> int:
+        return int(width(self.max_edges, self._stats))
 
     def _least_share(self) -> float:
         return least_share(float(self.min_weight), self._stats)
@@ -216,22 +230,23 @@ class TunedIndex(IndexLearner):
         finite = bool(np.isfinite(tuned).all() and np.isfinite(self._biases).all())
         state.require(finite, "corrections and biases are finite")
         stats = state.array("course", np.float64)
-        self._stats = np.append(stats, 1.0) if stats.size == MISSED else np.array(stats)  # from before contests
-        state.require(self._stats.size == MISSED + 1 and bool((self._stats >= 0).all()), "it has its counts")
-        self._planned = self.passes_through(self.n_examples_)
+        known = {MISSED: [1.0, 1.0, 0.0], MISSED + 1: [1.0, 0.0]}  # from before contests, from before paces
+        self._stats = np.append(stats, known.get(stats.size, []))
+        state.require(self._stats.size == START.size and bool((self._stats >= 0).all()), "it has its counts")
+        self._planned = self.passes_through(self.n_examples_, int(self._stats[LABELS]))
         passed = state.array("pass", np.int64)
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
         self._index.edges["tuned"], self._pass = tuned, int(passed[0])
 
 
-def usual_passes(given: int | None, n_rows: int | None) -> int:
+def usual_passes(given: int | None, n_rows: int | None, least: int = 2) -> int:
     """How often to go through that many rows, None for as many as there may be, if nobody says how often."""
-    usual = 2 if n_rows is None else min(max(2, -(-FEW // max(1, n_rows))), MOST_PASSES)
+    usual = least if n_rows is None else min(max(least, -(-FEW // max(1, n_rows))), MOST_PASSES)
     return as_whole(usual if given is None else given, "passes", least=1)
 
 
 def joined(stats_of_parts: list[Floats], shares: list[float]) -> Floats:
     """What learners that learned apart have in their stats: what is a mean averaged by shares, counts added."""
     stats, means = np.sum(stats_of_parts, axis=0), np.average(stats_of_parts, axis=0, weights=shares)
-    stats[:EXAMPLES], stats[MISSED] = means[:EXAMPLES], means[MISSED]
+    stats[:EXAMPLES], stats[MISSED:] = means[:EXAMPLES], means[MISSED:]
     return stats

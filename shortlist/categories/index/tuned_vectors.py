@@ -13,8 +13,7 @@ from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import vectors
-from shortlist.categories.index.tuned_index import joined, usual_passes
-from shortlist.categories.index.tuning import MISSED
+from shortlist.categories.index.tuned_index import START, joined, usual_passes
 from shortlist.categories.scratch import make_scratch
 from shortlist.categories.shards import MergingLearner
 from shortlist.concurrency.interrupts import runs
@@ -89,11 +88,11 @@ class TunedVectors(MergingLearner):
         self._planned = usual_passes(self.passes, None)
         self._weights = np.zeros((0, 0), dtype=np.float32)
         self._biases = np.zeros(0)
-        self._stats = np.zeros(MISSED + 1)
+        self._stats = START.copy()
         self._pass = 0
 
-    def passes_through(self, n_rows: int) -> int:
-        """How often ``fit`` goes through that many rows."""
+    def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
+        """How often ``fit`` goes through that many rows, however many labels they have."""
         self._planned = usual_passes(self.passes, n_rows)
         return self._planned
 
@@ -182,7 +181,7 @@ class TunedVectors(MergingLearner):
         state.require(n_labels == self._biases.size == len(self._labels), "each label has weights and a bias")
         finite = bool(np.isfinite(self._weights).all() and np.isfinite(self._biases).all())
         state.require(finite, "weights and biases are finite")
-        state.require(self._stats.size == MISSED + 1 and bool((self._stats >= 0).all()), "it has its counts")
+        state.require(self._stats.size == START.size and bool((self._stats >= 0).all()), "it has its counts")
         passed = state.array("pass", np.int64)
         self._planned = self.passes_through(self.n_examples_)
         state.require(passed.size == 1 and 0 <= int(passed[0]) <= self._planned, "it says which pass it is in")

@@ -14,15 +14,23 @@ an example misses that is what the example teaches, by the rule of Widrow and Ho
 The step is bolder where the index is sure of itself and wrong, as after a change of what labels mean. With the surprise
 z = min(1, best wrong score)² of an example and its mean z̄ over some thousand examples that were new,
 
-    η = step·(1 + 2.3·z·max(0, 1 − 5·z̄)) / max(1, 5·z̄):
+    η = g·step·(1 + 2.3·z·max(0, 1 − 5·z̄)) / max(1, 5·z̄):
 
 where a wrong label that scores 1 is rare, it teaches three times as much; where it is common, it is noise, and every
-example teaches less.
+example teaches less. The pace g is 1 at first, and at most 4. How a new example finds the corrections so far is told by
+
+    a = Σ_c e_c·Σ_f u_fc·x[f]:
+
+above 0 they point where the example wants to go, and are too short; below 0 they have gone too far. So a new example
+multiplies g by 1 + a / (1000·ā), where ā is the mean of |a|, and a / ā counts as 5 at most. Long texts whose labels can
+be foreseen want larger steps than short ones whose labels cannot.
 
 The first time an example is seen, its true labels with e_c > 0 are counted too, as FSU counts (feature_focus.py):
 w′_fc += x[f], w′_f += x[f]. An example with many labels spreads its weight over many edges, so an edge may have a share
-as small as ``min_weight`` divided by the mean number of labels so far. The index is as bounded as Feature-Focus has it.
-Further passes of ``fit`` only correct, with steps that fall evenly from half of that to nothing.
+as small as ``min_weight`` divided by the mean number of labels so far. Where that number is 4 or more, half as much is
+enough, and five times ``max_edges`` edges of a list vote: with many labels a word has something to say about many.
+The index is as bounded as Feature-Focus has it. Further passes of ``fit`` only correct, with steps that fall evenly to
+nothing.
 
 Each label is corrected for itself, never against another one. So a label that is true but that nobody has written down,
 of which real label sets are full, costs a small step on its own score and nothing else. Where examples have one label
@@ -43,10 +51,13 @@ from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import SINGLE, LabelSets
 
-FURTHER = 0.5  # of the step, where further passes begin
-# Entries of stats: z̄, the examples in it; all, and their labels; the share of the last new ones that were missed.
-SURPRISE, WEIGHT, EXAMPLES, LABELS, MISSED = 0, 1, 2, 3, 4
+# Entries of stats: z̄, the examples in it; all, and their labels; the share of the last new ones that were missed; g
+# and ā.
+SURPRISE, WEIGHT, EXAMPLES, LABELS, MISSED, PACE, AGREEMENT = 0, 1, 2, 3, 4, 5, 6
 BOLD, DOUBT, MEMORY = 2.3, 5.0, 5000.0  # how much bolder; from which z̄ on not at all (1/5); examples in z̄
+MANY, WIDER, LIGHTER = 4.0, 5, 0.5  # labels on average; so many times as many edges vote then, of so much of the share
+ALL_LABELS = 1 << 32  # no list has more edges
+MOST_PACE, CHANGE, MOST_AGREEMENT = 4.0, 0.001, 5.0  # of g; by how much a = ā moves it; of a / ā
 KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every row with the value 0.2
 
 
@@ -62,21 +73,22 @@ def learn(
     to_come: how many examples further passes have still to correct, and how many they had when they began.
     """
     for t in range(position, order.size):
-        i = order[t]
+        i, voting = order[t], width(max_edges, stats)
         if first_pass:
             why, slots = room_for(rows, labels, i, index, cap)
             if why != DONE:
                 return t, why, slots
             stats[EXAMPLES] += 1.0
             stats[LABELS] += labels.indptr[i + 1] - labels.indptr[i]
-        n = retrieve(rows, i, index, max_edges, rare, scratch.scores, scratch.touched)
-        rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, max_edges, step)
+        n = retrieve(rows, i, index, voting, rare, scratch.scores, scratch.touched)
+        rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step)
         if first_pass:
             least = least_share(min_weight, stats)
-            count_and_correct(rows, labels, i, index, scratch, max_edges, rival, keep, least, leakage, cap, eta)
+            a = count_and_correct(rows, labels, i, index, scratch, voting, rival, keep, least, leakage, cap, eta)
+            set_pace(stats, a)
         else:
-            eta *= FURTHER * to_come[0] / to_come[1]
-            correct(rows, i, index, scratch, max_edges, eta)
+            eta *= to_come[0] / to_come[1]
+            correct(rows, i, index, scratch, voting, eta)
             to_come[0] -= 1.0
         for a in range(n):
             c = scratch.touched[a]
@@ -96,13 +108,36 @@ def boldness(z: float, mean: float) -> float:
 @kernel
 def least_share(min_weight: float, stats: Floats) -> float:
     """The least share that an edge may have: min_weight, divided by the mean number of labels if that is above 1."""
-    return min_weight * stats[EXAMPLES] / stats[LABELS] if stats[LABELS] > stats[EXAMPLES] else min_weight
+    if stats[LABELS] <= stats[EXAMPLES]:
+        return min_weight
+    return (LIGHTER if are_many(stats) else 1.0) * min_weight * stats[EXAMPLES] / stats[LABELS]
+
+
+@kernel
+def width(max_edges: int, stats: Floats) -> int:
+    """How many edges of a list vote: max_edges, or five times as many where examples have many labels."""
+    return WIDER * min(max_edges, ALL_LABELS) if are_many(stats) else max_edges
+
+
+@kernel
+def set_pace(stats: Floats, agreement: float) -> None:
+    """g after a new example whose errors agree that much with the corrections so far."""
+    stats[AGREEMENT] += (abs(agreement) - stats[AGREEMENT]) / min(stats[EXAMPLES], MEMORY)
+    if stats[AGREEMENT] > 0.0 and not are_single(stats):
+        share = max(-MOST_AGREEMENT, min(MOST_AGREEMENT, agreement / stats[AGREEMENT]))
+        stats[PACE] = max(1.0, min(MOST_PACE, stats[PACE] * (1.0 + CHANGE * share)))
 
 
 @kernel
 def are_single(stats: Floats) -> bool:
     """Whether examples have one label each, so far."""
     return stats[LABELS] <= SINGLE * stats[EXAMPLES]
+
+
+@kernel
+def are_many(stats: Floats) -> bool:
+    """Whether examples have many labels on average, so far."""
+    return stats[EXAMPLES] > 0.0 and stats[LABELS] >= MANY * stats[EXAMPLES]
 
 
 @kernel
@@ -133,7 +168,7 @@ def find_errors(
     z = each_for_itself(bias, scratch, touched)
     if first_pass:
         note_surprise(stats, z)
-    return -1, 0, step * boldness(z, stats[SURPRISE]), missed, z
+    return -1, 0, step * stats[PACE] * boldness(z, stats[SURPRISE]), missed, z
 
 
 @kernel
@@ -175,12 +210,13 @@ def correct(rows: Rows, i: int, index: Index, scratch: Scratch, max_edges: int, 
 def count_and_correct(
     rows: Rows, labels: LabelSets, i: int, index: Index, scratch: Scratch,
     max_edges: int, rival: int, keep: int, least: float, leakage: bool, cap: int, eta: float,
-) -> None:  # fmt: skip
+) -> float:  # fmt: skip
     """FSU for all true labels with an error at once, in one walk along each list that corrects its edges as well.
 
     Edges that rise move up as the walk passes them, so a sorted list stays sorted; new edges come last, before the cut.
+    Gives a, how far the errors agree with the corrections that there were.
     """
-    edges = index.edges
+    edges, agreement = index.edges, 0.0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
         feature = index.features[f]
@@ -192,6 +228,7 @@ def count_and_correct(
             c = own[at]["label"]
             change = scratch.change[c]
             if at < max_edges:
+                agreement += x * change * own[at]["tuned"]
                 own[at]["tuned"] += shift * change
             has_rival |= c == rival
             if change > 0.0:
@@ -218,6 +255,7 @@ def count_and_correct(
             feature["length"] = n + 1
             index.used[EDGES] += 1
         cut_tail(feature, edges, index.used, keep, least, leakage)
+    return agreement
 
 
 @kernel
