@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings report text \
 	$(addprefix models/test_,categorizer.py rater.py document_ranker.py learners.py) \
 	$(patsubst %,test_%.py,labels rooms texts vocabulary))
+SLOW := $(addprefix tests/,arrays/test_stamps.py ratings/test_experiments.py documents/test_experiments.py)
 HOSTILE := kills journals connections models inputs arrays interrupts threads
 
 .PHONY: demo test quick check format docs bench hostile mutants clean
@@ -19,7 +20,7 @@ test: $(VENV)/.ready-test check
 
 # What to run while editing: the parts that are quick once their loops are compiled.
 quick: $(VENV)/.ready-test check
-	$(BIN)/python -m pytest -n 2 -m "not data" $(QUICK)
+	$(BIN)/python -m pytest -n 2 -m "not data" $(addprefix --ignore=,$(SLOW)) $(QUICK)
 
 # Times beside those of other tools. They are shown and compared; only what cannot run is an error.
 bench: $(VENV)/.ready-test
