@@ -52,15 +52,21 @@ class Claim:
 
     @classmethod
     def close(cls, place: str, what: str, cells: Mapping[str, Cell | str | None], why: str = "") -> Claim:
-        """That numbers by name come as close to the published ones as two spreads of ours, or 1 % of them."""
-        far = []
+        """That numbers by name come as close to the published ones as two spreads of ours, or 1 % of them.
+
+        A number of one trial has no spread and is not judged.
+        """
+        judged, far = 0, []
         for name, cell in cells.items():
-            if isinstance(cell, Cell) and cell.ours is not None and cell.published is not None:
-                near = max(2 * (cell.spread or 0.0), CLOSE * abs(cell.published))
-                if abs(cell.ours - cell.published) > near:
-                    far.append(f"{name} {cell.ours:.3g} for {cell.published:.3g}")
-        says = f"{what} as close as two spreads or 1 % to the published"
-        return cls(place, says + f" ({', '.join(far)})" * bool(far), not far, why)
+            if not isinstance(cell, Cell) or cell.ours is None or cell.spread is None or cell.published is None:
+                continue
+            judged += 1
+            if abs(cell.ours - cell.published) > max(2 * cell.spread, CLOSE * abs(cell.published)):
+                far.append(f"{name} {cell.ours:.3g} for {cell.published:.3g}")
+        said = f"{judged} of them" if judged else "not judged by one trial"
+        if far:
+            said = f"of {judged}, far: {', '.join(far)}"
+        return cls(place, f"{what} as close as two spreads or 1 % to the published ({said})", not far, why)
 
 
 @dataclass(frozen=True)

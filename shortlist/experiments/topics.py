@@ -192,7 +192,7 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
     mean = np.average(np.arange(len(counts)), weights=counts)
     note = (
         f"{sum(counts):,} documents, {look['topics']} topics, {mean:.2f} for each document; {terms:,.0f} selected "
-        f"terms; mean and standard deviation of {trials} {DIVIDED[corpus]}."
+        f"terms; mean{' and standard deviation' * (trials > 1)} of {trials} {DIVIDED[corpus]}."
     )
     rows: dict[str, dict[str, Cell | str]] = {}
     for name, results in by_learner.items():

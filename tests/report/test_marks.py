@@ -62,7 +62,10 @@ def test_close_is_two_spreads_or_one_per_cent():
         return Claim.close("table 1", "numbers", cells)
 
     assert close(a=Cell(0.865, 0.01, 0.88), b=Cell(0.5), c="text", d=None).holds
-    assert close(a=Cell(100.9, None, 100.0)).holds
+    assert close(a=Cell(100.9, 0.1, 100.0)).holds
+    alone = close(a=Cell(0.5, None, 0.88))
+    assert alone.holds
+    assert alone.says.endswith("(not judged by one trial)")
     far = close(a=Cell(0.85, 0.01, 0.88), b=Cell(0.88, 0.01, 0.88))
     assert not far.holds
-    assert far.says.endswith("(a 0.85 for 0.88)")
+    assert far.says.endswith("(of 2, far: a 0.85 for 0.88)")
