@@ -1,7 +1,6 @@
 """Lists keep their promise after the labels of a stream have changed their meaning."""
 
 import numpy as np
-import pytest
 
 import shortlist as sl
 
@@ -18,8 +17,8 @@ def stream(n, seed):
         yield text, f"label {topic if i < CHANGE else (topic + 1) % TOPICS}"
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_lists_cover_again_soon_after_the_labels_changed(seed):
+def lists_along(seed):
+    """Whether each text's label was listed before the text was learned, and how many labels were."""
     texts, labels = zip(*stream(CHANGE + BACK + 1000, seed), strict=True)
     c, covered, sizes = sl.Categorizer(), np.zeros(len(texts)), np.zeros(len(texts))
     for first in range(0, len(texts), STEP):
@@ -29,6 +28,13 @@ def test_lists_cover_again_soon_after_the_labels_changed(seed):
             covered[some] = [label in one for label, one in zip(labels[some], lists, strict=True)]
             sizes[some] = [len(one) for one in lists]
         c.learn_many(texts[some], labels[some])
+    return covered, sizes
+
+
+def test_lists_cover_again_soon_after_the_labels_changed():
+    """Of several streams: in a single one, some two hundred examples were observed by then, which leaves two points to
+    chance."""
+    covered, sizes = np.mean([lists_along(seed) for seed in range(3)], axis=0)
     before, at_once, back = (slice(CHANGE + a, CHANGE + b) for a, b in ((-1000, 0), (0, 300), (BACK, BACK + 1000)))
     assert covered[before].mean() > COVERAGE - 0.02
     assert covered[at_once].mean() < COVERAGE - 0.1, "the change is one"

@@ -95,6 +95,10 @@ class Confidence:
         wait = min(max(LOOK, self._fitted_on), SIZE // REFITS)
         if keep or self.observed - self._fitted_at >= wait:
             self._refit()
+        elif self.ready:  # the curves were drawn without the new ones, which can so be judged by them
+            new = self.window.rows(min(LOOK, self.observed - self._fitted_at))
+            strange = all_strangeness(self.window.ring, new, self._curves)
+            self._ascending = np.sort(np.concatenate([self._ascending, strange]))
 
     def _refit(self) -> None:
         rows = self.window.rows()
@@ -231,7 +235,9 @@ class Confidence:
         confidence._curves = Curves.from_state(state.parts["curves"])
         ascending, levels = (np.array(state.array(name, np.float64)) for name in ("ascending", "levels"))
         ordered = not np.isnan(ascending).any() and bool((ascending[1:] >= ascending[:-1]).all())
-        state.require(ascending.size == confidence._fitted_on <= SIZE, "each example it was fitted to counts")
+        since = confidence.observed - confidence._fitted_at
+        known = confidence._fitted_on <= SIZE and 0 <= ascending.size - confidence._fitted_on <= since
+        state.require(known, "each example it was fitted to counts")
         state.require(ordered, "how strange examples are is in order")
         within = levels.size == LEVELS.size and bool(((levels >= 0.0) & (levels <= 1.0)).all())
         state.require(within, "its levels lie between 0 and 1")
