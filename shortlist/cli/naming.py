@@ -22,19 +22,23 @@ Policy = Annotated[
     str, typer.Option(help="Whether labels outside of the vocabulary may be learned: grow, or known only.")
 ]
 
+Teach = Annotated[
+    int, typer.Option(min=0, help="Teach labels with at most so many examples by their names too; 5 is a good number.")
+]
 
-def read_names(vocabulary: Path | None, language: str | None, policy: str) -> LabelVocabulary | None:
+
+def read_names(vocabulary: Path | None, language: str | None, policy: str, teach: int = 0) -> LabelVocabulary | None:
     """The vocabulary that the options name."""
     if vocabulary is None:
-        if language is not None or policy != "grow":
-            raise InputError("--language and --policy belong to a vocabulary; name its file with --vocabulary")
+        if language is not None or policy != "grow" or teach:
+            raise InputError("--language, --policy and --teach need a vocabulary; name its file with --vocabulary")
         return None
     from shortlist.concepts.reading import read_vocabulary
 
     chosen = {"grow": "grow", "known": "known", "known only": "known"}.get(policy)
     if chosen is None:
         raise InputError(f"--policy must be grow or known, not {policy!r}")
-    return read_vocabulary(vocabulary, language, chosen)  # type: ignore[arg-type]
+    return read_vocabulary(vocabulary, language, chosen, teach)  # type: ignore[arg-type]
 
 
 def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:

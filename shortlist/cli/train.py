@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.best import check_best, search_here, show_search
-from shortlist.cli.naming import Language, Policy, Vocabulary, read_names, with_names
+from shortlist.cli.naming import Language, Policy, Teach, Vocabulary, read_names, with_names
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import (
     NAMED,
@@ -71,6 +71,7 @@ def train(
     vocabulary: Vocabulary = None,
     language: Language = None,
     policy: Policy = "grow",
+    teach: Teach = 0,
     n_jobs: Jobs = -1,
     reading: Reading,
     cluster: Clustering,
@@ -92,7 +93,7 @@ def train(
     say_when_compiling()
     target = output or Path(Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist")
     there_already = 0 if force else examples_of(target)
-    names = read_names(vocabulary, language, policy)
+    names = read_names(vocabulary, language, policy, teach)
     if names is not None and task != "categories":
         raise InputError(f"--vocabulary names labels; there are none in {task}")
     asked = Settings(task, learner, measure, named_values("--set", settings), max_memory)  # type: ignore[arg-type]

@@ -27,13 +27,37 @@ ALIASES = {
 
 
 def read_vocabulary(
-    path: str | os.PathLike[str], language: str | None = None, policy: Policy = "grow"
+    path: str | os.PathLike[str], language: str | None = None, policy: Policy = "grow", teach: int = 0
 ) -> LabelVocabulary:
-    """A vocabulary from a file, compressed or not.
+    """A vocabulary of labels from a file, compressed or not.
 
     TSV or CSV: the label and its name; with a first line of names also synonyms, broader and deprecated, with ``|``
     between several. JSON: a list of objects, or an object from labels to names or objects. SKOS, as RDF/XML (.rdf,
-    .xml), Turtle (.ttl), JSON-LD (.jsonld) or N-Triples (.nt): names in ``language``, or else in any.
+    .xml), Turtle (.ttl), JSON-LD (.jsonld) or N-Triples (.nt).
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    language : str, default=None
+        The language of the names in a SKOS file, where there is a choice; English if None.
+    policy : {"grow", "known"}, default="grow"
+        Whether a model may learn labels that the vocabulary does not have.
+    teach : int, default=0
+        Labels with at most so many examples are taught by their names too.
+
+    Returns
+    -------
+    LabelVocabulary
+        The labels in the order of the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from shortlist import read_vocabulary
+    >>> _ = Path("names.tsv").write_text("p1\\tcereals\\np2\\twheat\\n")
+    >>> read_vocabulary("names.tsv").name("p2")
+    'wheat'
     """
     file = Path(path)
     if not file.is_file():
@@ -53,7 +77,7 @@ def read_vocabulary(
         concepts = _of_json(text, str(file))
     else:
         concepts = _of_table(text, str(file), "," if ending == ".csv" else "\t")
-    found = LabelVocabulary(concepts, policy)
+    found = LabelVocabulary(concepts, policy, teach)
     if not len(found):
         raise InputError(f"the vocabulary {file} holds no concepts")
     return found

@@ -5,14 +5,14 @@ Labels are known by their text, since a file knows no other: label 7 of a model 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
 
 from shortlist.arrays.given_labels import Label, shown
-from shortlist.arrays.validation import as_choice
+from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.files.store import State
 
@@ -42,12 +42,15 @@ class LabelVocabulary:
         What is known of each label. A label that comes twice is refused.
     policy : {"grow", "known"}, default="grow"
         "known" refuses labels that the vocabulary does not have, or has as deprecated, where a model is to learn them.
+    teach : int, default=0
+        When a model is fitted, each label with at most so many examples, none included, is taught by one example more:
+        its name and synonyms. 0 teaches nothing; 5 is a good number.
 
     Attributes
     ----------
     concepts : dict of str to Concept
         By label.
-    policy : str
+    policy, teach
         As given.
 
     Examples
@@ -59,7 +62,8 @@ class LabelVocabulary:
     ('wheat', ['c1'], ['c1', 'c2'])
     """
 
-    def __init__(self, concepts: Iterable[Concept], policy: Policy = "grow") -> None:
+    def __init__(self, concepts: Iterable[Concept], policy: Policy = "grow", teach: int = 0) -> None:
+        self.teach = as_whole(teach, "teach")
         self.policy: Policy = as_choice(policy, "policy", POLICIES)
         self.concepts: dict[str, Concept] = {}
         for concept in concepts:
@@ -140,7 +144,13 @@ class LabelVocabulary:
         concepts = [
             msgspec.structs.replace(one, label=other(one.label), broader=tuple(map(other, one.broader))) for one in self
         ]
-        return LabelVocabulary(concepts, self.policy)
+        return LabelVocabulary(concepts, self.policy, self.teach)
+
+    def lessons(self, counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+        """A text of names and synonyms, and the label, for each label that has few examples or none."""
+        for concept in self:
+            if self.teach and not concept.deprecated and counts.get(concept.label, 0) <= self.teach:
+                yield " . ".join((concept.name, *concept.synonyms)), concept.label
 
     def check(self, labels: Iterable[Label]) -> None:
         """Refuse labels that may not be learned, by the policy."""
@@ -159,10 +169,14 @@ class LabelVocabulary:
     def to_state(self) -> State:
         """What a model file keeps."""
         written = msgspec.json.encode(list(self.concepts.values()))
-        return State("LabelVocabulary", {"policy": self.policy}, {"concepts": np.frombuffer(written, dtype=np.uint8)})
+        return State(
+            "LabelVocabulary",
+            {"policy": self.policy, "teach": self.teach},
+            {"concepts": np.frombuffer(written, dtype=np.uint8)},
+        )
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         """The vocabulary that a state describes, or ModelFileError."""
         written = state.array("concepts", np.uint8).tobytes()
-        return cls(msgspec.json.decode(written, type=list[Concept]), state.settings["policy"])
+        return cls(msgspec.json.decode(written, type=list[Concept]), state.settings["policy"], state.settings["teach"])

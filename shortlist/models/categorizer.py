@@ -224,8 +224,10 @@ class Categorizer(BoundedModel):
         pairs = map(texts_and_labels, batches)
         text, learner = self.new_text(), self.new_learner()
         bound, honest = self._bound(text, learner), FirstPass()
+        taught: tuple[list[str], list[list[Label]]] = [], []  # by names, behind the examples
         if bound is not None:
             self._fit_within(bound, pairs, honest)
+            taught = self._lessons(dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True)))
         else:
             labels = LabelBatches()
 
@@ -234,13 +236,26 @@ class Categorizer(BoundedModel):
                     some_texts = as_documents(some_texts)
                     text.settle(some_texts, labels.add(self._checked(some_texts, some_labels), len(some_texts)).single)
                     yield some_texts
+                names, own = self._lessons(labels.counts())
+                labels.add(own, len(names))
+                yield names
 
             counted = text.fit_counts(texts(), learner._jobs())
             rows = counted if learner.takes_pieces else counted.all()
             learner._fit_rows(rows, labels.all(), watch=honest)
         self._have_parts(text, learner, bound, Notes(honest.confidence(learner)))
         self._have(retired_=(), _changes=())  # of labels that were forgotten
+        if taught[0]:
+            self.learn_many(*taught)
         return self
+
+    def _lessons(self, counts: dict[Label, int]) -> tuple[list[str], list[list[Label]]]:
+        """The names by which the vocabulary teaches labels of few examples, and these labels."""
+        if self.vocabulary_ is None:
+            return [], []
+        known = {str(label): label for label in counts}
+        pairs = list(self.vocabulary_.lessons({str(label): n for label, n in counts.items()}))
+        return [text for text, _ in pairs], [[known.get(label, label)] for _, label in pairs]
 
     def learn_batches(self, batches: Iterable[Batch]) -> Self:
         """``learn_many`` of one batch after the other; while one is learned, the next are tokenised and made.

@@ -45,6 +45,23 @@ class Rules:
     prior : float, default=0
         How much is taken from the score of a label that is ten times as frequent as the mean, and given to one that is
         ten times as rare; in between by the logarithm.
+
+    Attributes
+    ----------
+    only, but, below, at_most, prior
+        As given; labels as tuples.
+
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 3.2, for the
+    retrieval in which labels are left out.
+
+    Examples
+    --------
+    >>> from shortlist import Categorizer, Rules
+    >>> model = Categorizer().learn("wheat exports rose", ["grain", "trade"])
+    >>> model.rank("wheat", k=2, rules=Rules(but=["grain"])).labels.tolist()
+    ['trade', None]
     """
 
     only: Sequence[Label] | None = None

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from shortlist.arrays.given_labels import LabelsLike
+import numpy as np
+
+from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
 from shortlist.fields import Document
@@ -63,6 +65,12 @@ class LabelBatches:
         self._sets.append(self._names.learn(labels, n))
         self._columns.append(labels.columns)
         return self._sets[-1]
+
+    def counts(self) -> dict[Label, int]:
+        """How many examples each label has so far."""
+        ids = [one.ids for one in self._sets]
+        found = np.bincount(np.concatenate(ids), minlength=len(self._names)) if ids else np.zeros(0, dtype=np.int64)
+        return dict(zip(self._names.names, found.tolist(), strict=True))
 
     def all(self) -> NumberedLabels:
         """The labels of all batches; those of an indicator matrix if all came as such."""

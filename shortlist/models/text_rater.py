@@ -63,9 +63,9 @@ class TextRater(Rater):
     Examples
     --------
     >>> from shortlist import TextRater
-    >>> rater = TextRater().fit(["dull and long", "quite good", "good, a joy"], [1, 2, 3])
-    >>> rater.predict(["long and dull", "a joy"]).tolist()
-    [1, 3]
+    >>> rater = TextRater().fit(["dull and far too long", "a joy from the start"] * 5, [1, 5] * 5)
+    >>> rater.predict(["far too long", "from the start a joy"]).tolist()
+    [1, 5]
     """
 
     parts = ("learner", "text")

@@ -158,3 +158,28 @@ def test_known_labels_only(learn):
     teach("c4")
     model.set_vocabulary(LabelVocabulary(CONCEPTS))
     teach("other")
+
+
+@pytest.mark.parametrize("memory", [None, "300MB"])
+def test_names_teach_labels_of_few_examples(tmp_path, memory):
+    """Labels that were never seen are ranked, in the same explanation; those with many examples are left alone."""
+    plain = sl.Categorizer(max_memory=memory).fit(TEXTS, LABELS)
+    names = LabelVocabulary([*CONCEPTS, Concept("c5", "durum pasta", ("noodles",))], teach=5)
+    model = sl.Categorizer(max_memory=memory).set_vocabulary(names).fit(TEXTS, LABELS)
+    assert "c5" not in plain.classes_.tolist()
+    assert model.rank("noodles for dinner", 1).labels.tolist() == ["c5"]
+    assert "noodles" in dict(model.explain("noodles for dinner", "c5").votes)
+    assert "c3" not in model.classes_.tolist()  # deprecated
+    counts = dict(zip(model.classes_.tolist(), model.label_counts_.tolist(), strict=True))
+    assert (counts["c1"], counts["c5"]) == (6, 1)
+    model.save(tmp_path / "m.shortlist")
+    assert sl.load(tmp_path / "m.shortlist").vocabulary_.teach == 5
+    model.learn_many(["spaghetti"] * 20, ["c5"] * 20)
+    assert dict(model.rank("spaghetti", 1))["c5"] > dict(model.rank("noodles", 1)).get("c5", 0)
+
+
+def test_labels_that_are_numbers_are_taught_as_such():
+    names = LabelVocabulary([Concept("7", "pasta"), Concept("8", "noodles")], teach=5)
+    model = sl.Categorizer(text=sl.TextVectorizer()).set_vocabulary(names).fit(["wheat", "corn"], [7, 9])
+    assert model.classes_.tolist() == [7, 9, "8"]
+    assert model.rank("pasta", 1).labels.tolist() == [7]
