@@ -15,17 +15,18 @@ from shortlist.arrays.kernels import Floats, Ints
 
 
 class Allowed(NamedTuple):
-    """For each label whether it may be ranked, and what is added to its score (float64, 0 for nothing)."""
+    """For each label whether it may be ranked, and what is added to its score (float64; None for nothing)."""
 
     labels: NDArray[np.bool_]
-    offsets: Floats
+    offsets: Floats | None = None
 
 
 def keep_allowed(ids: Ints, scores: Floats, allowed: Allowed, k: int) -> tuple[Ints, Floats]:
     """Of rankings of all labels (n × labels) the k best that may be ranked, by their scores with what is added."""
     found = ids >= 0
     usable = found & allowed.labels[ids]
-    changed = np.where(usable, scores + allowed.offsets[ids], -np.inf)
+    own = scores if allowed.offsets is None else scores + allowed.offsets[ids]
+    changed = np.where(usable, own, -np.inf)
     rows = np.arange(len(ids))[:, None]
     order = np.lexsort((ids, -changed), axis=1)[:, :k]
     kept, best = ids[rows, order], changed[rows, order]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows
+from shortlist.categories.allowed import Allowed
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.prefetch import prefetch
@@ -20,7 +21,7 @@ from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.measures import Evaluation, depth, evaluate, measure, per_label, propensities_for
 from shortlist.models.base import Model, Report, Table
-from shortlist.models.rules import Rules, allowed_by, kinds_of, within_kinds
+from shortlist.models.rules import Kinds, Rules, allowed_by, kinds_of, within_kinds
 from shortlist.ranking import Ranking
 
 
@@ -92,13 +93,26 @@ class CategoryModel(Model[JudgedRanking]):
         """The rules that a ranking keeps to: those of the model, and those of whoever asks."""
         return [] if rules is None else [rules]
 
+    _allowed_before: tuple[tuple[Any, ...], Allowed, Kinds] | None = None
+
+    def _allowed(self, every: list[Rules]) -> tuple[Allowed, Kinds]:
+        """What the rules allow. Those who ask by the same rules again need not wait for it again."""
+        learner, before = self.learner_, self._allowed_before
+        learned = learner.n_examples_ if any(rules.prior for rules in every) else 0  # a prior depends on counts
+        now = (learner._labels, len(learner._labels), self.vocabulary_, self.retired_, learned, every)
+        if before is not None and before[0] == now:
+            return before[1:]
+        allowed = allowed_by(every, learner, self.vocabulary_, self.retired_)
+        kinds = kinds_of(every, learner._labels, self.vocabulary_)
+        self._allowed_before = now, allowed, kinds
+        return allowed, kinds
+
     def _found(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
         """The k best labels that the rules allow."""
         every, learner = self._every_rule(rules), self.learner_
         if not every and not self.retired_:
             return learner._rank_rows(rows, k)
-        allowed = allowed_by(every, learner, self.vocabulary_, self.retired_)
-        kinds = kinds_of(every, learner._labels, self.vocabulary_)
+        allowed, kinds = self._allowed(every)
         if not kinds:
             return learner._rank_rows(rows, k, allowed)
         return within_kinds(lambda depth: learner._rank_rows(rows, depth, allowed), k, len(learner._labels), kinds)

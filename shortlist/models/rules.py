@@ -24,6 +24,7 @@ from shortlist.labels import LabelIndex
 from shortlist.ranking import Ranking
 
 Labels = Iterable[Label]
+Kinds = list[tuple[NDArray[np.bool_], int]]  # which labels are of a kind, and how many of them there may be
 DIGITS = 20  # of a number that is looked for as such
 DEEPER = 4  # how many times as deep to rank if labels of a kind were too many
 
@@ -106,11 +107,11 @@ class Rules:
 
 
 def allowed_by(
-    every: Iterable[Rules], learner: CategoryLearner, vocabulary: LabelVocabulary | None, retired: Iterable[Label]
+    every: Sequence[Rules], learner: CategoryLearner, vocabulary: LabelVocabulary | None, retired: Iterable[Label]
 ) -> Allowed:
     """What several rules, and labels that were retired, leave of the labels of a learner."""
-    labels, counts = learner._labels, counts_of(learner)
-    may, offsets = np.ones(len(labels), dtype=np.bool_), np.zeros(len(labels))
+    labels, prior = learner._labels, sum(rules.prior for rules in every)
+    may = np.ones(len(labels), dtype=np.bool_)
     may[_numbers(labels, retired)] = False
     for rules in every:
         if rules.only is not None:
@@ -118,23 +119,20 @@ def allowed_by(
         if rules.below is not None:
             may &= _mask(labels, _narrower(vocabulary, rules.below))
         may[_numbers(labels, rules.but)] = False
-        if rules.prior and counts.size:
-            offsets -= rules.prior * np.log10((1.0 + counts) / (1.0 + counts.mean()))
-    return Allowed(may, offsets)
+    if not prior or not len(labels):
+        return Allowed(may)
+    counts = counts_of(learner)
+    return Allowed(may, -prior * np.log10((1.0 + counts) / (1.0 + counts.mean())))
 
 
-def kinds_of(
-    every: Iterable[Rules], labels: LabelIndex, vocabulary: LabelVocabulary | None
-) -> list[tuple[NDArray[np.bool_], int]]:
+def kinds_of(every: Iterable[Rules], labels: LabelIndex, vocabulary: LabelVocabulary | None) -> Kinds:
     """For each kind of which there may be at most so many: which labels are of it, and how many."""
     return [
         (_mask(labels, _narrower(vocabulary, [kind])), most) for rules in every for kind, most in rules.at_most.items()
     ]
 
 
-def within_kinds(
-    rank: Callable[[int], Ranking], k: int, n_labels: int, kinds: list[tuple[NDArray[np.bool_], int]]
-) -> Ranking:
+def within_kinds(rank: Callable[[int], Ranking], k: int, n_labels: int, kinds: Kinds) -> Ranking:
     """The k best labels of each row of which no kind has too many; ``rank`` ranks so deep as it is told."""
     depth = k
     while True:
@@ -153,7 +151,7 @@ def within_kinds(
     return Ranking(ids, scores, found._names)
 
 
-def _first_of_kinds(ids: NDArray[np.int32], k: int, kinds: list[tuple[NDArray[np.bool_], int]]) -> NDArray[np.bool_]:
+def _first_of_kinds(ids: NDArray[np.int32], k: int, kinds: Kinds) -> NDArray[np.bool_]:
     kept, left, n = np.zeros(ids.size, dtype=np.bool_), [most for _, most in kinds], 0
     for place, label in enumerate(ids.tolist()):
         own = [j for j, (mask, _) in enumerate(kinds) if label >= 0 and mask[label]]

@@ -8,7 +8,7 @@ the features of the next round.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import NamedTuple
@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Ints, Longs
 from shortlist.arrays.rows import Rows
+from shortlist.fields import Document, as_documents
 from shortlist.text.counting import count
 from shortlist.text.features import Features
 from shortlist.text.fielded import FieldFeatures
 from shortlist.text.naming import NamingVectorizer
 from shortlist.text.tokens import Words
+from shortlist.texts import blocks
 from shortlist.vocabulary import encoded
 
 PIECES = 2  # of a round, for each thread
@@ -42,6 +44,16 @@ class Counted(NamedTuple):
     rows: Rows
     first: int  # number of the first of them
     names: tuple[NDArray[np.uint8], Longs]
+
+
+def pieces_of(
+    batches: Iterable[Sequence[Document]], before: Callable[[Sequence[Document]], None]
+) -> Iterator[Sequence[str]]:
+    """The texts of batches in pieces, each batch having been shown to somebody before."""
+    for batch in batches:
+        texts = as_documents(batch)
+        before(texts)
+        yield from (texts[block] for block in blocks(texts))
 
 
 def counted_by_threads(vectorizer: NamingVectorizer, pieces: Iterable[Sequence[str]], n_threads: int) -> Iterator[Rows]:

@@ -20,7 +20,7 @@ from shortlist.fields import Document, Fielded, as_documents
 from shortlist.text.counted import CountedRows
 from shortlist.text.counting import count
 from shortlist.text.naming import NamingVectorizer
-from shortlist.text.rounds import counted_by_threads
+from shortlist.text.rounds import counted_by_threads, pieces_of
 from shortlist.text.settings import LEFT_OPEN, Settings
 from shortlist.text.taken import Taken
 from shortlist.text.weighting import Weighting, needs_counts
@@ -244,14 +244,7 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
 
     def _taken_up_by_threads(self, batches: Iterable[Sequence[Document]], n_jobs: int) -> Iterator[Rows]:
         """Take up one batch after the other, with nothing to be given back; gives their rows of counts in pieces."""
-
-        def pieces() -> Iterator[Sequence[str]]:
-            for batch in batches:
-                texts = as_documents(batch)
-                self.settle(texts)
-                yield from (texts[block] for block in blocks(texts))
-
-        for rows in counted_by_threads(self, pieces(), n_jobs):
+        for rows in counted_by_threads(self, pieces_of(batches, self.settle), n_jobs):
             self._weighting.learn(rows)
             yield rows
 

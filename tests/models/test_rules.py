@@ -96,3 +96,16 @@ def test_labels_that_are_numbers():
     assert dict(model.rank("wheat gold", 5, sl.Rules(but=[1]))).keys() == {2}
     model.set_vocabulary(LabelVocabulary([Concept("1", "grain"), Concept("2", "metal", (), ("1",))]))
     assert dict(model.rank("wheat gold", 5, sl.Rules(below=["2"]))).keys() == {2}
+
+
+def test_rules_that_were_asked_before_follow_what_is_learned():
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(["wheat", "gold"], ["grain", "metal"])
+    rules = sl.Rules(but=["grain"], prior=0.2)
+    first = dict(model.rank("wheat gold", 5, rules))
+    assert first.keys() == {"metal"}
+    model.learn_many(["gold dust", "silver and gold"] * 3, ["dust", "metal"] * 3)
+    found = dict(model.rank("wheat gold", 5, rules))
+    assert found.keys() == {"metal", "dust"}
+    assert found == dict(model.copy().rank("wheat gold", 5, rules))
+    model.retire_labels(["dust"])
+    assert dict(model.rank("wheat gold", 5, rules)).keys() == {"metal"}

@@ -19,8 +19,9 @@ def rank_allowed(
 ) -> None:
     """The best labels of each row that may be ranked, into ids and scores (n × k)."""
     own, touched = np.zeros(bias.size), room_for_touched(bias.size)
+    bias = bias if allowed.offsets is None else bias + allowed.offsets
     _rank_allowed(
-        rows, index, bias + allowed.offsets, max_edges, rare, allowed.labels, own, touched, np.empty_like(touched), ids,
+        rows, index, bias, max_edges, rare, allowed.labels, own, touched, np.empty_like(touched), ids,
         scores,
     )  # fmt: skip
 
