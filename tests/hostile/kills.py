@@ -155,8 +155,29 @@ def expected_model(folder, model_file):
     return model, rows
 
 
+def wait_for_the_last_worker(folder):
+    """Workers that have lost their parent finish what they are at; until then the journal may still grow."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            snapshots.lock(folder).close()
+            return
+        except InputError:  # noqa: PERF203
+            assert time.monotonic() < until, "a worker of a server that was killed goes on"
+            time.sleep(0.05)
+
+
+def differing(model, expected):
+    """The names of what differs between two models."""
+    states = [one.to_state() for one in (model, expected)]
+    mine, theirs = ({name: array.tobytes() for name, array in state.all_arrays().items()} for state in states)
+    names = sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
+    return names + ["the header"] * (states[0].header() != states[1].header())
+
+
 def faults(folder, model_file, asked):
     """How many acknowledged examples and undos are lost or doubled, and how many models are wrong."""
+    wait_for_the_last_worker(folder)
     expected, rows = expected_model(folder, model_file)
     by_key = {key: (number, text, json.loads(labels)) for number, key, text, labels in rows}
     lost = sum(by_key.get(key) != entry for key, entry in asked.acknowledged.items())
@@ -164,6 +185,8 @@ def faults(folder, model_file, asked):
     replica = Replica(folder)
     wrong = state_bytes(replica.model) != state_bytes(expected)
     replica.close()
+    if wrong:
+        print(f"the model of {folder.name} is not the one of its journal: {differing(replica.model, expected)}")
     return collections.Counter(lost=lost, doubled=len(rows) - len({text for _, _, text, _ in rows}), wrong=int(wrong))
 
 
