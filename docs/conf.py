@@ -45,9 +45,9 @@ suppress_warnings = ["myst.header"]
 PARTS = {
     "Begin": ["start", "tutorials/*", "which-learner", "glossary"],
     "How do I …?": ["how-to/*", "how-sure", "scale", "cluster", "server", "add-a-learner"],
-    "Coming from …": ["coming-from/*"],
+    "Coming from …": ["from-a-spreadsheet", "from-annif", "coming-from/*"],
     "Reference": ["commands", "api", "http", "formats", "measures", "text", "versions", "changelog"],
-    "How it works": ["categories", "index-learning", "tuned-index", "ratings", "documents", "tried"],
+    "How it works": ["categories", "index-learning", "tuned-index", "vectors", "ratings", "documents", "tried"],
     "Results": ["benchmarks", "papers/*", "testing", "contributing", "code-of-conduct", "security"],
 }
 WRITTEN_ELSEWHERE = {

@@ -33,7 +33,7 @@ from shortlist.categories.index.tuning import (
 from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.scratch import make_scratch
 from shortlist.files.store import State
-from shortlist.labels import LabelSets
+from shortlist.labels import SINGLE, LabelSets
 
 FEW, MOST_PASSES = 8000, 10  # rows that all passes see together, if there are fewer; but no more passes than these
 START = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # stats before anything is learned
@@ -51,7 +51,8 @@ class TunedIndex(IndexLearner):
         How many of a feature's heaviest edges vote; five times as many where examples have four labels or more.
     passes : int or None, default=None
         How often ``fit`` goes through the examples: the first time it counts and tunes, then it tunes. None: twice,
-        three times where examples have four labels or more, and through fewer than 4,000 rows up to ten times.
+        three times where examples have four labels or more, and through fewer than 4,000 rows up to ten times (always
+        ten where they have one label each).
     step : float, default=0.3
         How much of what a label misses is made up for at a time; 0 only counts.
     leakage, rare, values, max_total_edges, random_state
@@ -123,7 +124,10 @@ class TunedIndex(IndexLearner):
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
         """How often ``fit`` goes through that many rows, which have so many labels together."""
-        self._planned = usual_passes(self.passes, n_rows, 3 if n_labels >= MANY * max(1, n_rows) else 2)
+        least = 3 if n_labels >= MANY * max(1, n_rows) else 2
+        if n_labels <= SINGLE * n_rows < SINGLE * FEW / 2:
+            least = MOST_PASSES  # a contest over few examples can be gone through again and again
+        self._planned = usual_passes(self.passes, n_rows, least)
         return self._planned
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
