@@ -3,7 +3,7 @@
     python benchmarks/blocks.py DATA [SET ...]
 
 Every seventh training example is held out; no test part is read. Means over three orders of the examples, in per cent.
-The learner of the middle columns has blocks of at most so many examples, and never more than 1/64 of all.
+The learner of the middle columns has blocks of at most so many examples, and never more than 1/128 of all.
 """
 
 import sys

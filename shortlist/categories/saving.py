@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,9 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.concurrency.locks import Shared, reading, snapshot
 from shortlist.errors import InputError
 from shortlist.files.later import Later
-from shortlist.files.store import State, text_to_array
+from shortlist.files.store import State
 from shortlist.files.store import save as save_file
+from shortlist.files.text_arrays import text_to_array
 from shortlist.labels import LabelIndex
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class SavedLearner(Shared, BaseEstimator, ABC):
     feature_names_in_: Names
     _labels: LabelIndex
     _label_counts: Longs
+    _kept_bits: Mapping[str, int] = {}  # of which arrays so many bits of each number suffice in a compact file
     _label_columns: int | None  # of the indicator matrices that all labels came as
 
     @abstractmethod
@@ -51,9 +54,9 @@ class SavedLearner(Shared, BaseEstimator, ABC):
         """Take up the arrays of a model file, having checked all that the kernels will trust."""
 
     @reading
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learner to one file; ``shortlist.load`` opens it."""
-        save_file(self, path)
+    def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
+        """Write the learner to one file; ``shortlist.load`` opens it. What is lost if ``compact``: Categorizer.save."""
+        save_file(self, path, compact=compact)
 
     @snapshot
     def to_state(self) -> State:
@@ -70,7 +73,7 @@ class SavedLearner(Shared, BaseEstimator, ABC):
         arrays |= {"labels": text_to_array(self._labels.names), "label_counts": self.label_counts_}
         if hasattr(self, "feature_names_in_"):
             arrays["feature_names"] = text_to_array(self.feature_names_in_.tolist())
-        return State(type(self).__name__, settings, arrays)
+        return State(type(self).__name__, settings, arrays, kept=self._kept_bits)
 
     @classmethod
     def from_state(cls, state: State) -> Self:

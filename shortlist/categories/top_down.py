@@ -33,7 +33,8 @@ from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.tree import Tree
 from shortlist.concurrency.locks import reading, snapshot
 from shortlist.errors import InputError
-from shortlist.files.store import State, build, text_to_array
+from shortlist.files.store import State, build
+from shortlist.files.text_arrays import text_to_array
 from shortlist.labels import LabelSets
 
 TreeLike: TypeAlias = Mapping[Label, Label] | Iterable[tuple[Label, Label]]

@@ -73,6 +73,7 @@ def train(
     policy: Policy = "grow",
     teach: Teach = 0,
     n_jobs: Jobs = -1,
+    compact: Annotated[bool, typer.Option("--compact", help="Write a file of a quarter of the size.")] = False,
     reading: Reading,
     cluster: Clustering,
     force: Annotated[
@@ -112,7 +113,7 @@ def train(
     facts = model.describe()
     if there_already > facts["examples"]:
         target = another(target, there_already, facts["examples"])
-    model.save(target)
+    model.save(target, compact=compact)
     n_bytes = target.stat().st_size
     if as_json:
         said = {"model": str(target), "format": format, "seconds": round(seconds, 3), "bytes": n_bytes}

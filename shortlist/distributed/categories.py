@@ -26,7 +26,8 @@ from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part, check_counts
 from shortlist.errors import InputError
 from shortlist.files import store
-from shortlist.files.store import State, array_to_text, text_to_array
+from shortlist.files.store import State
+from shortlist.files.text_arrays import array_to_text, text_to_array
 from shortlist.inputs import Examples, Skipped
 from shortlist.inputs.labelled import with_labels
 from shortlist.labels import LabelIndex, numbered

@@ -3,9 +3,8 @@
 A ``.shortlist`` file is a safetensors file: the arrays, and a JSON header with the format version, the library version,
 the class, its settings, and a checksum of everything. It is written array by array, and what is ``Later`` piece by
 piece: saving takes little memory, where the library would hold all arrays. It is read array by array too, into memory
-of the process's own: a file that was mapped could be overwritten or cut short under the kernels, which trust it. There
-is no pickle: opening a file can run no code, and what the kernels will trust is checked by each class as it takes its
-state.
+of the process's own: what is mapped could be overwritten or cut short under the kernels. There is no pickle: opening a
+file can run no code, and what the kernels will trust is checked by each class as it takes its state.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypedDict, TypeVar, overload
@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypedDict, TypeVar, o
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.errors import InputError, ModelFileError, ShortlistError
-from shortlist.files import container
+from shortlist.errors import ModelFileError, ShortlistError
+from shortlist.files import container, packing
 from shortlist.files.container import NAMES, NoContainer
 from shortlist.files.drafts import whole_file
 from shortlist.files.later import Array, Later
+from shortlist.files.text_arrays import array_to_text
 from shortlist.names import VERSION, storable
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 Scalar = TypeVar("Scalar", bound=np.generic)
 Kind = TypeVar("Kind")
 
-FORMAT = 1
+PLAIN, FORMAT = 1, 2  # arrays as they are; some of them packed
 KEY = "shortlist"
 # The errors that a damaged file can cause: a damaged number may, for example, ask for any amount of memory.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
@@ -57,6 +58,12 @@ class State:
     settings: dict[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, Array | Later] = field(default_factory=dict)
     parts: dict[str, State] = field(default_factory=dict)
+    kept: Mapping[str, int] = field(default_factory=dict)  # bits of a mantissa that suffice, where room is short
+
+    def kept_bits(self, prefix: str = "") -> Mapping[str, int]:
+        """``kept`` of this state and of all parts, under their names in the file."""
+        inside = (dict(part.kept_bits(f"{prefix}{name}/")) for name, part in self.parts.items())
+        return ChainMap({prefix + name: bits for name, bits in self.kept.items()}, *inside)
 
     def header(self) -> Header:
         return {
@@ -78,7 +85,8 @@ class State:
     def copied(self) -> State:
         """The same in memory of its own."""
         arrays = {name: np.array(array) for name, array in self.arrays.items()}
-        return State(self.kind, self.settings, arrays, {name: part.copied() for name, part in self.parts.items()})
+        parts = {name: part.copied() for name, part in self.parts.items()}
+        return State(self.kind, self.settings, arrays, parts, self.kept)
 
     @classmethod
     def join(cls, header: Header, arrays: Mapping[str, Array]) -> State:
@@ -137,20 +145,23 @@ class Storable(Protocol):
     def from_state(cls, state: State) -> Self: ...
 
 
-def save(model: Storable, path: str | os.PathLike[str]) -> None:
+def save(model: Storable, path: str | os.PathLike[str], *, compact: bool = False) -> None:
     """Write a model to one file. A file of that name is replaced only once the new one is whole and on disk."""
-    write(model.to_state(), path)
+    write(model.to_state(), path, compact=compact)
 
 
-def write(state: State, path: str | os.PathLike[str]) -> None:
+def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) -> None:
     """Write a state to one file, as ``save`` does."""
     target = Path(os.path.realpath(path))  # where it is a link, the file that it leads to
     if target.exists() and not target.is_file():
         raise ModelFileError(f"cannot write {path}: it is no ordinary file; name another one")
-    header = {"format": FORMAT, "library": VERSION, "model": state.header()}
+    header, arrays = {"format": PLAIN, "library": VERSION, "model": state.header()}, state.named_arrays()
+    if compact:
+        arrays, notes = packing.packed(arrays, state.kept_bits())
+        header |= {"format": FORMAT, "packed": notes}
     try:
         with whole_file(target) as file:
-            _write_arrays(file, header, state.named_arrays())
+            _write_arrays(file, header, arrays)
     except OSError as problem:
         raise ModelFileError(f"cannot write {path}: {problem.strerror}; nothing was changed") from None
 
@@ -174,7 +185,7 @@ def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Arra
         file.seek(0)
         file.write(len(text).to_bytes(8, "little") + text)
 
-    digest = Checksum(header["model"])
+    digest = Checksum(_described(header))
     write_header(digest.hex())
     data = file.tell()
     for name in sorted(arrays):
@@ -230,12 +241,14 @@ def read(path: str | os.PathLike[str]) -> State:
     """The state in a file, whose checksum is right; what it describes is not made."""
     try:
         header, arrays = _read(path)
-        if header["checksum"] == _checksum(header["model"], arrays):
-            return State.join(header["model"], arrays)
+        if header["checksum"] == _checksum(_described(header), arrays):
+            return State.join(header["model"], arrays | packing.unpack(arrays, header.get("packed", {})))
     except ModelFileError:
         raise
     except OSError as problem:
         raise ModelFileError(f"cannot read {path}: {problem.strerror or problem}") from None
+    except packing.NotPacked:
+        raise ModelFileError(f"{path} is damaged: an array in it cannot be unpacked") from None
     except DAMAGE as problem:
         raise _damaged(path, problem) from None
     raise ModelFileError(f"{path} is damaged: its contents do not match its checksum")
@@ -290,6 +303,11 @@ def _header(path: str | os.PathLike[str], text: Any) -> dict[str, Any]:
     return header
 
 
+def _described(header: dict[str, Any]) -> Any:
+    """What a checksum covers of a header."""
+    return header["model"] | ({"packed": header["packed"]} if "packed" in header else {})
+
+
 class Checksum:
     """A digest of a header and of arrays, added in the order of their names."""
 
@@ -320,20 +338,3 @@ def _checksum(model: Header, arrays: Mapping[str, Array | Later]) -> str:
         for _ in digest.pieces(name, arrays[name]):
             pass
     return digest.hex()
-
-
-def text_to_array(texts: Sequence[object]) -> NDArray[np.uint8]:
-    """Words or labels as bytes for a model file: JSON, so that numbers stay numbers."""
-    try:
-        text = json.dumps(texts, ensure_ascii=False)
-    except ValueError as problem:  # a number has more digits than Python writes out
-        raise InputError(f"a label or name cannot be saved: {problem}") from None
-    return np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-
-
-def array_to_text(array: NDArray[np.uint8]) -> list[Any]:
-    """The inverse of ``text_to_array``."""
-    values = json.loads(array.tobytes().decode("utf-8", "surrogatepass"))
-    if not isinstance(values, list):
-        raise ModelFileError("a list of names in the model file is damaged")
-    return values

@@ -16,8 +16,9 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.concurrency.locks import Shared, reading, snapshot
 from shortlist.dual import Supports
 from shortlist.errors import InputError
-from shortlist.files.store import State, text_to_array
+from shortlist.files.store import State
 from shortlist.files.store import save as save_file
+from shortlist.files.text_arrays import text_to_array
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.scale import as_steps
 

@@ -302,8 +302,8 @@ def test_any_number_of_threads_learns_the_same_bytes(own):
     assert all(model == models[0] for model in models)
 
 
-def test_a_block_has_at_most_a_64th_of_the_examples():
-    assert [block_size(n) for n in (0, 1, 127, 128, 1000, 8192, 10**6)] == [1, 1, 1, 2, 8, 128, 1024]
+def test_a_block_has_at_most_a_128th_of_the_examples():
+    assert [block_size(n) for n in (0, 1, 255, 256, 2000, 16384, 10**6)] == [1, 1, 1, 2, 8, 128, 1024]
 
 
 def test_a_watched_fit_is_asked_between_blocks_only():

@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 import shortlist as sl
-from shortlist.files import store
+from shortlist.files import packing, store
 from shortlist.files.container import DTYPES
 from shortlist.files.store import KEY, State
 
@@ -38,7 +38,7 @@ def mutant(state, others, random):
     state = copy.deepcopy(state)
     for _ in range(random.choice([1, 1, 1, 2, 3])):
         change(random.choice(list(every(state))), others, random)
-    return as_bytes(state)
+    return as_packed_bytes(state, random) if random.random() < 0.1 else as_bytes(state)
 
 
 def change(state, others, random):
@@ -198,9 +198,24 @@ def resize(state, random):
 # Bytes
 
 
-def as_bytes(state):
-    arrays = state.all_arrays()
-    header = {"format": store.FORMAT, "library": sl.__version__, "model": state.header()}
+def as_packed_bytes(state, random):
+    """A compact file, in whose notes something may be changed."""
+    arrays, notes = {}, {}
+    for name, array in state.all_arrays().items():
+        arrays[name] = array
+        if array.ndim == 1 and array.size and array.dtype.kind in "iuf":
+            arrays[name], notes[name] = packing.pack([array], array.dtype, array.size)
+    if notes and random.random() < 0.5:
+        name = random.choice(sorted(notes))
+        note, key = notes[name], random.choice(["dtype", "size", "ends", "differences"])
+        others = ["<f8", "<i4", "|u1", "<f4", "O", ">f8", "U9", 2**40, [0], [True], [2**40], [-1], [[0]]]
+        note[key] = random.choice([*VALUES, *others, [*note["ends"], 1], note["size"] + 1])
+    return as_bytes(state, arrays, {"packed": notes})
+
+
+def as_bytes(state, arrays=None, more=None):
+    arrays = arrays or state.all_arrays()
+    header = {"format": store.FORMAT, "library": sl.__version__, "model": state.header()} | (more or {})
     names = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
     layout, start = {}, 0
     for name, array in arrays.items():
@@ -218,7 +233,7 @@ def put_together(layout, header, data, metadata=None, padding=b""):
             first, last = entry["data_offsets"]
             raw = np.frombuffer(data[first:last], dtype=np.uint8)
             arrays[name] = raw.view(DTYPES[entry["dtype"]]).reshape(entry["shape"])
-        header = header | {"checksum": store._checksum(header["model"], arrays)}
+        header = header | {"checksum": store._checksum(store._described(header), arrays)}
     except (KeyError, TypeError, ValueError, OverflowError, IndexError, AttributeError):
         pass
     texts = {KEY: json.dumps(header)} if metadata is None else metadata

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.files.store import text_to_array
+from shortlist.files.text_arrays import text_to_array
 from tests.hostile.model_mutants import as_bytes, plain
 
 X = np.random.default_rng(0).random((40, 12)) * (np.random.default_rng(1).random((40, 12)) < 0.4)

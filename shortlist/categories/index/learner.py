@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
     edges_dropped_: int  # how many edges have made room, since fit or since the model was opened
     _most_edges = UNLIMITED
     _block = 1  # how many rows are learned at a time
+    _kept_bits: Mapping[str, int] = {"edge_weight": 12, "edge_tuned": 12}
 
     @abstractmethod
     def _learn_some(

@@ -1,0 +1,135 @@
+"""Arrays in less room: the bytes of their numbers plane by plane, compressed; some rounded first.
+
+The highest bytes of all numbers stand together, then the next lower ones, and so on: many planes are nearly all zeros.
+Numbers that ascend are kept as differences. An array is cut into chunks, which threads compress and open at the same
+time. What is unpacked is what a file of another kind would have held, and is checked by whoever takes it, as that is.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.files.later import Array, Later
+
+CHUNK = 1 << 19  # numbers that are compressed together
+LEVEL = 6
+LEAST = 1 << 12  # bytes of an array that is worth it
+MOST_TIMES, MOST_MORE = 64, 1 << 26  # a file is never unpacked to more than so many times its size, and so many bytes
+
+
+class NotPacked(Exception):
+    """The bytes are not what ``pack`` has made."""
+
+
+def packed(
+    arrays: Mapping[str, Array | Later], kept_bits: Mapping[str, int]
+) -> tuple[dict[str, Array | Later], dict[str, Any]]:
+    """The arrays, those that take less room so packed, and the notes that are needed to unpack these."""
+    found, notes = dict(arrays), {}
+    for name, array in arrays.items():
+        n_bytes = array.dtype.itemsize * math.prod(array.shape)
+        if len(array.shape) == 1 and array.dtype.kind in "iuf" and n_bytes >= LEAST:
+            pieces = array.pieces() if isinstance(array, Later) else iter([array])
+            if name in kept_bits:
+                pieces = rounded(pieces, kept_bits[name])
+            data, note = pack(pieces, array.dtype, math.prod(array.shape))
+            if data.nbytes < n_bytes:
+                found[name], notes[name] = data, note
+    return found, notes
+
+
+def rounded(pieces: Iterable[Array], bits: int) -> Iterator[Array]:
+    """Floating-point numbers of which only the first so many bits of the mantissa are kept; the others are 0.
+
+    None gets larger, and none that was not 0 becomes 0.
+    """
+    for piece in pieces:
+        whole = {4: (np.uint32, 23), 8: (np.uint64, 52)}[piece.dtype.itemsize]
+        mask = ~((1 << (whole[1] - bits)) - 1) & ((1 << 8 * piece.dtype.itemsize) - 1)
+        yield (np.ascontiguousarray(piece).view(whole[0]) & whole[0](mask)).view(piece.dtype)
+
+
+def pack(pieces: Iterable[Array], dtype: np.dtype[Any], size: int) -> tuple[NDArray[np.uint8], dict[str, Any]]:
+    """The bytes of an array given in pieces, and what is needed to unpack them."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        found = list(pool.map(_compressed, _chunks(pieces)))
+    note = {"dtype": dtype.str, "size": size, "ends": np.cumsum([len(data) for data, _ in found]).tolist()}
+    packed = np.frombuffer(b"".join(data for data, _ in found), dtype=np.uint8)
+    return packed, note | {"differences": [ascends for _, ascends in found]}
+
+
+def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any]) -> dict[str, Array]:
+    """The arrays again; NotPacked where that cannot be."""
+    arrays: dict[str, Array] = {}
+    tasks: list[tuple[Array, Array, bool]] = []
+    room = MOST_MORE + MOST_TIMES * sum(array.nbytes for array in packed.values())
+    for name, note in notes.items():
+        dtype, size, ends, differences = (note[key] for key in ("dtype", "size", "ends", "differences"))
+        data, numbers = packed[name], np.dtype(dtype)
+        n_chunks = -(-size // CHUNK) if type(size) is int and size > 0 else 0
+        room -= n_chunks * CHUNK * numbers.itemsize
+        bounds = [0, *ends]
+        whole = all(type(end) is int for end in bounds) and all(type(one) is bool for one in differences)
+        if numbers.kind not in "iuf" or data.dtype != np.uint8 or data.ndim != 1 or room < 0 or not whole:
+            raise NotPacked
+        if not n_chunks or len(ends) != n_chunks or len(differences) != n_chunks or bounds != sorted(bounds):
+            raise NotPacked
+        if bounds[-1] != data.size or (numbers.kind == "f" and any(differences)):
+            raise NotPacked
+        arrays[name] = array = np.empty(size, dtype=numbers)
+        for n in range(n_chunks):
+            own = array[n * CHUNK : (n + 1) * CHUNK]
+            tasks.append((data[bounds[n] : bounds[n + 1]], own, differences[n]))
+    if tasks:
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            for _ in pool.map(_open, tasks):
+                pass
+    return arrays
+
+
+def _chunks(pieces: Iterable[Array]) -> Iterator[Array]:
+    """The same numbers, CHUNK at a time."""
+    waiting: list[Array] = []
+    n = 0
+    for piece in pieces:
+        waiting.append(piece)
+        n += piece.size
+        while n >= CHUNK:
+            whole = np.concatenate(waiting)
+            yield whole[:CHUNK]
+            waiting, n = [whole[CHUNK:]], n - CHUNK
+    if n:
+        yield np.concatenate(waiting)
+
+
+def _compressed(numbers: Array) -> tuple[bytes, bool]:
+    """A chunk, compressed; and whether it is kept as differences."""
+    ascends = numbers.dtype.kind in "iu" and bool((numbers[1:] >= numbers[:-1]).all())  # type: ignore[operator]
+    if ascends:
+        numbers = np.diff(numbers, prepend=numbers.dtype.type(0))
+    planes = np.ascontiguousarray(numbers).view(np.uint8).reshape(numbers.size, -1).T
+    return zlib.compress(np.ascontiguousarray(planes).data, LEVEL), ascends
+
+
+def _open(task: tuple[Array, Array, bool]) -> None:
+    """Unpack a chunk to its place."""
+    data, numbers, differences = task
+    opener = zlib.decompressobj()
+    try:
+        found = opener.decompress(data.data, numbers.nbytes + 1)
+    except zlib.error:
+        raise NotPacked from None
+    if len(found) != numbers.nbytes or not opener.eof or opener.unused_data:
+        raise NotPacked
+    planes = np.frombuffer(found, dtype=np.uint8).reshape(-1, numbers.size)
+    numbers.view(np.uint8).reshape(numbers.size, -1)[:] = planes.T
+    if differences:
+        np.cumsum(numbers, out=numbers, dtype=numbers.dtype)

@@ -1,0 +1,94 @@
+"""Compact files: the same arrays in less room, weights rounded by no more than is said, nothing trusted."""
+
+import json
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import shortlist as sl
+from shortlist.files import packing, store
+from shortlist.files.store import KEY
+from tests.files.test_store import parts
+
+NUMBERS = st.sampled_from([np.int32, np.int64, np.uint64, np.float32, np.float64, np.uint8])
+
+
+@given(NUMBERS.flatmap(lambda kind: arrays(kind, st.integers(1, 40))), st.booleans(), st.integers(1, 9))
+def test_arrays_come_back_as_they_were(array, ascending, chunk):
+    array = np.sort(array) if ascending else array
+    with mock.patch.object(packing, "CHUNK", chunk):
+        packed, note = packing.pack(np.array_split(array, 3), array.dtype, array.size)
+        again = packing.unpack({"a": packed}, {"a": json.loads(json.dumps(note))})["a"]
+    assert again.dtype == array.dtype
+    assert again.tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rounding_keeps_the_first_bits(kind):
+    numbers = np.random.default_rng(0).normal(size=1000).astype(kind)
+    (found,) = packing.rounded([numbers], 12)
+    assert (np.abs(found) <= np.abs(numbers)).all()
+    assert (np.abs(found - numbers) <= np.abs(numbers) * 2.0**-12).all()
+    assert (np.sign(found) == np.sign(numbers)).all()
+
+
+@pytest.fixture
+def model():
+    random = np.random.default_rng(0)
+    labels = [[f"label {c}"] for c in random.integers(0, 30, 2000)]
+    texts = [f"{own[0]} " + " ".join(f"w{w}" for w in random.zipf(1.3, 9)) for own in labels]
+    return sl.Categorizer().fit(texts, labels), texts, labels
+
+
+def test_a_compact_model_is_smaller_and_ranks_as_before(model, tmp_path):
+    model, texts, _ = model
+    model.save(tmp_path / "plain")
+    model.save(tmp_path / "compact", compact=True)
+    assert (tmp_path / "compact").stat().st_size < (tmp_path / "plain").stat().st_size / 2.5
+    opened = sl.load(tmp_path / "compact")
+    found, before = opened.rank(texts, k=5), model.rank(texts, k=5)
+    assert (found.ids[:, 0] == before.ids[:, 0]).mean() > 0.999
+    assert np.nanmax(np.abs(found.scores - before.scores)) < 1e-3
+    opened.learn("a new text", ["a new label"])
+    opened.save(tmp_path / "again", compact=True)
+    assert sl.load(tmp_path / "again").predict(["a new text"]) == ["a new label"]
+
+
+def test_what_cannot_be_unpacked_is_refused(model, tmp_path):
+    from safetensors.numpy import save_file
+
+    path = tmp_path / "m.shortlist"
+    model[0].save(path, compact=True)
+    whole, header = parts(path)
+    names = sorted(header["packed"])
+    changes = [
+        ("size", 2**50), ("size", -1), ("size", 0), ("size", None), ("dtype", "O"), ("dtype", "<i8"), ("dtype", 3),
+        ("ends", []), ("ends", [2**40]), ("ends", [-5]), ("ends", "x"), ("differences", [1]), ("differences", []),
+    ]  # fmt: skip
+    for name in names:
+        for key, value in changes:
+            if header["packed"][name][key] == value:
+                continue
+            other = json.loads(json.dumps(header))
+            other["packed"][name][key] = value
+            other["checksum"] = store._checksum(store._described(other), whole)
+            save_file(whole, path, metadata={KEY: json.dumps(other)})
+            with pytest.raises(sl.ModelFileError):
+                sl.load(path)
+    for name in names[:5]:
+        damaged = whole | {name: whole[name][:-1]}
+        other = json.loads(json.dumps(header))
+        other["checksum"] = store._checksum(store._described(other), damaged)
+        save_file(damaged, path, metadata={KEY: json.dumps(other)})
+        with pytest.raises(sl.ModelFileError):
+            sl.load(path)
+
+
+def test_a_small_file_does_not_become_a_huge_model():
+    packed, note = packing.pack([np.zeros(1 << 19)] * 60, np.dtype(np.float64), 60 << 19)
+    with mock.patch.object(packing, "MOST_MORE", 1 << 20), pytest.raises(packing.NotPacked):
+        packing.unpack({"a": packed}, {"a": note})
