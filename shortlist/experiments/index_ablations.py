@@ -210,7 +210,7 @@ def passes_claims(name: str, curves: dict[str, Curve]) -> tuple[Claim, ...]:
                     f"δ = {low:g}, {gap[high]:.3f} at {high:g})", gap[high] < gap[low])]  # fmt: skip
     if name == MANY:
         says = f"{name}: as on Web, δ = 0 is best on test rows (here δ = {highest:g}: {best[highest]:.3f})"
-        claims.append(Claim("figure 19", says, highest == 0.0, "titles of four words are not web pages"))
+        claims.append(Claim("figure 19", says, highest == 0.0, "short titles stand in for web pages"))
     else:
         says = f"{name}: a margin near 1 is best and stays so (here δ = {highest:g}: {best[highest]:.3f})"
         claims.append(Claim("figure 19", says, highest in (0.5, 1.0)))

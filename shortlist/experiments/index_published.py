@@ -95,8 +95,8 @@ WHY = {
     "at the first pass without improvement, 0.76 after one pass, 0.78 on raw counts; and the vectors are not Rennie's",
     "reuters": "of documents with several of the ten topics the paper does not say which was taken, nor which words "
     "were kept; all methods are better here",
-    "industry": "the classes of what stands in are far less even: to tell them apart takes negative weights, which an "
-    "index has not",
+    "industry": "the classes of what stands in are far less even than those of Industry; why that should hurt FF more "
+    "than others is unexplained",
     "rcv1": "classes are topics alone here, without industries, and half as many documents",
     "austen": "the paper's 299,000 features are not known",
     "finna": "",

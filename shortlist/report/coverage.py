@@ -10,7 +10,7 @@ from shortlist.experiments.experiment import Claim
 from shortlist.report.marks import DIFFERS, MET, ON_A_STAND_IN, by_place, mark, reasons
 from shortlist.report.numbers import Report
 
-TESTED, NOT_RUN = "tested", "not run"
+TESTED, NOT_RUN = "tested", "not in this run"
 LEGEND = (
     f"**{MET}**: found on the paper's own data, or on none where none are needed; **{ON_A_STAND_IN}**: found on the "
     f"data that stand in for the paper's; **{DIFFERS}**: something that the paper says was not found, and why, as far "
