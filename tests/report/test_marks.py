@@ -44,7 +44,7 @@ def test_the_page_lists_every_part_of_every_paper():
             assert f"| {item.section} | {item.place}: {item.what} |" in page
     assert "| `svmmap-fields` | **met on a stand-in** |" in page
     assert "| `svmmap-cranfield` | **not in this run** |" in page
-    assert re.search(r"`shortlist reproduce all` on today: 1 met on a stand-in, \d+ tested, \d+ not in this run\.", page)
+    assert re.search(r"all` on today: 1 met on a stand-in, \d+ tested, \d+ not in this run\.", page)
     page = to_coverage(report(HOLDS, FAILS))
     assert "| **differs**: not found: roc is behind – the data are small |" in page
 
