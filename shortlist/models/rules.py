@@ -166,8 +166,9 @@ def _first_of_kinds(ids: NDArray[np.int32], k: int, kinds: Kinds) -> NDArray[np.
 
 
 def _narrower(vocabulary: LabelVocabulary | None, labels: Labels) -> set[str]:
+    """The labels and what is narrower; where there is no vocabulary, nothing is."""
     if vocabulary is None:
-        raise InputError("what is below a label is known from a vocabulary, and the model has none; give it one")
+        return {str(label) for label in labels}
     return set().union(*(vocabulary.subtree(label) for label in labels))
 
 

@@ -34,7 +34,8 @@ class RankingRoutes:
         texts = [question.text] if isinstance(question.text, str) else question.text
         context.limits.check_texts(texts)
         only, below = (None if given is None else tuple(given) for given in (question.only, question.below))
-        rules = Rules(only=only, but=tuple(question.but), below=below, at_most=question.at_most)
+        most = {one.label: one.n for one in question.at_most}
+        rules = Rules(only=only, but=tuple(question.but), below=below, at_most=most)
         rankings, decisions = [], []
         for text in texts:
             began = time.perf_counter()

@@ -43,6 +43,11 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class AtMost(Question):
+    label: LabelName = Field(description="This label and what is narrower, by the vocabulary of the model.")
+    n: Whole = Field(ge=0, le=1000)
+
+
 class RankQuestion(Question):
     text: Text | list[Text] = Field(description="One text, or a list of them.", examples=["wheat exports rose"])
     k: Whole = Field(10, ge=1, le=1000, description="How many labels to give for each text.")
@@ -54,11 +59,9 @@ class RankQuestion(Question):
     only: list[LabelName] | None = Field(None, max_length=100_000, description="Rank no other labels than these.")
     but: list[LabelName] = Field([], max_length=100_000, description="Rank all labels but these.")
     below: list[LabelName] | None = Field(
-        None, max_length=1000, description="Rank these and what is narrower only; the model needs a vocabulary."
+        None, max_length=1000, description="Rank these and what is narrower only, by the vocabulary of the model."
     )
-    at_most: dict[LabelName, Annotated[Whole, Field(ge=0, le=1000)]] = Field(
-        {}, max_length=100, description="Of each of these labels and what is narrower, give at most so many."
-    )
+    at_most: list[AtMost] = Field([], max_length=100, description="How many labels of a kind to give at most.")
 
 
 class ScoredLabel(BaseModel):

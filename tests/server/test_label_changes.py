@@ -68,8 +68,9 @@ def test_rules_of_a_request(server):
     assert [one["label"] for one in ranked] == best[1:]
     ranked = server.ask("rank", text="wheat at the bank", k=5, only=[best[1], "nothing"])["rankings"][0]
     assert [one["label"] for one in ranked] == [best[1]]
-    answer = server.post("/v1/rank", json={"text": "wheat", "below": ["grain"]})
-    assert answer.status_code == 422
+    asked = {"text": "wheat at the bank", "k": 5, "below": [best[0]], "at_most": [{"label": best[0], "n": 1}]}
+    assert [one["label"] for one in server.ask("rank", **asked)["rankings"][0]] == best[:1]
+    assert server.post("/v1/rank", json={"text": "a", "at_most": [{"label": "a", "n": -1}]}).status_code == 422
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
