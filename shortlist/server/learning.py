@@ -7,6 +7,7 @@ import asyncio
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import schemas
 from shortlist.server.context import Context
@@ -24,7 +25,7 @@ class LearningRoutes:
     def router(self) -> APIRouter:
         router = APIRouter(route_class=DirectRoute)
         router.post("/v1/learn", **answers(schemas.LearnAnswer, 403, 409, 507, *ASKING))(self.learn)
-        router.post("/v1/labels", **answers(schemas.ChangeAnswer, 403, 404, 507, *ASKING))(self.change)
+        router.post("/v1/labels", **answers(schemas.ChangeAnswer, 403, 404, 409, 507, *ASKING))(self.change)
         router.post("/v1/undo", **answers(schemas.UndoAnswer, 403, 404, 507, *ASKING))(self.undo)
         return router
 
@@ -57,7 +58,10 @@ class LearningRoutes:
         labels = tuple(context.known_label(name) for name in dict.fromkeys(question.labels))
         into = question.into if question.change != "merge" or question.into is None else replica.label(question.into)
         change = Change(question.change, labels, into)
-        context.model.check_change(change)
+        try:
+            context.model.check_change(change)
+        except InputError as problem:  # the question can be read; it is the labels that do not allow it
+            raise HTTPException(409, str(problem)) from None
         (receipt,) = await writer.append([Example("", change.to_dict(), question.key)])
         await replica.catch_up()
         return as_json({"number": receipt.number, "new": receipt.new})

@@ -22,7 +22,7 @@ WORDS = {
     401: "The token is missing or wrong.",
     403: "The server is read-only.",
     404: "There is no such label or example.",
-    409: "The key was used for another example.",
+    409: "The key was used for another example, or the labels do not allow the change.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     421: "The server does not go by this name.",

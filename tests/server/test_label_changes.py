@@ -49,10 +49,10 @@ def test_a_change_is_in_the_answers_and_can_be_taken_back(server):
 
 def test_changes_that_cannot_be_made(server):
     assert "has not been learned" in ask(server, {"change": "retire", "labels": ["nothing"]}, 404)["error"]
-    assert "retire takes labels" in ask(server, {"change": "retire", "labels": ["grain"], "into": "x"}, 422)["error"]
+    assert "retire takes labels" in ask(server, {"change": "retire", "labels": ["grain"], "into": "x"}, 409)["error"]
     ask(server, {"change": "vanish", "labels": ["grain"]}, 422)
     ask(server, {"change": "retire", "labels": ["grain"]})
-    assert "was retired" in ask(server, {"change": "retire", "labels": ["grain"]}, 422)["error"]
+    assert "was retired" in ask(server, {"change": "retire", "labels": ["grain"]}, 409)["error"]
     answer = server.post("/v1/learn", json={"examples": [{"text": "a", "labels": ["grain"]}]})
     assert answer.status_code == 422
     ask(server, {"change": "restore", "labels": ["grain"]})
