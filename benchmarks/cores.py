@@ -1,121 +1,157 @@
-"""What several cores bring, and what learning in shards costs in quality: on the titles of finna.
+"""What several cores bring: the time of each stage with one thread and with more, and what does not divide.
 
-    python benchmarks/cores.py finna.tsv.gz            # both tables
-    python benchmarks/cores.py finna.tsv.gz --times    # the second only
+    python benchmarks/cores.py finna.tsv.gz                  # all titles, 1 and 2 threads
+    python benchmarks/cores.py finna.tsv.gz 100000 1 2 4 16  # some titles, other numbers of threads
 
-Quality is P@1 on a tenth of the titles, chosen at random and not learned. The index learners learn the first 200,000
-titles with all their subjects; MMP and the Perceptrons, whose cost grows with the number of labels, those with one of
-the 100 most frequent subjects. Times are wall-clock, the best of three, and need a machine that does nothing else. What
-has threads of its own whatever n_jobs is (evaluating: reading, tokenising, intervals) is bound to one core and to two.
+Nine titles of ten are learned, in the order of a shuffle; the rest is ranked. Each time is the best of three by the
+clock, so that the machine should do nothing else; beside it stands the processor time with one thread. A stage's own
+bytes are compared for all numbers of threads. What does not divide is timed for itself: Amdahl's law then says what
+more cores would bring at most. That is a projection, and printed as one.
 """
 
-import os
 import sys
 import time
-from collections import Counter
-from itertools import islice
 
 import numpy as np
 
 import shortlist as sl
-from shortlist.labels import NumberedLabels
-from shortlist.models.categorizer import rank_batches
+from shortlist.categories.index import blocks, teams
+from shortlist.files.store import checksum
+from shortlist.models.text_batches import LabelBatches, default_text
+from shortlist.text import rounds
+from shortlist.texts import Texts, as_texts
 
-TITLES = 200_000
-FREQUENT = 100
-SHARDS = (1, 2, 4, 8)
-EVALUATED = 28  # batches, of about 2,300 titles each
+BATCH, TIMES, PROJECTED = 2300, 3, 16
 MEASURES = ["R1", "R5", "MRR", "P@5", "nDCG@5"]  # those of ``shortlist evaluate``
 
 
-def split(texts, labels):
-    """Rows and labels to learn from, and those held out."""
+class Clock:
+    """Adds up the time that some functions take when the main thread calls them."""
+
+    def __init__(self, *places):
+        self.seconds, self.places = 0.0, places
+
+    def __enter__(self):
+        self.before = [getattr(module, name) for module, name in self.places]
+        for (module, name), function in zip(self.places, self.before, strict=True):
+            setattr(module, name, self.timed(function))
+        return self
+
+    def timed(self, function):
+        def call(*arguments):
+            began = time.perf_counter()
+            try:
+                return function(*arguments)
+            finally:
+                self.seconds += time.perf_counter() - began
+
+        return call
+
+    def __exit__(self, *_):
+        for (module, name), function in zip(self.places, self.before, strict=True):
+            setattr(module, name, function)
+
+
+def best(call):
+    """The shortest of some times, the processor time of that call, and what it gave."""
+    found = []
+    for _ in range(TIMES):
+        began, processor = time.perf_counter(), time.process_time()
+        given = call()
+        found.append((time.perf_counter() - began, time.process_time() - processor))
+    return (*min(found), given)
+
+
+def stages(batches, texts, truth):
+    """Name -> what is done with a number of threads, and a digest of what comes of it."""
+    state = {}
+
+    def count(n):
+        text, labels = default_text(), LabelBatches()
+
+        def read():
+            for some, own in batches:
+                text.settle(some, labels.add(own, len(some)).single)
+                yield some
+
+        state["rows"], state["labels"], state["text"] = text.fit_counts(read(), n), labels.all(), text
+        return checksum(text.to_state())
+
+    def learn(n):
+        learner = sl.TunedIndex(n_jobs=n)._fit_rows(state["rows"], state["labels"])
+        state["model"] = sl.Categorizer()
+        state["model"]._have_parts(state["text"], learner)
+        return checksum(learner.set_params(n_jobs=None).to_state())
+
+    def rank(n):
+        state["model"].set_jobs(n)
+        state["ranking"] = state["model"].rank(texts, k=200)
+        return state["ranking"].ids.tobytes() + state["ranking"].scores.tobytes()
+
+    def evaluate(n):
+        return repr(sl.evaluate(state["ranking"], state["model"].learner_.label_numbers(truth), MEASURES).to_dict())
+
+    return {"tokenise and number words": count, "learn": learn, "tokenise and rank": rank, "evaluate": evaluate}
+
+
+# What one thread does while the others wait, beside what Python itself does between two blocks or rounds.
+ALONE = {
+    "tokenise and number words": lambda: Clock((rounds, "number_new")),
+    "learn": lambda: Clock((teams, "what_is_wanted"), (teams, "settle"), (teams, "owners")),
+}
+
+
+def main(path, n, threads):
+    texts, labels = [], []
+    began = time.perf_counter()
+    for batch in sl.read(path):
+        texts += list(batch.texts)
+        labels += list(batch.labels)
+        if len(texts) >= n:
+            break
+    size = teams.block_size(len(texts) * 9 // 10)
+    print(f"{len(texts):,} titles; blocks of {size} examples, {blocks.PARTS} parts of the features.")
+    print(f"Reading took {time.perf_counter() - began:.1f} s: it does not divide, but a thread does it ahead.\n")
     order = np.random.default_rng(1).permutation(len(texts))
     cut = len(texts) * 9 // 10
-    text = sl.TextVectorizer(tf="log", idf="smooth", norm="l2")
-    learned, held_out = order[:cut], order[cut:]
-    rows = text.fit_rows([[texts[i] for i in learned]]), text.rows([texts[i] for i in held_out])
-    return rows[0], [labels[i] for i in learned], rows[1], [labels[i] for i in held_out]
-
-
-def quality(learner, rows, labels, tested, truth):
-    return 100 * learner._fit_rows(rows, labels)._score_rows(tested, truth)
-
-
-def seconds(call):
-    best = float("inf")
-    for _ in range(3):
-        began = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - began)
-    return best
-
-
-def evaluate(model, path):
-    """What ``shortlist evaluate`` does with a model that is open: from text to measures with intervals."""
-    rankings, truth = [], []
-    for ranking, batch in rank_batches(model, islice(sl.read(path), EVALUATED), 200):
-        rankings.append(ranking)
-        truth.append(batch.labels)
-    numbers = model.learner_.label_numbers(NumberedLabels.stack(truth))
-    sl.evaluate(sl.Ranking.stack(rankings, 200), numbers, MEASURES)
-
-
-def main(path, times_only):
-    texts, labels = [], []
-    for batch in sl.read(path):
-        texts += batch.texts
-        labels += batch.labels
-        if len(texts) >= TITLES:
-            break
-    texts, labels = texts[:TITLES], labels[:TITLES]
-    everything = split(texts, labels)
-    counts = Counter(label for own in labels for label in own)
-    frequent = {label for label, _ in counts.most_common(FREQUENT)}
-    few = [(text, [label for label in own if label in frequent]) for text, own in zip(texts, labels, strict=True)]
-    few = split(*zip(*((text, own) for text, own in few if own), strict=True))
-
-    if not times_only:
-        print_quality(everything, few)
-    print_times(path, texts, labels, everything, few)
-
-
-def print_quality(everything, few):
-    print("| P@1, % | " + " | ".join(f"{n} shards" for n in SHARDS) + " |\n|---|" + "--:|" * len(SHARDS))
-    for name, make, data in (
-        ("TunedIndex()", lambda n: sl.TunedIndex(shards=n), everything),
-        ("FeatureFocus(margin=0.3)", lambda n: sl.FeatureFocus(margin=0.3, shards=n), everything),
-        ("FeatureFocus(margin=0.3, passes=3)", lambda n: sl.FeatureFocus(margin=0.3, passes=3, shards=n), everything),
-        ("FeatureFocus(margin=0.3), frequent", lambda n: sl.FeatureFocus(margin=0.3, shards=n), few),
-        ("MMP(), frequent", lambda n: sl.MMP(shards=n), few),
-        ("MMP(passes=3), frequent", lambda n: sl.MMP(passes=3, shards=n), few),
-        ("MMP(passes=3, hypothesis='averaged')", lambda n: sl.MMP(passes=3, hypothesis="averaged", shards=n), few),
-        ("TopicPerceptron(passes=3), frequent", lambda n: sl.TopicPerceptron(passes=3, shards=n), few),
-    ):
-        print(f"| `{name}` | " + " | ".join(f"{quality(make(n), *data):.2f}" for n in SHARDS) + " |", flush=True)
-
-
-def print_times(path, texts, labels, everything, few):
-    rows, own, _, _ = everything
-    sharded, tuned = sl.TunedIndex(shards=2), sl.TunedIndex()._fit_rows(rows, own)
-    rocchio = sl.Rocchio()._fit_rows(*few[:2])
-    jobs = {
-        "learn 180,000 titles, TunedIndex(shards=2)": (sharded, lambda: sharded._fit_rows(rows, own)),
-        "rank them, k=10, TunedIndex()": (tuned, lambda: tuned._rank_rows(rows, 10)),
-        "add up sums, Rocchio": (rocchio, lambda: rocchio._fit_rows(*few[:2])),
-    }
-    print("\n| seconds | 1 | 2 | ratio |\n|---|--:|--:|--:|")
-    for name, (model, call) in jobs.items():
-        print_ratio(f"{name}, threads", [(model.set_params(n_jobs=n), seconds(call))[1] for n in (1, 2)])
-    model = sl.Categorizer(sl.TunedIndex(n_jobs=-1)).fit(texts, labels)
-    cores = sorted(os.sched_getaffinity(0))
-    taken = [(os.sched_setaffinity(0, cores[:n]), seconds(lambda: evaluate(model, path)))[1] for n in (1, 2)]
-    print_ratio(f"evaluate {EVALUATED} batches, from text to intervals, cores", taken)
-
-
-def print_ratio(name, taken):
-    print(f"| {name} | {taken[0]:.2f} | {taken[1]:.2f} | {taken[0] / taken[1]:.2f} |", flush=True)
+    batches = [
+        (Texts.of(as_texts([texts[i] for i in some])), [labels[i] for i in some])
+        for some in np.array_split(order[:cut], max(1, cut // BATCH))
+    ]
+    held_out = order[cut:]
+    found = stages(batches, [texts[i] for i in held_out], [labels[i] for i in held_out])
+    head = " | ".join(f"{k} threads, s" for k in threads)
+    print(
+        f"| stage | processor, s | {head} | times as fast | same bytes | alone, s | projected for {PROJECTED} cores |"
+    )
+    print("|---|--:|" + "--:|" * len(threads) + "--:|---|--:|--:|")
+    whole, alone_in_all, one_in_all = np.zeros(len(threads)), 0.0, 0.0
+    for name, call in found.items():
+        taken, digests, processor, alone = [], set(), 0.0, 0.0
+        for k in threads:
+            with ALONE.get(name, Clock)() if k > 1 else Clock() as clock:
+                seconds, used, digest = best(lambda k=k, call=call: call(k))
+            taken.append(seconds)
+            digests.add(digest)
+            if k == threads[0]:
+                processor = used
+            else:
+                alone = clock.seconds / TIMES
+        share = min(1.0, alone / taken[0])
+        projected = f"{1 / (share + (1 - share) / PROJECTED):.1f}" if name in ALONE else "–"
+        same = "yes" if len(digests) == 1 else "NO"
+        row = " | ".join(f"{seconds:.2f}" for seconds in taken)
+        ratio = taken[0] / taken[-1]
+        print(f"| {name} | {processor:.2f} | {row} | {ratio:.2f} | {same} | {alone:.2f} | {projected} |", flush=True)
+        if name in ALONE:
+            whole += taken
+            alone_in_all, one_in_all = alone_in_all + alone, one_in_all + taken[0]
+    share = alone_in_all / one_in_all
+    print(f"\nFrom text to model: {whole[0] / whole[-1]:.2f} times as fast with {threads[-1]} threads as with one. "
+          f"{share:.1%} of the time of one thread does not divide; by Amdahl's law that is at most "
+          f"{1 / (share + (1 - share) / PROJECTED):.1f} times as fast on {PROJECTED} cores: a projection.")  # fmt: skip
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], "--times" in sys.argv[2:])
+    numbers = [int(argument) for argument in sys.argv[2:]]
+    main(sys.argv[1], numbers[0] if numbers else 10**9, numbers[1:] or [1, 2])

@@ -71,7 +71,8 @@ def share_read(stream: Stream, tried: int) -> float:
 
 
 def needs(found: Plan) -> str:
+    on_cores = f" (about {found.elapsed:.1f} s on {found.cores} cores)" if found.cores > 1 else ""
     return (
-        f"{size(found.memory)} of memory and {found.seconds:.1f} s of processor time, and gives a model file of "
-        f"{size(found.model_size)}"
+        f"{size(found.memory)} of memory and {found.seconds:.1f} s of processor time{on_cores}, and gives a model file "
+        f"of {size(found.model_size)}"
     )

@@ -12,6 +12,7 @@ Memory is what training holds at its peak, in bytes counted from the code (sizes
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
+from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.models.base import Model
@@ -27,6 +29,7 @@ from shortlist.models.category_model import CategoryModel
 from shortlist.models.sizes import USUAL
 
 LEAST = 40  # examples of which one can take a quarter
+ALONE = 0.05  # of the time that learning takes, what one thread does while the others wait (benchmarks/cores.py)
 # Bytes that training holds at its peak, beside what sizes.py counts, for each ...
 GIVEN = 32  # entry of a row that was given: as it was read, as part of the whole, and scaled
 ROW = 40  # row: where it begins, its labels, its place in the order
@@ -43,7 +46,9 @@ class Plan:
     edges: int
     memory: int
     model_size: int
-    seconds: float
+    seconds: float  # of processor time
+    cores: int
+    elapsed: float  # seconds by the clock on that many cores, if they do nothing else
 
 
 class Trial(NamedTuple):
@@ -81,7 +86,19 @@ def plan(batches: Sequence[Examples], share: float, model: Model[Any], reading: 
         memory=USUAL.libraries + peak(isinstance(model, Categorizer), examples, end._replace(entries=entries)),
         model_size=round(end.model_size),
         seconds=(reading + last.seconds) * examples / n,
+        cores=(cores := os.cpu_count() or 1 if divides(model) else 1),
+        elapsed=elapsed(reading * examples / n, last.seconds * examples / n, cores),
     )
+
+
+def divides(model: Model[Any]) -> bool:
+    """Whether learning uses all cores."""
+    return isinstance(model, CategoryModel) and type(model.new_learner()) is TunedIndex
+
+
+def elapsed(reading: float, learning: float, cores: int) -> float:
+    """By Amdahl's law. Where there are several cores, one reads ahead while the others tokenise."""
+    return reading + learning if cores == 1 else max(reading, learning * (ALONE + (1.0 - ALONE) / cores))
 
 
 def _first(batches: Sequence[Examples], n: int) -> list[Examples]:

@@ -25,7 +25,7 @@ from shortlist.text.fielded import FieldFeatures
 from shortlist.text.naming import NamingVectorizer
 from shortlist.text.tokens import Words
 from shortlist.texts import blocks
-from shortlist.vocabulary import encoded
+from shortlist.vocabulary import Vocabulary, encoded
 
 PIECES = 2  # of a round, for each thread
 
@@ -66,11 +66,6 @@ def counted_by_threads(vectorizer: NamingVectorizer, pieces: Iterable[Sequence[s
             return Found(words, features, vectorizer._columns(features.hashes))
         return Found(words, features, vocabulary.find(features.hashes))
 
-    def number(found: Found) -> tuple[Found, int, Longs]:
-        first, unknown = len(vocabulary), np.flatnonzero(found.numbers < 0)
-        found.numbers[unknown], new = vocabulary.learn(found.features.hashes[unknown])
-        return found, first, unknown[new]
-
     def counted(found: Found, first: int, new: Longs, n_features: int) -> Counted:
         rows = count(found.numbers, found.features.indptr, n_features)
         letters, ends = vectorizer._spelled(found.words, found.features, new)
@@ -88,7 +83,14 @@ def counted_by_threads(vectorizer: NamingVectorizer, pieces: Iterable[Sequence[s
             looking = [pool.submit(look_up, texts) for texts in some]
             yield from taken(counting)
             found = [task.result() for task in looking]  # from now on nobody reads the vocabulary
-            numbered = [number(one) for one in found]
+            numbered = [number_new(vocabulary, one) for one in found]
             n_features = vectorizer.n_features_
             counting = [pool.submit(counted, *one, n_features) for one in numbered]
         yield from taken(counting)
+
+
+def number_new(vocabulary: Vocabulary, found: Found) -> tuple[Found, int, Longs]:
+    """Number the features that are not known; gives the number of the first new one, and where new ones stand."""
+    first, unknown = len(vocabulary), np.flatnonzero(found.numbers < 0)
+    found.numbers[unknown], new = vocabulary.learn(found.features.hashes[unknown])
+    return found, first, unknown[new]
