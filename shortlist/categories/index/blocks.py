@@ -26,8 +26,10 @@ from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.categories.index.tuning import (
     AGREEMENT,
     EXAMPLES,
+    FURTHER,
     KAPPA,
     LABELS,
+    PACE,
     find_errors,
     note_missed,
     note_surprise,
@@ -198,7 +200,7 @@ def score_chunk(
             labels, i, first_pass, task.bias, stats, scratch, n, rules.max_edges, rules.step
         )
         if not first_pass:
-            eta *= (task.to_come[0] - b) / task.to_come[1]
+            eta *= min(1.0, FURTHER * stats[PACE]) * (task.to_come[0] - b) / task.to_come[1]
         block.keep[b] = keep
         block.rival[b] = rival
         block.rival_error[b] = scratch.change[rival] if rival >= 0 else 0.0

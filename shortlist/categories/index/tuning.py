@@ -29,8 +29,8 @@ The first time an example is seen, its true labels with e_c > 0 are counted too,
 w′_fc += x[f], w′_f += x[f]. An example with many labels spreads its weight over many edges, so an edge may have a share
 as small as ``min_weight`` divided by the mean number of labels so far. Where that number is 4 or more, half as much is
 enough, and five times ``max_edges`` edges of a list vote: with many labels a word has something to say about many.
-The index is as bounded as Feature-Focus has it. Further passes of ``fit`` only correct, with steps that fall evenly to
-nothing.
+The index is as bounded as Feature-Focus has it. Further passes of ``fit`` only correct, with steps that fall evenly
+from g/2 of that, or from all of it where g > 2, to nothing.
 
 Each label is corrected for itself, never against another one. So a label that is true but that nobody has written down,
 of which real label sets are full, costs a small step on its own score and nothing else. Where examples have one label
@@ -51,6 +51,7 @@ from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import SINGLE, LabelSets
 
+FURTHER = 0.5  # of the step, where further passes begin; times g, but no more than the step itself
 # Entries of stats: z̄, the examples in it; all, and their labels; the share of the last new ones that were missed; g
 # and ā.
 SURPRISE, WEIGHT, EXAMPLES, LABELS, MISSED, PACE, AGREEMENT = 0, 1, 2, 3, 4, 5, 6
@@ -87,7 +88,7 @@ def learn(
             a = count_and_correct(rows, labels, i, index, scratch, voting, rival, keep, least, leakage, cap, eta)
             set_pace(stats, a)
         else:
-            eta *= to_come[0] / to_come[1]
+            eta *= min(1.0, FURTHER * stats[PACE]) * to_come[0] / to_come[1]
             correct(rows, i, index, scratch, voting, eta)
             to_come[0] -= 1.0
         for a in range(n):

@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import keep_best
-from shortlist.categories.index.tuning import EXAMPLES, KAPPA, LABELS, find_errors
+from shortlist.categories.index.tuning import EXAMPLES, FURTHER, KAPPA, LABELS, find_errors
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 
 Weights = NDArray[np.float32]  # features × labels, with room for more labels
 
-FURTHER = 0.5  # of the step, where further passes begin
 TILE = 512  # labels whose weights, for all features of a vector, stay in the processor's cache
 TOGETHER = 16  # examples that are scored before the next tile is read
 
