@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shortlist as sl
-from shortlist.fields import Fielded, band, cell_value
 from shortlist.inputs import read
+from shortlist.texts.fields import Fielded, band, cell_value
 
 LAWS = [
     {"title": "wheat exports", "body": "the board said that rates of export rose", "author": ["Smith"], "price": 12.5},

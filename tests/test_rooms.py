@@ -10,7 +10,7 @@ from shortlist.names import WHERE
 
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
-    "names", "errors", "arrays", "concurrency", "files", "labels", "texts", "fields", "vocabulary", "html", "ranking",
+    "names", "errors", "arrays", "concurrency", "files", "labels", "texts", "vocabulary", "ranking",
     "dual", "inputs", "concepts", "text", "categories", "ratings", "documents", "measures", "models",
     "experiments", "report", "server", "distributed", "cli",
 ]  # fmt: skip

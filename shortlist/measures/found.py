@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.html import html_table
 from shortlist.measures.registry import Measure, measure
 from shortlist.measures.resampling import CONFIDENCE
+from shortlist.ranking.html import html_table
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired

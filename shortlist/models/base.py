@@ -18,12 +18,12 @@ from sklearn.exceptions import NotFittedError
 
 from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.errors import InputError
-from shortlist.fields import Document
 from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file
 from shortlist.inputs.examples import Examples
 from shortlist.measures import Evaluation
 from shortlist.ranking import Explanation
+from shortlist.texts.fields import Document
 
 if TYPE_CHECKING:
     from typing_extensions import Self

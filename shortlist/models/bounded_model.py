@@ -9,13 +9,13 @@ from shortlist.arrays.given_labels import LabelsLike
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
-from shortlist.fields import Document
 from shortlist.labels import NumberedLabels
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass
 from shortlist.models.relabelling import RelabellingModel
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import blocks
+from shortlist.texts.fields import Document
 
 
 class BoundedModel(RelabellingModel):

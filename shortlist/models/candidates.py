@@ -15,12 +15,12 @@ from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.prototypes.mmp import MMP
 from shortlist.categories.prototypes.rocchio import Rocchio
-from shortlist.fields import Document
 from shortlist.inputs.examples import Examples
 from shortlist.labels import numbered
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.text_batches import default_text
 from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts.fields import Document
 
 # Scores of all labels are made for each example, by one, and a problem for each label is solved, by the other: they are
 # tried where examples times labels are no more than these.

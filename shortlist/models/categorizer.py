@@ -16,7 +16,6 @@ from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
-from shortlist.fields import Document, as_documents
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, numbered
@@ -28,6 +27,7 @@ from shortlist.models.search import is_record, search
 from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, default_text, texts_and_labels
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import blocks
+from shortlist.texts.fields import Document, as_documents
 
 if TYPE_CHECKING:
     from typing_extensions import Self

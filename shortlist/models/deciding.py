@@ -14,7 +14,6 @@ from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice
 from shortlist.concurrency.locks import lock_of, reading
 from shortlist.errors import InputError
-from shortlist.fields import Document, is_one, many
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels
 from shortlist.models.base import Report
@@ -26,6 +25,7 @@ from shortlist.models.observing import DEPTH, Notes
 from shortlist.models.rules import Rules
 from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Ranking
+from shortlist.texts.fields import Document, is_one, many
 
 AIMS: dict[str, Aim] = {"f1": F1("micro"), "f1-macro": F1("macro"), "f1-example": F1("example")}
 FORMS = ("example", "group", "wrong")

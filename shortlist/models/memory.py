@@ -23,12 +23,12 @@ from shortlist.arrays.validation import as_size
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
-from shortlist.fields import Document
 from shortlist.labels import NumberedLabels
 from shortlist.models.sizes import MOST
 from shortlist.models.text_batches import LabelBatches
 from shortlist.text.counted import CountedRows
 from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts.fields import Document
 
 LEAST = 64 * 10**6
 ROWS = 16  # a sixteenth of the memory; the rest of the quarter is for batches on their way and rows being weighed

@@ -11,11 +11,11 @@ import numpy as np
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
-from shortlist.fields import Document
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
 from shortlist.text.taken import Taken
 from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts.fields import Document
 
 Batch: TypeAlias = Examples | tuple[Sequence[Document], LabelsLike]  # texts and their labels
 

@@ -16,7 +16,6 @@ from shortlist.categories.answering import BIAS
 from shortlist.categories.relabelling import counts_of
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
-from shortlist.fields import Document, Fielded, as_documents, is_one, many
 from shortlist.inputs.examples import Examples
 from shortlist.models.category_model import RankedLabels
 from shortlist.models.class_probabilities import check_order, check_table, of_columns, summing_to_one
@@ -28,6 +27,7 @@ from shortlist.models.saying import MORE, worth_naming
 from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts.fields import Document, Fielded, as_documents, is_one, many
 
 
 class TextModel(ClassifierMixin, DecidingModel):

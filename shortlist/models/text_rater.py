@@ -16,7 +16,6 @@ from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
-from shortlist.fields import Document, as_documents
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.models.rater import GivenRatings, JudgedRatings, Rater
@@ -25,6 +24,7 @@ from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.scale import as_values
 from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts.fields import Document, as_documents
 
 if TYPE_CHECKING:
     from typing_extensions import Self

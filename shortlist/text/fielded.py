@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs, kernel
-from shortlist.fields import Fielded
 from shortlist.text.features import Features
 from shortlist.text.tokens import FACTOR, Words, hashing, mixed
 from shortlist.texts import to_codes, to_text
+from shortlist.texts.fields import Fielded
 
 WORD, VALUE = -1, -2  # in place of a field: a word wherever it stands, and what is no word
 

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist.arrays.kernels import Longs
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
-from shortlist.fields import Document, Fielded, as_documents
 from shortlist.text.characters import character_table
 from shortlist.text.features import Features, features_of, places, spell, with_characters
 from shortlist.text.fielded import VALUE, FieldFeatures, fielded_features
@@ -22,6 +21,7 @@ from shortlist.text.stops import stop_table
 from shortlist.text.tokens import Words, letter_table, places_before, split
 from shortlist.text.weighting import Weighting
 from shortlist.texts import to_codes
+from shortlist.texts.fields import Document, Fielded, as_documents
 from shortlist.vocabulary import Vocabulary
 
 LEAST_IN_WORDS = 3  # characters: shorter runs stand for words

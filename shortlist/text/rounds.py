@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Ints, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.fields import Document, as_documents
 from shortlist.text.counting import count
 from shortlist.text.features import Features
 from shortlist.text.fielded import FieldFeatures
 from shortlist.text.naming import NamingVectorizer
 from shortlist.text.tokens import Words
 from shortlist.texts import blocks
+from shortlist.texts.fields import Document, as_documents
 from shortlist.vocabulary import Vocabulary, encoded
 
 PIECES = 2  # of a round, for each thread

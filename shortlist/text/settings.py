@@ -9,9 +9,9 @@ import numpy as np
 
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.errors import InputError
-from shortlist.fields import Fielded
 from shortlist.text.weighting import IDF, NORM, TF
 from shortlist.texts import Texts, as_texts, blocks, lengths_of
+from shortlist.texts.fields import Fielded
 
 LEFT_OPEN = ("min_length", "ngrams", "prefix", "characters", "fields")  # what may be left to the first texts
 SHORT = 400  # letters: texts shorter than that say little in single words

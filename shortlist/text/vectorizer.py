@@ -16,7 +16,6 @@ from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import merging, reading, writing
 from shortlist.concurrency.prefetch import by_threads
 from shortlist.errors import InputError
-from shortlist.fields import Document, Fielded, as_documents
 from shortlist.text.counted import CountedRows
 from shortlist.text.counting import count
 from shortlist.text.naming import NamingVectorizer
@@ -25,6 +24,7 @@ from shortlist.text.settings import LEFT_OPEN, Settings
 from shortlist.text.taken import Taken
 from shortlist.text.weighting import Weighting, needs_counts
 from shortlist.texts import blocks
+from shortlist.texts.fields import Document, Fielded, as_documents
 from shortlist.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.fields import Fielded, Value, cell_value
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.parsing.cells import LabelCells, even_columns
 from shortlist.inputs.parsing.columns import Column, listed
@@ -28,6 +27,7 @@ from shortlist.inputs.parsing.quoting import Quoting
 from shortlist.inputs.parsing.separators import NAMED, recognised, with_point
 from shortlist.inputs.parsing.table import BadValue, Table
 from shortlist.inputs.source import Source
+from shortlist.texts.fields import Fielded, Value, cell_value
 
 
 @dataclass

@@ -10,11 +10,11 @@ from typing import ClassVar, cast
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.fields import Document, Fielded, Value, cell_value, features_of
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.columns import Column, Name, Names, absent, found_among, is_yes, listed, shown
 from shortlist.inputs.source import Progress
+from shortlist.texts.fields import Document, Fielded, Value, cell_value, features_of
 
 Row = tuple[Document, list[str] | None, str | None, float | None]
 

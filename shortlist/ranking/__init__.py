@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label
-from shortlist.html import html_table
+from shortlist.ranking.html import html_table
 
 if TYPE_CHECKING:
     import pandas
