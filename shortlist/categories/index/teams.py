@@ -39,7 +39,7 @@ from shortlist.categories.pauses import DONE, WANTS_ROOM, WANTS_SLOTS
 from shortlist.categories.scratch import Scratch, make_scratch
 
 MOST_EXAMPLES, PER_PASS = 1024, 128  # in a block at most so many; blocks in a pass, or more
-ENOUGH = 128  # examples of a block are worth a thread
+ENOUGH = 64  # examples of a block are worth a thread
 STRETCH = 1 << 13  # slots of the pool that a thread takes at a time, or what one list may want if that is more
 ONE_BY_ONE = -1  # the examples of a block are learned each for itself
 MINE = np.zeros(PARTS, dtype=np.int64)  # owners of the parts, where there is one
