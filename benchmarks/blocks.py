@@ -37,7 +37,7 @@ def main(data, chosen):
             teams.MOST_EXAMPLES = size
             found = []
             for order in range(ORDERS):
-                ranking = sl.TunedIndex(random_state=order).fit(train, own).rank(rest, k=5)
+                ranking = sl.TunedIndex(random_state=order, block=None).fit(train, own).rank(rest, k=5)
                 measures = sl.evaluate(ranking, truth, ["P@1", "P@5"], resamples=0)
                 found.append([100 * measures["P@1"], 100 * measures["P@5"]])
             cells.append(" / ".join(f"{mean:.2f}" for mean in np.mean(found, axis=0)))

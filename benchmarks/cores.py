@@ -78,7 +78,7 @@ def stages(batches, texts, truth):
         return checksum(text.to_state())
 
     def learn(n):
-        learner = sl.TunedIndex(n_jobs=n)._fit_rows(state["rows"], state["labels"])
+        learner = sl.TunedIndex(n_jobs=n, block=None)._fit_rows(state["rows"], state["labels"])
         state["model"] = sl.Categorizer()
         state["model"]._have_parts(state["text"], learner)
         return checksum(learner.set_params(n_jobs=None).to_state())

@@ -280,6 +280,8 @@ def test_any_number_of_edges_may_vote():
         ({"step": np.inf}, "step must be a finite number"),
         ({"n_jobs": 0}, "n_jobs must be at least 1, or -1 for all processors, not 0"),
         ({"n_jobs": -2}, "n_jobs must be at least -1"),
+        ({"block": 0}, "block must be at least 1"),
+        ({"block": 2000}, "block must be at most 1024"),
     ],
 )
 def test_settings_beyond_their_bounds_are_named(options, sentence):
@@ -288,7 +290,7 @@ def test_settings_beyond_their_bounds_are_named(options, sentence):
 
 
 def test_shards_are_deprecated():
-    with pytest.warns(FutureWarning, match="n_jobs alone uses several cores"):
+    with pytest.warns(FutureWarning, match="block=None uses n_jobs cores"):
         TunedIndex(shards=2).fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
 
 
@@ -298,8 +300,21 @@ def test_any_number_of_threads_learns_the_same_bytes(own):
     X = scipy.sparse.random_array((3000, 500), density=0.02, format="csr", rng=rng)
     Y = [sorted(set(rng.integers(40, size=rng.integers(1, 4)).tolist())) for _ in range(3000)]
     with mock.patch.object(teams, "ENOUGH", 4), mock.patch.object(teams, "STRETCH", 16):
-        models = [as_bytes(TunedIndex(n_jobs=n, **own).fit(X, Y).set_params(n_jobs=None)) for n in (1, 2, 3, 8)]
+        fitted = [TunedIndex(n_jobs=n, block=None, **own).fit(X, Y) for n in (1, 2, 3, 8)]
+    models = [as_bytes(learner.set_params(n_jobs=None)) for learner in fitted]
     assert all(model == models[0] for model in models)
+
+
+def test_examples_are_learned_one_by_one_unless_blocks_are_asked_for():
+    rng = np.random.default_rng(3)
+    X = scipy.sparse.random_array((3000, 500), density=0.02, format="csr", rng=rng)
+    Y = rng.integers(40, size=3000)
+    settings = ({}, {"block": 1}, {"block": None})
+    one_by_one, of_one, blocks = (TunedIndex(random_state=None, passes=1, **own) for own in settings)
+    expected = learned(TunedIndex().partial_fit(X, Y))
+    assert learned(one_by_one.fit(X, Y)) == learned(of_one.fit(X, Y)) == expected
+    assert learned(blocks.fit(X, Y)) != expected
+    assert (one_by_one.block_for(3000), blocks.block_for(3000)) == (1, 16)
 
 
 def test_a_block_has_at_most_a_128th_of_the_examples():

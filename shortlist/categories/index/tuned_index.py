@@ -18,7 +18,7 @@ from shortlist.categories.index.blocks import Rules, Task
 from shortlist.categories.index.corrections import has_met, tuned_by
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import Index
-from shortlist.categories.index.teams import Team, block_size
+from shortlist.categories.index.teams import MOST_EXAMPLES, Team, block_size
 from shortlist.categories.index.tuning import (
     EXAMPLES,
     LABELS,
@@ -58,9 +58,13 @@ class TunedIndex(IndexLearner):
     leakage, rare, values, max_total_edges, random_state
         As FeatureFocus has them.
     shards : int, default=1
-        Deprecated, as ``n_jobs`` alone uses several cores.
+        Deprecated, as ``block=None`` uses several cores.
     n_jobs : int, default=None
-        Threads for ``fit`` and for ranking; results do not depend on it. −1 for all processors.
+        Threads for ranking, and for ``fit`` where it learns blocks; results do not depend on it. −1 for all processors.
+    block : int or None, default=1
+        How many examples ``fit`` learns at a time. A block can be learned by several threads, but an example does not
+        see what the others of its block have taught, and each takes half as long again or twice as long. None: as many
+        as harm nothing (teams.py), which pays from about four processors on.
 
     Attributes
     ----------
@@ -101,6 +105,7 @@ class TunedIndex(IndexLearner):
         shards: int = 1,
         random_state: int | None = 0,
         n_jobs: int | None = None,
+        block: int | None = 1,
     ) -> None:
         self.min_weight = min_weight
         self.max_edges = max_edges
@@ -113,10 +118,13 @@ class TunedIndex(IndexLearner):
         self.shards = shards
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.block = block
 
     def _begin(self) -> None:
         super()._begin()
         as_real(self.step, "step", least=0)
+        if self.block is not None:
+            as_whole(self.block, "block", least=1, most=MOST_EXAMPLES)
         self._planned = usual_passes(self.passes, None)
         self._biases = np.zeros(0)
         self._stats = START.copy()
@@ -153,19 +161,20 @@ class TunedIndex(IndexLearner):
             *rules,
         )  # fmt: skip
 
-    # ``fit`` learns examples in blocks. ``partial_fit`` learns each for itself: what a stream teaches must not depend
-    # on how it was cut into batches.
+    # ``fit`` can learn examples in blocks. ``partial_fit`` learns each for itself: what a stream teaches must not
+    # depend on how it was cut into batches.
 
     _team: Team | None = None
 
     def block_for(self, n_rows: int) -> int:
-        return block_size(n_rows) if self.shards == 1 else 1
+        wanted = block_size(n_rows) if self.block is None else self.block
+        return wanted if self.shards == 1 else 1
 
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         if self.shards > 1:
             warnings.warn(
-                "shards of TunedIndex is deprecated and will go with 0.2: n_jobs alone uses several cores, and learns "
-                "the same with any number of them", FutureWarning, stacklevel=2,
+                "shards of TunedIndex is deprecated and will go with 0.2: block=None uses n_jobs cores, and learns the "
+                "same with any number of them", FutureWarning, stacklevel=2,
             )  # fmt: skip
         self._block = self.block_for(rows.n_rows)
         try:
