@@ -12,15 +12,12 @@ PACKAGE = Path(shortlist.__file__).parent
 # The annotations of public signatures that are Any, and why: nothing else is.
 ANY = {
     "arrays/given_labels.py: as_label(label)": "NumPy: what item() of a scalar gives is Any",
-    "arrays/stamps.py: StampedCache.load_overload(sig)": "Numba: overrides a method without types",
-    "arrays/stamps.py: StampedCache.load_overload(target_context)": "Numba: the same",
-    "arrays/stamps.py: StampedCache.load_overload(return)": "Numba: the same",
     "distributed/categories.py: opened(return)": "whatever class a state names, as store.build has it",
     "files/store.py: load(return)": "whatever class a file names; with kind=… it is that one",
     "files/store.py: build(return)": "the same",
     "names.py: public(return)": "whatever a public name stands for",
     "names.py: storable(return)": "a class, found by its name",
-    "ranking.py: Ranking.__getitem__(return)": "a pair or a Ranking: NumPy does not type the number of dimensions",
+    "ranking/__init__.py: Ranking.__getitem__(return)": "a pair or a Ranking: NumPy does not type the number of dimensions",
     "text/settings.py: Settings.of(given)": "scikit-learn: the parameters of an estimator have no types",
 }
 
