@@ -94,7 +94,8 @@ def write_pages(_: Any) -> None:
             text = text.replace(f"]({its_file})", f"]({other}.md)")
         write(DOCS / f"{name}.md", text.replace("](docs/", "]("))
     kinds = {
-        "Models": ("Categorizer", "Rater", "DocumentRanker", "load"),
+        "Models": [*of("models."), "load"],
+        "Vocabularies of labels": of("concepts."),
         "Learners of categories": of("categories."),
         "Learners of ratings": of("ratings."),
         "Learners of documents, and their features": of("documents."),

@@ -36,10 +36,10 @@ def openapi() -> dict[str, Any]:
     """The document, of routes that have no model behind them."""
     from fastapi import FastAPI
 
-    from shortlist.server.app import ROUTES
+    from shortlist.server.app import OF_TEXTS
 
     app = FastAPI(title="shortlist")
-    for routes in ROUTES:
+    for routes in OF_TEXTS:
         app.include_router(routes(MagicMock()).router())
     return app.openapi()
 

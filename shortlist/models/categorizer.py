@@ -237,7 +237,8 @@ class Categorizer(BoundedModel):
                     text.settle(some_texts, labels.add(self._checked(some_texts, some_labels), len(some_texts)).single)
                     yield some_texts
                 names, own = self._lessons(labels.counts())
-                labels.add(own, len(names))
+                if names:
+                    labels.add(own, len(names))
                 yield names
 
             counted = text.fit_counts(texts(), learner._jobs())

@@ -204,9 +204,9 @@ def test_saving_copies_nothing_and_holds_the_parts_as_well(monkeypatch, tmp_path
     model, teach = learned("tuned-index")
     write, held = store.write, []
 
-    def look_and_write(state, path):
+    def look_and_write(state, path, **options):
         held.extend(bool(lock_of(part).readers) for part in (model, model.learner_, model.text_))
-        write(state, path)
+        write(state, path, **options)
 
     monkeypatch.setattr(store, "write", look_and_write)
     monkeypatch.setattr(store.State, "copied", lambda self: pytest.fail("as much memory again"))

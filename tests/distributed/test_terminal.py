@@ -56,7 +56,7 @@ def test_what_makes_no_sense_is_refused(there, json_file, tmp_path):
         (["train", json_file, "--keep", tmp_path], "--keep is for a cluster"),
         (["train", "-", *there], "standard input cannot be read in parts"),
         (["train", json_file, "--task", "ratings", *there], "ratings are learned one after the other"),
-        (["evaluate", model, json_file, "--plot", tmp_path, *there], "--plot needs the examples here"),
+        (["evaluate", model, json_file, "--plot", tmp_path, *there], "--plot and --errors need the examples here"),
     ):
         with pytest.raises(InputError, match=sentence):
             run(*words)

@@ -134,7 +134,7 @@ def test_learners_by_their_short_names():
     assert isinstance(sl.Categorizer("mmp").fit(TEXTS, LABELS).learner_, sl.MMP)
     rater = sl.Rater("widrow-hoff").fit([[1.0], [2.0], [3.0]], [1, 2, 3])
     assert isinstance(rater.learner_, sl.WidrowHoff)
-    assert rater.learner_.passes == sl.Rater().fit([[1.0], [2.0]], [1, 2]).learner_.passes == 5
+    assert rater.learner_.passes is sl.Rater().fit([[1.0], [2.0]], [1, 2]).learner_.passes is None
     ranker = sl.DocumentRanker("ndcg").fit([[1.0], [0.0]], [1, 0], [1, 1])
     assert isinstance(ranker.learner_, sl.NdcgSVM)
     for model in (sl.Categorizer, sl.Rater, sl.DocumentRanker):

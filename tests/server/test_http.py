@@ -464,7 +464,7 @@ def test_where_the_token_comes_from(tmp_path):
 
 
 def test_a_decision_comes_with_each_ranking(sure, sure_file):
-    texts = ["apple number3", "apple bolt", "nothing of all that"]
+    texts = ["apple number3", "number3 number4", "nothing of all that"]
     answer = sure.ask("rank", text=texts, precision=0.9)
     assert [own["assigned"] for own in answer["decisions"]] == [["fruit"], [], []]
     assert [own["reason"] for own in answer["decisions"]] == [None, "unlike anything learned", "no known word"]

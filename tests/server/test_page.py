@@ -77,7 +77,7 @@ def test_what_it_would_do_alone_is_marked(visit, sure):
     expect(page.locator("#decision")).to_have_text("Alone it would assign fruit.")
     expect(page.locator("#ranking .alone .name")).to_have_text("fruit")
     expect(page.locator("#ranking .score").first).to_contain_text("%")
-    rank(page, "apple bolt")
+    rank(page, "number3 number4")
     expect(page.locator("#decision")).to_have_text("It would ask a person: unlike anything learned.")
     expect(page.locator("#ranking .alone")).to_have_count(0)
     rank(page, "")
