@@ -93,7 +93,8 @@ def plan(batches: Sequence[Examples], share: float, model: Model[Any], reading: 
 
 def divides(model: Model[Any]) -> bool:
     """Whether learning uses all cores."""
-    return isinstance(model, CategoryModel) and type(model.new_learner()) is TunedIndex
+    learner = model.new_learner() if isinstance(model, CategoryModel) else None
+    return isinstance(learner, TunedIndex) and learner.block is None
 
 
 def elapsed(reading: float, learning: float, cores: int) -> float:
