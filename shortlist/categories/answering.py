@@ -35,7 +35,6 @@ BIAS = -1  # the column of a vote that no feature casts
 class AnsweringLearner(ClassifierMixin, SavedLearner):
     """Base class: answers by what it has learned. A learner says how rows are ranked, scored and explained."""
 
-    ranks_allowed = False  # whether it can leave labels out as it ranks
     nonnegative = False  # whether the learner takes only values of at least 0
 
     @abstractmethod
@@ -66,9 +65,6 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
     def _rank_rows(self, rows: Rows, k: int = 10, allowed: Allowed | None = None) -> Ranking:
         """``rank`` on rows that have been checked; of the labels that are allowed, if that is said."""
         self._check_fitted()
-        if allowed is not None and not self.ranks_allowed:
-            ids, scores = keep_allowed(*self._rank_all(rows), allowed, as_whole(k, "k", least=1, most=sys.maxsize))
-            return Ranking(ids, scores, self._labels.names)
         k = min(as_whole(k, "k", least=1, most=sys.maxsize), max(len(self._labels), 1))
         rows = self._prepare(rows)
         ids = np.full((rows.n_rows, k), -1, dtype=np.int32)
@@ -86,13 +82,13 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
                 task.result()
         return Ranking(ids, scores, self._labels.names)
 
-    def _rank_all(self, rows: Rows) -> tuple[Ints, Floats]:
-        found = self._rank_rows(rows, max(len(self._labels), 1))
-        return found.ids, found.scores
-
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        """``_rank`` of allowed labels, for a learner that says so in ``ranks_allowed``."""
-        raise NotImplementedError
+        """``_rank`` of allowed labels. If a learner knows nothing better, all are ranked, and the others left out."""
+        n_labels = max(len(self._labels), 1)
+        every = np.full((rows.n_rows, n_labels), -1, dtype=np.int32)
+        own = np.full((rows.n_rows, n_labels), np.nan)
+        self._rank(rows, every, own)
+        ids[:], scores[:] = keep_allowed(every, own, allowed, ids.shape[1])
 
     def _rank_by_scores(self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf) -> None:
         """``_rank`` for a learner that has the scores of all labels: those above a limit, some rows at a time.

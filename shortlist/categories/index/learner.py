@@ -51,7 +51,6 @@ class IndexLearner(MergingLearner, ShardedLearner):
 
     nonnegative = True
     takes_pieces = True
-    ranks_allowed = True
     min_weight: float
     max_edges: int
     leakage: bool
