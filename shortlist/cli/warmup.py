@@ -58,8 +58,10 @@ def loops() -> dict[Any, int]:
 
     from numba.core.dispatcher import Dispatcher
 
-    found = [one for one in gc.get_objects() if isinstance(one, Dispatcher) and one.__module__.startswith("shortlist.")]
-    return {one: len(one.signatures) for one in found if one.signatures}
+    # by type(): isinstance() would ask a weak proxy whose object is gone, and that raises
+    dispatchers = [one for one in gc.get_objects() if issubclass(type(one), Dispatcher)]
+    own = [one for one in dispatchers if one.__module__.startswith("shortlist.")]
+    return {one: len(one.signatures) for one in own if one.signatures}
 
 
 def verbs() -> None:

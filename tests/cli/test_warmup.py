@@ -3,8 +3,9 @@
 import json
 import subprocess
 import sys
+import weakref
 
-from shortlist.cli.warmup import TEXTS
+from shortlist.cli.warmup import TEXTS, loops
 
 ORDINARY = """
 import contextlib, io, sys
@@ -46,3 +47,12 @@ def test_ordinary_use_compiles_nothing_more(tmp_path):
 def test_it_says_what_is_ready(run):
     assert "loops ready in" in run("warmup").out
     assert run("warmup", "--json").json["loops"] >= 0
+
+
+def test_a_weak_proxy_whose_object_is_gone_does_not_disturb_it():
+    class Short:
+        pass
+
+    gone = weakref.proxy(Short())
+    assert loops() is not None
+    del gone

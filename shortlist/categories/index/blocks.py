@@ -233,9 +233,7 @@ def score_chunk(
 
 
 @step
-def write_errors(
-    rows: Rows, i: int, index: Index, scratch: Scratch, block: Block, entry: int, max_edges: int
-) -> float:
+def write_errors(rows: Rows, i: int, index: Index, scratch: Scratch, block: Block, entry: int, max_edges: int) -> float:
     """Write down the error of each edge of example i, whose entries begin there.
 
     Gives a, how far the errors agree with the corrections that there are.

@@ -171,4 +171,3 @@ def test_every_row_is_learned_once_and_ranked_before(n):
         done, ranked = last, ranked + some.size
     assert done == n
     assert ranked == min(SIZE, n - n // 2, max(n // 10, 512, min(1024, n // 8)))
-
