@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from shortlist.measures import evaluate as evaluate
     from shortlist.measures import evaluate_documents as evaluate_documents
     from shortlist.measures import evaluate_ratings as evaluate_ratings
+    from shortlist.measures import hierarchical_f1 as hierarchical_f1
     from shortlist.measures import measure as measure
     from shortlist.measures import per_label as per_label
     from shortlist.models.categorizer import Categorizer as Categorizer

@@ -54,6 +54,7 @@ WHERE = {
     "evaluate": "measures",
     "evaluate_documents": "measures",
     "evaluate_ratings": "measures",
+    "hierarchical_f1": "measures",
     "load": "files.store",
     "measure": "measures",
     "per_label": "measures",

@@ -102,6 +102,11 @@ class LabelVocabulary:
         concept = self.get(label)
         return str(label) if concept is None else concept.name
 
+    @property
+    def broader(self) -> dict[Label, tuple[str, ...]]:
+        """The labels directly above each label that has any."""
+        return {concept.label: concept.broader for concept in self if concept.broader}
+
     def narrower(self, label: Label) -> list[str]:
         """The labels directly below one."""
         return list(self._narrower.get(str(label), ()))

@@ -17,6 +17,7 @@ from shortlist.measures.evaluation import (
     propensities_for,
 )
 from shortlist.measures.found import Evaluation
+from shortlist.measures.hierarchy import HierarchicalF1, hierarchical_f1
 from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import confusion
@@ -24,8 +25,8 @@ from shortlist.measures.registry import MEASURES, Measure, measure
 from shortlist.measures.significance import Comparison, paired_bootstrap, sign_test, wilcoxon
 
 __all__ = [
-    "MEASURES", "Comparison", "Evaluation", "LabelTable", "Measure", "Positions", "Propensities",
-    "among_first_k", "confusion", "depth", "evaluate", "evaluate_documents", "evaluate_ratings", "measure",
-    "paired_bootstrap", "per_label", "place_documents", "place_labels", "precision_recall", "progressive",
+    "MEASURES", "Comparison", "Evaluation", "HierarchicalF1", "LabelTable", "Measure", "Positions", "Propensities",
+    "among_first_k", "confusion", "depth", "evaluate", "evaluate_documents", "evaluate_ratings", "hierarchical_f1",
+    "measure", "paired_bootstrap", "per_label", "place_documents", "place_labels", "precision_recall", "progressive",
     "propensities_for", "sign_test", "wilcoxon",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from itertools import chain
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.measures import Evaluation, depth, evaluate, measure, per_label, propensities_for
 from shortlist.models.base import Model, Report, Table
+from shortlist.models.near_misses import as_table, near_misses
 from shortlist.models.rules import Kinds, Rules, allowed_by, kinds_of, within_kinds
 from shortlist.ranking import Ranking
 
@@ -128,6 +130,7 @@ class CategoryModel(Model[JudgedRanking]):
         return depth([measure(name) for name in measures], len(self.learner_.classes_))
 
     def report(self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False) -> Report:
+        judged = list(judged)
         ranking, truth = self.together(judged, measures)
         found = Report(self.measured(ranking, truth, measures))
         if details:
@@ -140,6 +143,11 @@ class CategoryModel(Model[JudgedRanking]):
             rows = [[row[key] for key in keys] for row in table]
             found.tables = [Table("Each text is given as many labels as it has", keys, rows, "labels")]
             found.details = {"labels": table}
+        if self.vocabulary_ is not None and self.vocabulary_.broader:
+            labels = chain.from_iterable(one.labels for one in judged)
+            near = near_misses((one.ranking for one in judged), labels, self.vocabulary_)
+            found.tables.append(as_table(near))
+            found.details["hierarchy"] = near
         return found
 
     def together(self, judged: Iterable[JudgedRanking], measures: Sequence[str]) -> tuple[Ranking, LabelSets]:
