@@ -95,6 +95,8 @@ PAPERS: dict[str, list[Item]] = {
         Item("3.3", "measures", "R_k, MRR and HR", (), "shortlist/measures/ranks.py", "tests/measures/test_twins.py"),
         Item("4.1", "figure 4(c)", "FSU, the feature streaming update", (), FOCUS,
              "tests/categories/test_feature_focus.py"),
+        Item("4.1", "section 4.1", "updates with a finite memory, named and not tried in the paper", (), FOCUS,
+             "tests/categories/test_feature_focus.py"),
         Item("4.2", "figure 5", "IND", (), "shortlist/categories/index/independent.py",
              "tests/categories/test_independent.py"),
         Item("4.3", "figure 4(a)", "Feature-Focus", (), FOCUS, "tests/categories/test_feature_focus.py"),

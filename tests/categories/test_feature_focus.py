@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.categories.index.lists import EDGES
 from shortlist.categories.index.retrieval import LEAST
+from shortlist.errors import InputError
 from tests.reference.feature_focus import SlowFeatureFocus
 
 
@@ -36,14 +37,17 @@ examples = st.lists(st.tuples(rows, st.sets(st.integers(0, 6), max_size=3).map(s
     st.sampled_from([0, 1, 10]),
     st.sampled_from([1, 2, 50]),
     st.integers(1, 2),
+    st.sampled_from([None, None, 1.0, 4.0, 10.0]),
 )
-def test_kernel_and_twin_hold_the_same_edges(stream, min_weight, max_edges, margin, leakage, rare, first, passes):
+def test_kernel_and_twin_hold_the_same_edges(
+    stream, min_weight, max_edges, margin, leakage, rare, first, passes, memory
+):
     options = {
-        "min_weight": min_weight, "max_edges": max_edges, "margin": margin,
-        "leakage": leakage, "rare": rare, "first": first,
+        "min_weight": min_weight if memory is None else max(min_weight, 0.01), "max_edges": max_edges,
+        "margin": margin, "leakage": leakage, "rare": rare, "first": first,
     }  # fmt: skip
-    twin = SlowFeatureFocus(**options)
-    learner = FeatureFocus(values="raw", passes=passes, random_state=None, **options)
+    twin = SlowFeatureFocus(**options, memory=np.inf if memory is None else memory)
+    learner = FeatureFocus(values="raw", passes=passes, random_state=None, memory=memory, **options)
     X = np.zeros((len(stream), 6))
     for i, (x, _) in enumerate(stream):
         for f, v in x:
@@ -186,3 +190,26 @@ def test_bad_parameters_are_named(options, complaint):
 def test_the_mark_of_a_retrieved_class_is_no_subnormal_number():
     """A library may tell the processor to round those to 0; the class would then be listed twice, past the end."""
     assert LEAST >= np.finfo(np.float64).smallest_normal
+
+
+def test_a_finite_memory_follows_labels_that_change_their_meaning():
+    """2,000 examples of one feature with the label a, then b: who remembers all of them is not turned by 1,000."""
+    X, y = np.ones((3000, 1)), ["a"] * 2000 + ["b"] * 1000
+    options = {"margin": 9.0, "random_state": None}
+    assert FeatureFocus(**options).fit(X, y).predict(X[:1])[0] == "a"
+    assert FeatureFocus(memory=50, **options).fit(X, y).predict(X[:1])[0] == "b"
+    assert FeatureFocus(memory=50, **options).fit(X[:2030], y[:2030]).predict(X[:1])[0] == "a"  # not at once
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=200), st.sampled_from([1.0, 3.0, 20.0]))
+def test_what_is_remembered_is_bounded_and_adds_up(labels, memory):
+    learner = FeatureFocus(memory=memory, margin=9.0, random_state=None).fit(np.ones((len(labels), 1)), labels)
+    total = learner._index.features["total"][0]
+    assert total <= memory
+    assert sum(w for _, w in edges_of(learner).get(0, [])) <= total * (1 + 1e-12)
+
+
+def test_memory_wants_room_to_remember_and_edges_that_end():
+    for options in ({"memory": 0.5}, {"memory": 10, "min_weight": 0.0}):
+        with pytest.raises(InputError, match="memory"):
+            FeatureFocus(**options).fit([[1.0]], ["a"])

@@ -2,9 +2,9 @@
 
 
 class SlowFeatureFocus:
-    def __init__(self, min_weight=0.01, max_edges=25, margin=0.1, leakage=True, rare=10, first=50):
+    def __init__(self, min_weight=0.01, max_edges=25, margin=0.1, leakage=True, rare=10, first=50, memory=float("inf")):
         self.w_min, self.d_max, self.delta_m = min_weight, max_edges, margin
-        self.leakage, self.rare, self.first = leakage, rare, first
+        self.leakage, self.rare, self.first, self.memory = leakage, rare, first, memory
         self.edges = {}  # f -> list of [c, w'_fc], heaviest first
         self.total = {}  # f -> w'_f
         self.seen = {}  # f -> #_f
@@ -30,6 +30,10 @@ class SlowFeatureFocus:
                 break
         else:
             edges.append([c, v])
+        if self.total[f] > self.memory:
+            for edge in edges:
+                edge[1] *= self.memory / self.total[f]
+            self.total[f] = self.memory
         dropped = [edge for edge in edges if edge[1] / self.total[f] < self.w_min]
         self.edges[f] = sorted((edge for edge in edges if edge not in dropped), key=lambda edge: -edge[1])
         if not self.leakage:

@@ -6,6 +6,11 @@ the margin δ_m. One pass, one example at a time; a feature has at most 1/w_min 
 
 In the paper's letters: w_min ``min_weight``, d_max ``max_edges``, δ_m ``margin``, r_f ``rare``, w′ the running sums.
 Beyond the paper: ``max_total_edges``, a hard cap on the whole index (index_learner.py), and ``shards``.
+
+A feature that has seen much hardly moves any more, and where labels come to mean something else it shall. The paper
+names, and does not try, updates with a finite memory (section 4.1): with ``memory`` = M, the sums of a feature are
+scaled back to w′_f = M whenever they exceed it, so that what it saw long ago fades. The learning rate that it names
+beside is this too: a factor on all updates cancels out of w_fc = w′_fc / w′_f, and makes M another.
 """
 
 from __future__ import annotations
@@ -24,6 +29,8 @@ from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import room_for_touched
 from shortlist.labels import LabelSets
+
+LEAST_LIGHT = 1e-6  # of min_weight, where weights fade: so none fades to nothing
 
 
 class FeatureFocus(IndexLearner):
@@ -53,6 +60,9 @@ class FeatureFocus(IndexLearner):
     shards : int, default=1
         In how many parts ``fit`` learns each pass, to be mixed at its end (shards.py). The parts learn at the same
         time, on ``n_jobs`` threads, and know nothing of one another.
+    memory : float or None, default=None
+        The most weight that a feature remembers, with Boolean values the number of its last examples; what it saw
+        before fades. At least 1; edges are then dropped below a ``min_weight`` of at least 1e-6. None forgets nothing.
     random_state : int or None, default=0
         Seed of the order in which ``fit`` goes through the examples; None keeps the order given.
     n_jobs : int, default=None
@@ -99,6 +109,7 @@ class FeatureFocus(IndexLearner):
         shards: int = 1,
         random_state: int | None = 0,
         n_jobs: int | None = None,
+        memory: float | None = None,
     ) -> None:
         self.min_weight = min_weight
         self.max_edges = max_edges
@@ -112,11 +123,15 @@ class FeatureFocus(IndexLearner):
         self.shards = shards
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.memory = memory
 
     def _begin(self) -> None:
         super()._begin()
         as_real(self.margin, "margin")
         as_whole(self.first, "first", least=1)
+        if self.memory is not None:
+            as_real(self.memory, "memory", least=1)
+            as_real(self.min_weight, "min_weight (where there is a memory)", least=LEAST_LIGHT)
 
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
@@ -126,6 +141,7 @@ class FeatureFocus(IndexLearner):
         return learn(
             rows, labels, order, done, first_pass, self._index, scores, touched, self.max_edges,
             float(self.min_weight), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
+            np.inf if self.memory is None else float(self.memory),
         )  # fmt: skip
 
 
@@ -136,7 +152,7 @@ class FeatureFocus(IndexLearner):
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool,
     index: Index, scores: Floats, touched: Ints,
-    max_edges: int, min_weight: float, margin: float, first: int, rare: int, leakage: bool, cap: int,
+    max_edges: int, min_weight: float, margin: float, first: int, rare: int, leakage: bool, cap: int, memory: float,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
@@ -166,7 +182,7 @@ def learn(
                 lead = -wrong  # not among the first: its score counts as 0
             if lead <= margin:
                 for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                    update(rows.indices[j], c, rows.data[j], index, min_weight, leakage, cap)
+                    update(rows.indices[j], c, rows.data[j], index, min_weight, leakage, cap, memory)
         for a in range(n):
             scores[touched[a]] = 0.0
     return order.size, DONE, 0
@@ -196,8 +212,8 @@ def place(c: int, scores: Floats, touched: Ints, n: int) -> int:
 
 
 @kernel
-def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: bool, cap: int) -> None:
-    """w′_fc += v; w′_f += v; drop the edges whose share is now below min_weight.
+def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: bool, cap: int, memory: float) -> None:
+    """w′_fc += v; w′_f += v; scale both to what is remembered; drop the edges whose share is now below min_weight.
 
     One edge rises and all others shrink alike, so a sorted list stays sorted: raise the edge, move it up, cut the tail.
     """
@@ -216,8 +232,11 @@ def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: b
             at = first + n
         n += 1
         index.used[EDGES] += 1
-    else:
-        return
-    put_in_place(edges, first, at, c, v, 0.0)
+    if at < first + n:
+        put_in_place(edges, first, at, c, v, 0.0)
     feature["length"] = n
+    if feature["total"] > memory:
+        for edge in edges[first : first + n]:
+            edge["weight"] *= memory / feature["total"]
+        feature["total"] = memory
     cut_tail(feature, edges, index.used, 0, min_weight, leakage)

@@ -226,7 +226,7 @@ def learn(
         if failed:
             for b in range(first, last):
                 for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                    update(rows.indices[j], labels.ids[b], rows.data[j], index, min_weight, True, UNLIMITED)
+                    update(rows.indices[j], labels.ids[b], rows.data[j], index, min_weight, True, UNLIMITED, np.inf)
     return order.size, DONE, 0
 
 
