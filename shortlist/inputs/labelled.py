@@ -8,6 +8,7 @@ import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
+from shortlist.inputs.parsing.columns import named
 from shortlist.inputs.reading import Stream
 from shortlist.labels import label_counts
 
@@ -32,11 +33,10 @@ def with_labels(
 ) -> Iterator[Examples]:
     """The same batches, refused where an example has no label; with --skip-bad such examples are left out."""
     seen, any_labels = 0, False
-    without = InputError(f"{source} has no labels; name their column with {option}, or another --format")
     for batch in batches:
         any_labels = any_labels or batch.labels is not None
         if not (any_labels or stream.skip_bad):
-            raise without
+            raise _without_labels(source, stream, option)
         has_label = label_counts([[]] * len(batch) if batch.labels is None else batch.labels) > 0
         for n in np.flatnonzero(~has_label).tolist():
             sentence = f"{source}: example {seen + n + 1} has no label"
@@ -47,4 +47,9 @@ def with_labels(
         if has_label.any():
             yield batch if has_label.all() else batch.take(np.flatnonzero(has_label).tolist())
     if seen and not any_labels:
-        raise without
+        raise _without_labels(source, stream, option)
+
+
+def _without_labels(source: str, stream: Stream, option: str) -> InputError:
+    found = f" (its fields are {named(stream.fields)})" if stream.fields else ""
+    return InputError(f"{source} has no labels{found}; name their column with {option}, or another --format")

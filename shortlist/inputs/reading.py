@@ -66,6 +66,11 @@ class Stream:
         return self._progress.columns
 
     @property
+    def fields(self) -> list[str] | None:
+        """The fields of the first record that has no labels, where records have fields."""
+        return self._progress.fields
+
+    @property
     def separator(self) -> str | None:
         """What was recognised to separate the cells of a table."""
         return self._progress.separator

@@ -49,7 +49,7 @@ def test_json_lines():
         ('{"text": "a" "labels": []}', "line 2, column 14: expected a JSON object, found a mistake in it"),
         ('{"text": "a"', "line 2, column 13: expected a JSON object"),
         ('{"text": "a"} {"text": "b"}', "line 2, column 15: expected a JSON object"),
-        ('{"txt": "a"}', "line 2, column 1: expected a field 'text', found none"),
+        ('{"txt": "a"}', "line 2, column 1: expected a field 'text', found 'txt'"),
         ('{"text": 3}', "line 2, column 2: expected str in 'text', found int"),
         ('["a"]', "line 2, column 1: expected 'object', found 'array'"),
         ('{"text": "a", "labels": [1.5]}', "line 2, column 15: expected labels that are text or whole"),

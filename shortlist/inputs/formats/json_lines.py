@@ -16,7 +16,7 @@ import msgspec
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.parsing.cells import LabelCells
-from shortlist.inputs.parsing.columns import Column, found_among
+from shortlist.inputs.parsing.columns import Column, found_among, named
 from shortlist.inputs.parsing.json_kernel import usual_records
 from shortlist.inputs.parsing.table import BadValue, Row, Table
 from shortlist.inputs.source import Source
@@ -53,7 +53,9 @@ class JsonLines(Table):
             for number, line in enumerate(block.split(b"\n")[:-1], first):
                 if line.strip() and source.decoded_line(number, line) is not None:
                     try:
-                        rows.append(to_row(line))
+                        rows.append(row := to_row(line))
+                        if row[1] is None and source.progress.fields is None:
+                            source.progress.fields = fields_of(line)
                     except (BadValue, ValueError, RecursionError) as problem:
                         source.bad(number, *explained(line, problem))
             yield self.batch(rows)
@@ -85,7 +87,7 @@ class JsonLines(Table):
         has_text = any(column.what == "text" for column in found)
         for column in missing:
             if column.what not in ("labels", "one_hot", "features") and not (column.what == "text" and has_text):
-                raise BadValue(None, f"expected a field {column.name!r}, found none")
+                raise BadValue(None, f"expected a field {column.name!r}, found {named(list(record)) or 'none'}")
         values = ((column, record[str(column.name)]) for column in found)
         return self.to_row((column, value) for column, value in values if value is not None or column.what != "text")
 
@@ -121,7 +123,7 @@ def explained(line: bytes, problem: Exception) -> tuple[int, str]:
         pass
     said = str(problem).replace("`", "'")
     if missing := re.fullmatch(r"Object missing required field '(.*)'", said):
-        return 1, f"expected a field {missing[1]!r}, found none"
+        return 1, f"expected a field {missing[1]!r}, found {named(fields_of(line)) or 'none'}"
     if wrong := re.fullmatch(r"Expected '(.*)', got '(.*)' - at '\$\.(.*?)(\[.*)?'", said):
         return _column(text, wrong[3]), f"expected {wrong[1]} in {wrong[3]!r}, found {wrong[2]}"
     for escape in ESCAPE.finditer(text):
@@ -130,6 +132,11 @@ def explained(line: bytes, problem: Exception) -> tuple[int, str]:
             return escape.start() + 1, f"expected whole characters, found {half}"
     said = said if said.startswith("JSON") else said[0].lower() + said[1:]
     return 1, said.replace(", got", ", found")
+
+
+def fields_of(record: bytes) -> list[str]:
+    """The names of the fields of an object in JSON, whatever they hold."""
+    return list(msgspec.json.decode(record, type=dict[str, msgspec.Raw]))
 
 
 def _column(line: str, field: Any) -> int:
