@@ -51,7 +51,7 @@ def test_training_across_namespaces_is_that_of_one_machine(network, json_file, t
         train = [*hub, sys.executable, "-m", "shortlist.cli", "train", json_file, "-o", tmp_path / "there"]
         options = ["--learner", "rocchio", "--dask", address, "--part-size", "0.007", "--json"]
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-        done = subprocess.run([*train, *options], env=environment, capture_output=True, text=True, timeout=100)
+        done = subprocess.run([*train, *options], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     model = Settings(learner="rocchio").model(of_texts=True)
     here = model.fit_batches((batch.texts, batch.labels) for batch in read(json_file))

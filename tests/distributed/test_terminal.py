@@ -68,7 +68,7 @@ def test_workers_of_this_machine(json_file, tmp_path):
 
     model = tmp_path / "model"
     words = ["train", str(json_file), "-o", str(model), "--learner", "rocchio", "--workers", "1", "--json"]
-    done = subprocess.run([sys.executable, "-m", "shortlist.cli", *words], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-m", "shortlist.cli", *words], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stderr.strip() == "1 parts on 1 workers"
     run("train", json_file, "-o", tmp_path / "here", "--learner", "rocchio")

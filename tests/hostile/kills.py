@@ -44,7 +44,7 @@ from tests.server.servers import EXAMPLES, Client, state_bytes
 CLIENTS = 4
 LIVES = 5  # of one state directory, before the next begins with a journal of its own
 WORDS = ["wheat", "corn", "bank", "rates", "river", "gold", "ship", "harvest", "central", "price"]
-PATIENCE = 60.0  # seconds for what takes one
+PATIENCE = 240.0  # seconds for what takes one
 
 
 class Forked:
