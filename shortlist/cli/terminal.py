@@ -6,7 +6,7 @@ import functools
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,18 @@ def size(n_bytes: float) -> str:
     return f"{n_bytes:.3g} GB"
 
 
+_bars: list[object] = []  # on the terminal now
+
+
+@contextmanager
+def _on_the_terminal(bar: object) -> Iterator[None]:
+    _bars.append(bar)
+    try:
+        yield
+    finally:
+        _bars.remove(bar)
+
+
 def progress(stream: Stream, doing: str) -> Iterator[Examples]:
     """The batches of a stream, with a bar on standard error if that is a terminal; at the end, what was skipped."""
     if not sys.stderr.isatty():
@@ -89,7 +101,7 @@ def progress(stream: Stream, doing: str) -> Iterator[Examples]:
 
         columns = (doing, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
         bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        with bar:
+        with bar, _on_the_terminal(bar):
             task = bar.add_task(doing, total=stream.bytes_total)
             for batch in stream:
                 yield batch
@@ -97,6 +109,33 @@ def progress(stream: Stream, doing: str) -> Iterator[Examples]:
     for note in stream.notes:
         say(note)
     say_skipped(stream.skipped)
+
+
+@contextmanager
+def learning_bar() -> Iterator[Callable[[int], None] | None]:
+    """What to tell how far learning has come, for a line on standard error if that is a terminal.
+
+    While examples are still being read there is a bar for that, and only one can be on a terminal.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), "learning: {task.completed:,.0f} examples gone through", TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("learning", total=None)
+
+    def told(more: int) -> None:
+        if not _bars:
+            bar.start()
+        bar.advance(task, more)
+
+    try:
+        yield told
+    finally:
+        bar.stop()
 
 
 def say_skipped(skipped: Skipped) -> None:

@@ -30,6 +30,7 @@ from shortlist.cli.options import (
 from shortlist.cli.terminal import (
     counted,
     facts_in_words,
+    learning_bar,
     print_json,
     progress,
     say,
@@ -139,8 +140,8 @@ def train_here(
     if first is None:
         raise InputError("there are no examples to learn from")
     model = with_names(asked.model(of_texts=first.texts is not None), names)
-    with saying_warnings(model):
-        return model.fit_by_threads(chain([first], batches), n_jobs)
+    with saying_warnings(model), learning_bar() as bar:
+        return model.fit_by_threads(chain([first], batches), n_jobs, bar)
 
 
 def examples_of(target: Path) -> int:

@@ -17,6 +17,8 @@ from threading import get_ident, main_thread
 from types import FrameType
 from typing import Any, TypeVar
 
+from shortlist.concurrency.watching import tell
+
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 SIGNALS = [int(getattr(signal, name)) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
 RUN = 1 << 13  # examples that a kernel learns at a time: some tenths of a second, after which Ctrl-C is heard
@@ -58,10 +60,11 @@ def stop_here() -> None:
 
 
 def runs(n: int, size: int | None = None) -> Iterator[slice]:
-    """0..n−1 in runs, the last one shorter; one empty run of nothing."""
+    """0..n−1 in runs, the last one shorter; one empty run of nothing. Whoever watches is told how far it has come."""
     size = RUN if size is None else size
     for first in range(0, max(n, 1), size):
         yield slice(first, min(first + size, n))
+        tell(min(size, n - first))
 
 
 def _note(number: int, frame: FrameType | None) -> None:

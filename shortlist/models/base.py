@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from shortlist.concurrency.locks import Shared, reading, writing
+from shortlist.concurrency.watching import Watcher, watched_by
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file
@@ -185,17 +186,18 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
         if "n_jobs" in self.learner_.get_params(deep=False):
             self.learner_.set_params(n_jobs=n_jobs)
 
-    def fit_by_threads(self, batches: Iterable[Examples], n_jobs: int) -> Self:
+    def fit_by_threads(self, batches: Iterable[Examples], n_jobs: int, watcher: Watcher | None = None) -> Self:
         """``fit_batches`` on that many threads, where the learner can; the model is the same, and forgets of them."""
-        if self.get_params().get("learner__n_jobs", n_jobs) is not None:  # it has none, or the user has set it
-            return self.fit_batches(batches)
-        self.set_params(learner__n_jobs=n_jobs)
-        try:
-            self.fit_batches(batches)
-            self.set_jobs(None)
-        finally:
-            self.set_params(learner__n_jobs=None)
-        return self
+        with watched_by(watcher):
+            if self.get_params().get("learner__n_jobs", n_jobs) is not None:  # it has none, or the user has set it
+                return self.fit_batches(batches)
+            self.set_params(learner__n_jobs=n_jobs)
+            try:
+                self.fit_batches(batches)
+                self.set_jobs(None)
+            finally:
+                self.set_params(learner__n_jobs=None)
+            return self
 
     # Model files.
 
