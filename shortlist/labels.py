@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import accumulate, chain, islice, repeat
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import BEYOND, Label, LabelsLike, check_count, indicator_columns, label_lists, shown
 from shortlist.arrays.kernels import kernel
+from shortlist.arrays.rows import copy_rows, offsets_of
 from shortlist.errors import InputError
 
 FEW = 20  # so many labels are compared with one another faster than sorted
@@ -46,10 +47,10 @@ class LabelSets(NamedTuple):
 
     def chosen(self, which: NDArray[np.int64]) -> LabelSets:
         """The label sets of those examples, in that order."""
-        lengths = np.diff(self.indptr)[which]
-        indptr = np.zeros(which.size + 1, dtype=np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        return LabelSets(indptr, self.ids[np.repeat(self.indptr[which] - indptr[:-1], lengths) + np.arange(indptr[-1])])
+        indptr = offsets_of(self.indptr, which)
+        ids = np.empty(indptr[-1], dtype=np.int32)
+        copy_rows(self.indptr, self.ids, which, indptr, ids)
+        return LabelSets(indptr, ids)
 
     @classmethod
     def stack(cls, parts: list[LabelSets]) -> LabelSets:
@@ -152,7 +153,8 @@ class LabelIndex:
         """Number the labels of n_rows examples; unseen labels get the next numbers."""
         labels = numbered(Y, n_rows)
         numbers = self._numbers_of(labels.names)
-        for i in _in_order(labels.sets.ids[numbers[labels.sets.ids] < 0], numbers.size):
+        unknown = labels.sets.ids[numbers[labels.sets.ids] < 0]
+        for i in _in_order(unknown, numbers.size) if unknown.size else ():
             name = labels.names[i]
             if name not in self.number:
                 self.number[name] = len(self.names)
@@ -162,12 +164,13 @@ class LabelIndex:
         return labels.numbered_as(numbers)
 
     def _numbers_of(self, names: list[Label]) -> NDArray[np.int32]:
-        """The numbers of these names, −1 where one has not been met. Batches that share names are met with them."""
+        """The numbers of these names, −1 where one is not known. Batches that share names look up new ones only."""
         before, numbers = self._met
-        numbers = numbers if before is names else numbers[:0]
-        more = len(names) - numbers.size
-        if more or before is not names:
-            numbers = np.append(numbers, np.full(more, -1, dtype=np.int32))
+        first = numbers.size if before is names else 0
+        if first < len(names) or before is not names:
+            known = map(self.number.get, islice(names, first, None), repeat(-1))
+            more = np.fromiter(known, dtype=np.int32, count=len(names) - first)
+            numbers = np.append(numbers[:first], more) if first else more
         self._met = names, numbers
         return numbers
 
@@ -210,7 +213,7 @@ def label_counts(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
 
 def _offsets(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
     """Where each of these lists begins if they are laid end to end."""
-    return np.append(0, np.cumsum(label_counts(lists)))
+    return np.fromiter(accumulate(map(len, lists), initial=0), dtype=np.int64, count=len(lists) + 1)
 
 
 def _in_order(ids: NDArray[np.int32], n: int) -> list[int]:

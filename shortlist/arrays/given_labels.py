@@ -30,8 +30,12 @@ def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
 
 
 def _as_lists(Y: Any, n_rows: int) -> list[list[Label]]:
-    if isinstance(Y, list) and len(Y) == n_rows and are_plain(Y):
-        return Y
+    if type(Y) is list and len(Y) == n_rows:
+        kinds = set(map(type, Y))
+        if kinds <= {str}:
+            return [[label] for label in Y]
+        if kinds <= {list} and are_plain(Y):
+            return Y
     if scipy.sparse.issparse(Y):
         rows = compressed(Y, "Y")
         lists = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])] if Y.shape[0] else []
@@ -105,8 +109,8 @@ def check_count(found: int, n_rows: int) -> None:
 
 
 def are_plain(Y: list[Any]) -> bool:
-    """Whether these are lists of text and whole numbers: what most come as, and there is nothing to look at."""
-    return set(map(type, Y)) <= {list} and set(map(type, chain.from_iterable(Y))) <= {str, int}
+    """Whether these lists hold text and whole numbers: what most come as, and there is nothing to look at."""
+    return set(map(type, chain.from_iterable(Y))) <= {str, int}
 
 
 def one_example(labels: object) -> list[Label]:

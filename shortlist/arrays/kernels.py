@@ -90,6 +90,13 @@ def add(indices: Ints, data: Floats, scale: float, dense: Floats) -> None:
 
 
 @kernel
+def count_up(numbers: Ints, counts: Longs) -> None:
+    """Count each of the numbers once more."""
+    for number in numbers:
+        counts[number] += 1
+
+
+@kernel
 def prefix_sums(values: Floats) -> Floats:
     """The sums of the first 0, 1, …, n of the values float64[n], as float64[n + 1]."""
     sums = np.zeros(values.size + 1)

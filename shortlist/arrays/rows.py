@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.kernels import scale_to_unit_length
+from shortlist.arrays.kernels import kernel, scale_to_unit_length
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -54,9 +54,12 @@ class Rows(NamedTuple):
 
     def take(self, which: list[int] | NDArray[np.int64]) -> Rows:
         """The rows of those numbers, in that order."""
-        taken = self.to_matrix()[np.asarray(which, dtype=np.int64)]
-        indptr, indices = as_plain(taken.indptr, np.int64), as_plain(taken.indices, np.int32)
-        return Rows(indptr, indices, as_plain(taken.data, np.float64), self.n_features)
+        which = np.asarray(which, dtype=np.int64)
+        indptr = offsets_of(self.indptr, which)
+        indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        copy_rows(self.indptr, self.indices, which, indptr, indices)
+        copy_rows(self.indptr, self.data, which, indptr, data)
+        return Rows(indptr, indices, data, self.n_features)
 
     @classmethod
     def stack(cls, parts: list[Rows]) -> Rows:
@@ -87,6 +90,25 @@ class RowStore(Protocol):
 
     def all(self) -> Rows:
         """All rows."""
+
+
+def offsets_of(indptr: NDArray[np.int64], which: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where rows of those numbers, of others that have these offsets, begin if they are laid end to end."""
+    offsets = np.zeros(which.size + 1, dtype=np.int64)
+    (indptr[which + 1] - indptr[which]).cumsum(out=offsets[1:])
+    return offsets
+
+
+@kernel
+def copy_rows(
+    starts: NDArray[np.int64], values: NDArray[Any], which: NDArray[np.int64], indptr: NDArray[np.int64],
+    copied: NDArray[Any],
+) -> None:  # fmt: skip
+    """Copy the entries of rows of those numbers, each from its place in ``values`` to its place in ``copied``."""
+    for i in range(which.size):
+        first = starts[which[i]] - indptr[i]
+        for j in range(indptr[i], indptr[i + 1]):
+            copied[j] = values[first + j]
 
 
 def as_plain(array: NDArray[np.generic], dtype: type[Scalar]) -> NDArray[Scalar]:

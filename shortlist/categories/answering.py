@@ -67,8 +67,9 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
         self._check_fitted()
         k = min(as_whole(k, "k", least=1, most=sys.maxsize), max(len(self._labels), 1))
         rows = self._prepare(rows)
-        ids = np.full((rows.n_rows, k), -1, dtype=np.int32)
-        scores = np.full((rows.n_rows, k), np.nan)
+        ids, scores = np.empty((rows.n_rows, k), dtype=np.int32), np.empty((rows.n_rows, k))
+        ids.fill(-1)
+        scores.fill(np.nan)
         workers = self._workers(rows.n_rows)
         if allowed is not None:
             self._rank_allowed(rows, allowed, ids, scores)

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from shortlist.arrays.columns import Names, column_names, grown_names, note_names
 from shortlist.arrays.given_labels import Label, LabelsLike, class_list
 from shortlist.arrays.growing import grown
-from shortlist.arrays.kernels import Longs
+from shortlist.arrays.kernels import Longs, count_up
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import as_seed, as_whole
 from shortlist.categories.answering import AnsweringLearner
@@ -87,7 +87,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         """Learn some more examples, once, in the order given. ``classes`` names labels that need not occur in Y."""
         rows, names = self._as_rows(X), grown_names(self, X) if self.__sklearn_is_fitted__() else column_names(X)
         Y = numbered(Y, rows.n_rows)
-        named = class_list(() if classes is None else classes)
+        named = [] if classes is None else class_list(classes)
         if not self.__sklearn_is_fitted__():
             self._start()
         if named:
@@ -192,7 +192,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         self._take_up_columns(numbers.columns)
         labels = self._labels.learn(numbers, rows.n_rows)
         self._label_counts = grown(self._label_counts, len(self._labels))
-        np.add.at(self._label_counts, labels.ids, 1)
+        count_up(labels.ids, self._label_counts)
         self.n_examples_ += rows.n_rows
         self.n_features_in_ = max(self.n_features_in_, rows.n_features)
         return labels

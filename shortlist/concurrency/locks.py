@@ -36,19 +36,17 @@ class ModelLock:
         self.gate = Lock()  # held by whoever writes
         self.turn = Lock()  # held by whoever waits to read; the next writer lets it go first
         self.writer: int | None = None  # the thread that writes
-        self.readers: dict[LockType, int] = {}  # their locks, and their threads
+        self.readers: dict[int, LockType] = {}  # their threads, and the lock of each
         self.making = threading.RLock()  # for what readers make the first time it is asked for
         self.number = next(numbers)  # of two locks, the one with the lower number is taken first
 
     def is_held(self, thread: int) -> bool:
-        return self.writer == thread or thread in list(self.readers.values())
+        """Whether a thread reads or writes: whoever else wants to write waits for it in any case."""
+        mine = self.readers.get(thread)
+        return self.writer == thread or (mine is not None and mine.locked())
 
     def others(self, thread: int) -> list[LockType]:
-        return [lock for lock, reader in list(self.readers.items()) if reader != thread]
-
-    def reads_twice(self, thread: int) -> bool:
-        """Whether a reader that has just entered itself was reading before: whoever writes waits for it in any case."""
-        return list(self.readers.values()).count(thread) > 1
+        return [lock for reader, lock in list(self.readers.items()) if reader != thread]
 
     def __deepcopy__(self, memo: dict[int, object]) -> ModelLock:
         return ModelLock()
@@ -72,24 +70,25 @@ def reading(verb: Verb) -> Verb:
     @wraps(verb)
     def read(self: Any, *args: Any, **kwargs: Any) -> Any:
         lock, thread = lock_of(self), get_ident()
-        if lock.writer == thread:
-            return verb(self, *args, **kwargs)
+        readers = lock.readers
+        if (thread in readers and readers[thread].locked()) or lock.writer == thread:
+            return verb(self, *args, **kwargs)  # as ``is_held``, without another call: a text is ranked in 50 µs
         mine = Lock()
         with mine:
-            lock.readers[mine] = thread
+            readers[thread] = mine
             try:
-                if not lock.gate.locked() or lock.reads_twice(thread):
+                if not lock.gate.locked():
                     return verb(self, *args, **kwargs)
             finally:
-                del lock.readers[mine]
+                del readers[thread]
         mine = Lock()  # a writer may be waiting for the lock of the first attempt
         with mine:
             try:
                 with lock.turn, lock.gate:
-                    lock.readers[mine] = thread
+                    lock.readers[thread] = mine
                 return verb(self, *args, **kwargs)
             finally:
-                lock.readers.pop(mine, None)
+                lock.readers.pop(thread, None)
 
     return read  # type: ignore[return-value]
 

@@ -132,7 +132,7 @@ class Categorizer(BoundedModel):
         """``learn_many`` under scikit-learn's name for it. ``classes`` names labels that need not occur in Y."""
         texts = as_documents(texts)
         Y = self._checked(texts, Y)
-        named = class_list(() if classes is None else classes)
+        named = [] if classes is None else class_list(classes)
         text, learner = self._parts()
         bound = self._bound(text, learner)
         if bound is not None:

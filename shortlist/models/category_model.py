@@ -89,6 +89,10 @@ class CategoryModel(Model[JudgedRanking]):
     def _ranked(self, rows: Rows, k: int) -> Ranking:
         return self._found(rows, k)
 
+    @property
+    def can_learn(self) -> bool:
+        return self.learner_.updatable
+
     retired_: tuple[Label, ...] = ()
 
     def _every_rule(self, rules: Rules | None) -> list[Rules]:

@@ -80,10 +80,12 @@ class Notes:
     def __init__(self, confidence: Confidence | None = None) -> None:
         self._confidence = confidence or Confidence()
         self._waiting: list[Note] = []
+        self._n_waiting = 0  # examples
 
     def add(self, ranking: Ranking, truth: LabelSets, groups: Bytes) -> None:
         self._waiting.append(Note(Ranking(ranking.ids, ranking.scores, ()), truth, groups))
-        if sum(note.truth.n_rows for note in self._waiting) >= LOOK:
+        self._n_waiting += truth.n_rows
+        if self._n_waiting >= LOOK:
             self._settle()
 
     def settled(self, lock: ModelLock) -> Confidence:
@@ -105,6 +107,7 @@ class Notes:
             truth = LabelSets.stack([note.truth for note in some])
             self._confidence.observe(together.ids, together.scores, truth, groups)
             first = last
+        self._n_waiting = 0
         self._waiting = []  # last: who finds nothing waiting asks at once
 
 
@@ -168,8 +171,8 @@ def honest(learner: CategoryLearner, rows: Rows | RowStore, which: Longs) -> Ran
         chosen = rows
     else:
         chosen = rows.take(which)
-    if hasattr(learner, "has_seen"):
-        chosen = keep(chosen, learner.has_seen(chosen.indices))
+    if hasattr(learner, "has_seen") and not (seen := learner.has_seen(chosen.indices)).all():
+        chosen = keep(chosen, seen)
     ranking: Ranking = learner._rank_rows(chosen, DEPTH)
     return ranking
 

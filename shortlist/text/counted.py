@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.kernels import Longs
+from shortlist.arrays.rows import Rows, copy_rows, offsets_of
 from shortlist.text.counting import keep
 
 FEW = 1 << 22  # entries to begin with: zeros take no memory until they are written to, and are not copied so often
@@ -56,10 +56,10 @@ class CountedRows:
 
     def chosen(self, which: Longs) -> Rows:
         """The rows of those numbers, in that order, weighed."""
-        indptr = np.zeros(which.size + 1, dtype=np.int64)
-        np.cumsum(self._indptr[which + 1] - self._indptr[which], out=indptr[1:])
+        indptr = offsets_of(self._indptr, which)
         indices, counts = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-        _copy(self._indptr, self._indices, self._counts, which, indptr, indices, counts)
+        copy_rows(self._indptr, self._indices, which, indptr, indices)
+        copy_rows(self._indptr, self._counts, which, indptr, counts)
         return self._weigh(Rows(indptr, indices, counts, self.n_features))
 
     def all(self) -> Rows:
@@ -73,15 +73,3 @@ class CountedRows:
             self._indptr[: self.n_rows + 1], self._indices[: self.n_entries], self._counts[: self.n_entries],
             self.n_features,
         )  # fmt: skip
-
-
-@kernel
-def _copy(
-    starts: Longs, columns: Ints, numbers: NDArray[Any], which: Longs, indptr: Longs, indices: Ints, counts: Floats
-) -> None:
-    """Copy rows, each from its place in columns and numbers to its place in indices and counts."""
-    for i in range(which.size):
-        first = starts[which[i]]
-        for j in range(indptr[i + 1] - indptr[i]):
-            indices[indptr[i] + j] = columns[first + j]
-            counts[indptr[i] + j] = numbers[first + j]

@@ -38,6 +38,7 @@ NUMBER_NAME = "<digit>"  # no word can look like this
 # The hash is part of the model file's format: models that were saved know their features by it.
 SEED = np.uint64(0xCBF29CE484222325)
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
+NOTHING = nullcontext()
 
 
 class Words(NamedTuple):
@@ -62,7 +63,7 @@ class Words(NamedTuple):
 
 def hashing() -> AbstractContextManager[Any]:
     """Hashes overflow on purpose; where kernels run uncompiled, NumPy would warn of it."""
-    return np.errstate(over="ignore") if numba.config.DISABLE_JIT else nullcontext()
+    return np.errstate(over="ignore") if numba.config.DISABLE_JIT else NOTHING
 
 
 def split(
@@ -70,7 +71,7 @@ def split(
 ) -> Words:
     """Cut texts into words of at least ``min_length`` letters."""
     laid = composing.composed(Texts.of(texts)) if composed else Texts.of(texts)
-    if lowercase and any(letter in laid.whole for letter in NOT_ONE_TO_ONE):
+    if lowercase and not laid.whole.isascii() and any(letter in laid.whole for letter in NOT_ONE_TO_ONE):
         found = [i for i, text in enumerate(laid) if any(letter in text for letter in NOT_ONE_TO_ONE)]
         laid = composing.with_others(laid, np.array(found, dtype=np.int64), [laid[i].lower() for i in found])
     with hashing():

@@ -277,7 +277,7 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         except BaseException:
             self._settings, self.vocabulary_ = settings, self.vocabulary_.first(n_features)
             raise
-        rows = Rows.stack(counted)._replace(n_features=self.n_features_)
+        rows = Rows.stack(counted or [self._count([], learning=False)])
         self._weighting.learn(rows)
         return Taken(rows, settings, n_features, (self._weighting.m, self.n_features_))
 
@@ -308,12 +308,11 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         given = as_documents(texts)
 
         def made(block: slice) -> Rows:
-            counted = self._count(given[block], learning=False)
-            return self.weighted(counted._replace(n_features=self.n_features_))
+            return self.weighted(self._count(given[block], learning=False))
 
         runs = blocks(given)
         made_of = map(made, runs) if n_jobs == 1 or len(given) == 1 else by_threads(made, runs, n_jobs)
-        return Rows.stack(list(made_of))._replace(n_features=self.n_features_)
+        return Rows.stack(list(made_of) or [self._count([], learning=False)])
 
     @property
     def n_features_(self) -> int:
@@ -332,8 +331,7 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
     def _count(self, texts: Sequence[str], *, learning: bool) -> Rows:
         chosen = self._settings
         only_words = chosen.longest == 1 and not chosen.prefix and not chosen.characters
-        only_words = only_words and not isinstance(texts, Fielded)
-        if not learning and chosen.hashed is None and only_words:
+        if not learning and chosen.hashed is None and only_words and not isinstance(texts, Fielded):
             # Single words are looked up as they are: the vocabulary has no stop words, so they find nothing.
             words = self._split(texts, chosen.min_length)
             return count(self.vocabulary_.find(words.hashes), words.indptr, self.n_features_)

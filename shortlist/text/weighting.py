@@ -15,7 +15,6 @@ so that tf="log", idf="plain", norm="pivoted" is
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +24,18 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_
 from shortlist.arrays.rows import Rows
 from shortlist.text.counting import keep
 
+MOST = np.iinfo(np.int64).max
+LOGARITHMS = np.log(np.maximum(1, np.arange(1 << 14)))  # of 0, which is no count, anything
 TF: dict[str, Callable[[Floats], Floats]] = {
     "count": lambda d: d,
-    "log": lambda d: 1 + log(d),
+    "log": lambda d: _one_plus_log(d, LOGARITHMS),
     "boolean": np.ones_like,
 }
-IDF: dict[str, Callable[[int, Longs], Floats]] = {  # m through the same function as u: log m − log m is 0
-    "plain": lambda m, u: log(np.array([m])) - log(u),
-    "smooth": lambda m, u: (log(np.array([1 + m])) + 1) - log(1 + u),
+IDF: dict[str, Callable[[int, Longs, Floats], None]] = {  # each multiplies values by its factors
+    "plain": lambda m, u, x: _times_idf(m, u, 0, LOGARITHMS, x),
+    "smooth": lambda m, u, x: _times_idf(m, u, 1, LOGARITHMS, x),
 }
 NORM = ("l2", "pivoted")
-LOGARITHMS = np.log(np.maximum(1, np.arange(1 << 14)))  # of 0, which is no count, anything
 
 
 def needs_counts(idf: str | None, norm: str | None, min_df: int) -> bool:
@@ -93,17 +93,19 @@ class Weighting:
         """Weighted rows from rows of counts, which may be overwritten. What would weigh 0 is left out."""
         if self.needs_counts:
             self.make_room(rows.n_features)  # features are there before their counts if learning was interrupted
-            u = self.u[rows.indices]
-            if u.size and u.min() < self.min_df:
+            u = np.empty(rows.indices.size, dtype=np.int64)
+            fewest, most = _look_up(rows.indices, self.u, u)
+            if fewest < self.min_df:
                 enough = u >= self.min_df
                 rows, u = keep(rows, enough), u[enough]
         x = TF[self.tf](rows.data)
         if self.norm == "pivoted":
             x = x / self._pivoted(rows)
         if self.idf is not None:
-            x = x * IDF[self.idf](self.m, u)
-        rows = rows._replace(data=x)
-        if self.idf == "plain" and u.size and u.max() == self.m:
+            x = x.copy() if x is rows.data else x
+            IDF[self.idf](self.m, u, x)
+        rows = Rows(rows.indptr, rows.indices, x, rows.n_features)
+        if self.idf == "plain" and u.size and most == self.m:
             rows = keep(rows, x > 0)
         if self.norm == "l2":
             scale_to_unit_length(rows.indptr, rows.data)
@@ -118,18 +120,37 @@ class Weighting:
         return np.repeat(TF[self.tf](average) * ((1 - self.slope) + self.slope * m_i / pivot), m_i)
 
 
-def log(numbers: NDArray[Any]) -> Floats:
-    """The natural logarithms of numbers above 0, which are looked up where they are whole and not too large."""
-    logarithms = np.empty(numbers.size)
-    _log(numbers, LOGARITHMS, logarithms)
-    return logarithms
+@kernel
+def log(number: float, known: Floats) -> float:
+    """The natural logarithm of a number above 0, which is looked up where it is whole and not too large."""
+    whole = min(max(int(number), 0), known.size - 1)
+    return known[whole] if whole == number else np.log(number)
 
 
 @kernel
-def _log(numbers: NDArray[Any], known: Floats, logarithms: Floats) -> None:
+def _one_plus_log(numbers: Floats, known: Floats) -> Floats:
+    found = np.empty(numbers.size)
     for k in range(numbers.size):
-        whole = min(max(int(numbers[k]), 0), known.size - 1)
-        logarithms[k] = known[whole] if whole == numbers[k] else np.log(numbers[k])
+        found[k] = 1 + log(numbers[k], known)
+    return found
+
+
+@kernel
+def _times_idf(m: int, u: Longs, smooth: int, known: Floats, x: Floats) -> None:
+    """x *= log((smooth + m) / (smooth + u)) + smooth. m goes through the same function as u: log m − log m is 0."""
+    of_all = log(float(smooth + m), known) + smooth
+    for k in range(u.size):
+        x[k] *= of_all - log(float(smooth + u[k]), known)
+
+
+@kernel
+def _look_up(indices: Ints, counts: Longs, u: Longs) -> tuple[int, int]:
+    """Write the count of each entry's feature to u (int64[as many]); gives the fewest and the most."""
+    fewest, most = MOST, 0
+    for j in range(indices.size):
+        u[j] = counts[indices[j]]
+        fewest, most = min(fewest, u[j]), max(most, u[j])
+    return fewest, most
 
 
 @kernel

@@ -145,6 +145,8 @@ def band(field: str, number: float) -> list[str]:
 
 def as_documents(documents: Iterable[object], name: str = "texts") -> Sequence[Any]:
     """Check that these are texts, or documents of several fields, and give them as they are worked on."""
+    if type(documents) is list and set(map(type, documents)) <= {str}:
+        return documents  # what most are, and are asked for again and again on their way
     if isinstance(documents, (Fielded, Texts)):
         return documents
     if not isinstance(documents, (list, tuple)):

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label
-from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.kernels import Floats, Ints, Longs, scale_to_unit_length
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.allowed import rank_allowed
-from shortlist.categories.index.lists import Index, added, empty_index, make_index
+from shortlist.categories.index.lists import Index, added, empty_index, make_index, were_seen
 from shortlist.categories.index.pruning import (
     UNLIMITED,
     drop_light,
@@ -82,10 +82,15 @@ class IndexLearner(MergingLearner, ShardedLearner):
         self._index = empty_index()
 
     def _prepare(self, rows: Rows) -> Rows:
+        if self.values == "raw":
+            return rows
         if self.values == "l2":
-            rows = rows.of_unit_length()
-            return rows._replace(data=np.maximum(rows.data, LEAST_VALUE, out=rows.data))
-        return rows if self.values == "raw" else rows._replace(data=np.ones_like(rows.data))
+            data = rows.data.copy()
+            scale_to_unit_length(rows.indptr, data)
+            np.maximum(data, LEAST_VALUE, out=data)
+        else:
+            data = np.ones_like(rows.data)
+        return Rows(rows.indptr, rows.indices, data, rows.n_features)
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         cap = self._cap()
@@ -179,10 +184,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
     @reading
     def has_seen(self, columns: Ints) -> NDArray[np.bool_]:
         """Which of these columns some example had."""
-        seen = self._index.features["seen"]
-        known = columns < seen.size
-        known[known] = seen[columns[known]] > 0
-        return known
+        return were_seen(columns, self._index)
 
     @writing
     @whole

@@ -57,7 +57,7 @@ class Index(NamedTuple):
 
     def for_features(self, n_features: int) -> Index:
         """The index with room for that many features."""
-        return self._replace(features=grown(self.features, n_features))
+        return self if n_features <= self.features.size else self._replace(features=grown(self.features, n_features))
 
     def for_slots(self, n_slots: int, *, doubled: bool = True) -> Index:
         """The index with room for that many more slots in its pool."""
@@ -286,3 +286,13 @@ def move_to_more_room(f: int, wanted: int, index: Index) -> None:
     if n > 0:
         edges[old]["label"] = index.free[old_size] + 1
         index.free[old_size] = old
+
+
+@kernel
+def were_seen(columns: Ints, index: Index) -> NDArray[np.bool_]:
+    """Which of these columns (int32[n]) some example had; there may be more than the index has features."""
+    seen = np.zeros(columns.size, np.bool_)
+    for j in range(columns.size):
+        f = columns[j]
+        seen[j] = f < index.features.size and index.features[f]["seen"] > 0
+    return seen

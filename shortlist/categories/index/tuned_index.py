@@ -141,7 +141,8 @@ class TunedIndex(IndexLearner):
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
         further = max(1, self._planned - 1)
-        self._to_come = np.array([further + 1 - self._pass, further], dtype=np.float64) * order.size
+        n = float(order.size)
+        self._to_come = np.array([n * (further + 1 - self._pass), n * further])
         self._biases = grown(self._biases, len(self._labels))
         super()._learn(rows, labels, order, first_pass)
 
@@ -151,8 +152,8 @@ class TunedIndex(IndexLearner):
         rules = Rules(
             self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap, float(self.step)
         )  # fmt: skip
-        task = Task(rows, labels, order, first_pass, self._biases, self._stats, self._to_come)
         if self._block > 1:
+            task = Task(rows, labels, order, first_pass, self._biases, self._stats, self._to_come)
             self._team = self._team or Team(self._block, self._jobs(), len(self._labels))
             return self._team.learn(task, done, self._index, rules)
         scratch = make_scratch(len(self._labels))
