@@ -14,12 +14,19 @@ from typing import Any
 
 SIZE = 16  # bytes
 START = bytes(SIZE)  # before the first row
-COLUMNS = {"examples": "number, time, key, text, labels, place", "undos": "number, time, example"}
+COLUMNS = {
+    "examples": "number, time, key, text, labels, place, wrong, complete, person",
+    "undos": "number, time, example, person",
+}
+# What the last columns, which came later, hold where they say nothing.
+SILENT = {"examples": ("[]", 1, ""), "undos": ("",)}
 
 
-def link(before: bytes, row: Sequence[Any]) -> bytes:
+def link(table: str, before: bytes, row: Sequence[Any]) -> bytes:
     """The checksum of a row, its number first, and of all rows before it."""
-    return blake2b(before + json.dumps(list(row)).encode(), digest_size=SIZE).digest()
+    earlier = len(row) - len(SILENT[table])
+    said = row[:earlier] if tuple(row[earlier:]) == SILENT[table] else row
+    return blake2b(before + json.dumps(list(said)).encode(), digest_size=SIZE).digest()
 
 
 def sound(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
@@ -27,7 +34,7 @@ def sound(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
     number, before = 0, START
     try:
         for *row, chain in db.execute(f"SELECT {COLUMNS[table]}, chain FROM {table} ORDER BY number"):
-            if row[0] != number + 1 or chain != link(before, row):
+            if row[0] != number + 1 or chain != link(table, before, row):
                 return
             number, before = row[0], chain
             yield (*row, chain)
@@ -56,5 +63,5 @@ def add_chain(db: sqlite3.Connection, table: str) -> None:
     select = f"SELECT {COLUMNS[table]} FROM {table} WHERE number > ? ORDER BY number LIMIT 1000"
     while rows := db.execute(select, (number,)).fetchall():
         for row in rows:
-            number, before = row[0], link(before, row)
+            number, before = row[0], link(table, before, row)
             db.execute(f"UPDATE {table} SET chain = ? WHERE number = ?", (before, number))

@@ -3,7 +3,7 @@
 A commit returns when the disk has it (write-ahead log, synchronous=FULL). Examples are numbered from 1; undos too, in
 a row of their own. A change of labels is an example without a text, whose labels are an object. What a model should be
 is a function of the journal alone: the base model, and then all examples that were not taken back, one at a time, in
-order.
+order. An example says which labels are right, which were crossed out, whether all others are wrong, and who judged.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ class Example:
     labels: Sequence[Any] | dict[str, Any]  # or a change of labels, which has no text
     key: str | None = None
     place: int | None = None
+    wrong: Sequence[Any] = ()  # labels that were crossed out
+    complete: bool = True  # whether all other labels are wrong; False: they were not judged
+    person: str = ""  # who judged, where the server knows people
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,22 @@ class Entry:
     time: float
     text: str
     labels: list[Any]
+    wrong: list[Any]
+    complete: bool
+    person: str
     place: int | None
     undone: bool
+
+
+class Lesson(NamedTuple):
+    """What there is to learn of an example."""
+
+    number: int
+    text: str
+    labels: list[Any] | dict[str, Any]  # or a change of labels (relabelling.py)
+    wrong: list[Any]
+    complete: bool
+    person: str
 
 
 class Receipt(NamedTuple):
@@ -64,7 +81,7 @@ class Journal(Ledger):
         with self._commit():
             return [self._append(request) for request in requests]
 
-    def undo(self, number: int) -> bool:
+    def undo(self, number: int, person: str = "") -> bool:
         """Take an example back. Gives whether that changed anything; it may have been taken back before."""
         with self._commit():
             if number < 1 or chain.at(self._db, "examples", number) is None:
@@ -72,9 +89,9 @@ class Journal(Ledger):
             if self._db.execute("SELECT 1 FROM undos WHERE example = ?", (number,)).fetchone():
                 return False
             end = self._end
-            row = (end.undos + 1, time.time(), number)
-            link = chain.link(end.undo_chain, row)
-            self._db.execute("INSERT INTO undos (number, time, example, chain) VALUES (?, ?, ?, ?)", (*row, link))
+            row = (end.undos + 1, time.time(), number, person)
+            link = chain.link("undos", end.undo_chain, row)
+            self._insert("undos", (*row, link))
             self._end = end._replace(undos=row[0], undo_chain=link)
             return True
 
@@ -84,34 +101,38 @@ class Journal(Ledger):
         found: int | None = self._row(query, (version.undos, version.examples))[0]
         return found
 
-    def after(self, number: int, last: int, limit: int = 256) -> list[tuple[int, str, list[Any] | dict[str, Any]]]:
-        """Number, text and labels of the next examples to learn, up to the last: none that was taken back.
-
-        A change of labels has an object in place of labels (relabelling.py).
-        """
+    def after(self, number: int, last: int, limit: int = 256) -> list[Lesson]:
+        """The next examples to learn, up to the last: none that was taken back."""
         query = (
-            f"SELECT number, text, labels FROM examples WHERE number > ? AND number <= ? AND {KEPT} "
-            "ORDER BY number LIMIT ?"
+            "SELECT number, text, labels, wrong, complete, person FROM examples "
+            f"WHERE number > ? AND number <= ? AND {KEPT} ORDER BY number LIMIT ?"
         )
-        return [(n, text, json.loads(labels)) for n, text, labels in self._rows(query, (number, last, limit))]
+        rows = self._rows(query, (number, last, limit))
+        return [
+            Lesson(n, text, json.loads(labels), json.loads(wrong), bool(complete), person)
+            for n, text, labels, wrong, complete, person in rows
+        ]
 
     def entries(self, before: int | None = None, limit: int = 20) -> list[Entry]:
         """The newest examples, newest first; those before a number if one is given."""
         query = (
-            f"SELECT number, time, text, labels, place, NOT {KEPT} FROM examples WHERE number < ? "
-            "ORDER BY number DESC LIMIT ?"
+            f"SELECT number, time, text, labels, wrong, complete, person, place, NOT {KEPT} FROM examples "
+            "WHERE number < ? ORDER BY number DESC LIMIT ?"
         )
         rows = self._rows(query, (2**62 if before is None else before, limit))
         return [
-            Entry(n, at, *_said(text, json.loads(own)), place, bool(undone)) for n, at, text, own, place, undone in rows
-        ]
+            Entry(
+                n, at, *_said(text, json.loads(own)), json.loads(wrong), bool(complete), person, place, bool(undone)
+            )
+            for n, at, text, own, wrong, complete, person, place, undone in rows
+        ]  # fmt: skip
 
     def lines(self, after: int, limit: int = 500) -> tuple[int, bytes]:
         """Some examples as JSON lines, a training file like any other, and the number of the last of them."""
-        rows = self.after(after, 2**62, limit)
-        examples = [(text, labels) for _, text, labels in rows if not isinstance(labels, dict)]
-        lines = [json.dumps({"text": text, "labels": labels}, ensure_ascii=False) + "\n" for text, labels in examples]
-        return rows[-1][0] if rows else 0, "".join(lines).encode()
+        lessons = self.after(after, 2**62, limit)
+        records = [_record(lesson) for lesson in lessons if not isinstance(lesson.labels, dict)]
+        lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
+        return lessons[-1].number if lessons else 0, "".join(lines).encode()
 
     def counts(self) -> tuple[int, int]:
         """How many examples there are, and how many of them were taken back."""
@@ -137,20 +158,28 @@ class Journal(Ledger):
     def _append_one(self, example: Example) -> Receipt:
         given = example.labels if isinstance(example.labels, dict) else list(example.labels)
         labels = json.dumps(given, ensure_ascii=False)
+        judged = (json.dumps(list(example.wrong), ensure_ascii=False), int(example.complete), example.person)
         if example.key is not None:
-            query = "SELECT number, text, labels FROM examples WHERE key = ?"
+            query = "SELECT number, text, labels, wrong, complete, person FROM examples WHERE key = ?"
             known = self._db.execute(query, (example.key,)).fetchone()
-            if known is not None and known[1:] != (example.text, labels):
+            if known is not None and known[1:] != (example.text, labels, *judged):
                 raise KeyUsed(f"the key {example.key!r} was used for another example, number {known[0]}")
             if known is not None:
                 return Receipt(known[0], new=False)
         number = self._end.examples + 1
-        row = (number, time.time(), example.key, example.text, labels, example.place)
-        link = chain.link(self._end.example_chain, row)
-        insert = f"INSERT INTO examples ({chain.COLUMNS['examples']}, chain) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        self._db.execute(insert, (*row, link))
+        row = (number, time.time(), example.key, example.text, labels, example.place, *judged)
+        link = chain.link("examples", self._end.example_chain, row)
+        self._insert("examples", (*row, link))
         self._end = self._end._replace(examples=number, example_chain=link)
         return Receipt(number, new=True)
+
+
+def _record(lesson: Lesson) -> dict[str, Any]:
+    """An example as a line of a training file has it; what says nothing is left out."""
+    record: dict[str, Any] = {"text": lesson.text, "labels": lesson.labels}
+    if lesson.wrong or not lesson.complete:
+        record |= {"wrong": lesson.wrong, "complete": lesson.complete}
+    return record | ({"person": lesson.person} if lesson.person else {})
 
 
 def _said(text: str, labels: list[Any] | dict[str, Any]) -> tuple[str, list[Any]]:

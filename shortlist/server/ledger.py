@@ -16,32 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shortlist.errors import ShortlistError
-from shortlist.server import chain
+from shortlist.server import chain, layout
 from shortlist.server.ending import End, EndRecord
 
 FILE = "journal.sqlite"
-VERSION = 2  # 1 had no chain
 PATIENCE = 30.0  # seconds to wait for another process's commit
 AFRESH = "To start afresh from a model or a snapshot, serve that file with another --state"
 DAMAGED = ("not a database", "malformed", "no such", "decode", "already exists", "duplicate", "file is encrypted")
-
-TABLES = """
-CREATE TABLE examples (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    time REAL NOT NULL,
-    key TEXT UNIQUE,
-    text TEXT NOT NULL,
-    labels TEXT NOT NULL,  -- a JSON list
-    place INTEGER,         -- where the best of its labels stood before it was learned; NULL if not among the first
-    chain BLOB             -- the checksum of this row and of all before it
-);
-CREATE TABLE undos (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    time REAL NOT NULL,
-    example INTEGER NOT NULL UNIQUE REFERENCES examples,
-    chain BLOB
-);
-"""
 
 
 class JournalError(ShortlistError):
@@ -119,13 +100,12 @@ class Ledger:
         """Fill an empty file with the sound rows of another; gives how many of each table."""
         kept: list[int] = []
         with self._commit():
-            for table, columns in chain.COLUMNS.items():
-                insert = f"INSERT INTO {table} ({columns}, chain) VALUES ({', '.join('?' * (columns.count(',') + 2))})"
+            for table in chain.COLUMNS:
                 number = 0
                 for row in damaged.sound_rows(table):
-                    if table == "undos" and row[-2] > kept[0]:
+                    if table == "undos" and row[2] > kept[0]:
                         break  # it takes back an example that is lost
-                    self._db.execute(insert, row)
+                    self._insert(table, row)
                     number = row[0]
                 kept.append(number)
             self._end = self._newest()
@@ -202,32 +182,31 @@ class Ledger:
 
     def _prepare(self) -> None:
         found = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if found not in (0, 1, VERSION):
-            raise JournalError(f"the journal {self.path} has version {found}; this shortlist reads 1 and {VERSION}")
+        if not 0 <= found <= layout.VERSION:
+            raise JournalError(
+                f"the journal {self.path} has version {found}; this shortlist reads versions up to {layout.VERSION}"
+            )
         self._unchained = found == 1 and self._read_only
+        if self._read_only and 0 < found < layout.VERSION:
+            layout.look_like_now(self._db, found)
         if not self._read_only:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA foreign_keys=ON")
-            if found != VERSION:
+            if found != layout.VERSION:
                 self._make_tables()
 
     def _make_tables(self) -> None:
-        """Make the tables, or chain the rows of a journal of version 1."""
+        """Make the tables, or bring those of an earlier version up to date."""
         with self._record.held():
             self._db.execute("BEGIN IMMEDIATE")
             found = self._db.execute("PRAGMA user_version").fetchone()[0]
             if found == 0 and self._record.line() not in (b"", End().line()):
                 raise JournalError(f"the journal {self.path} is empty, and was not; bring back a copy of it. {AFRESH}")
-            if found == 0:
-                for statement in TABLES.split(";\n")[:-1]:
-                    self._db.execute(statement)
-            elif found == 1:
-                for table in chain.COLUMNS:
-                    chain.add_chain(self._db, table)
-            self._db.execute(f"PRAGMA user_version={VERSION}")
+            if found != layout.VERSION:
+                layout.make(self._db, found)
             self._db.execute("COMMIT")
-            if found != VERSION:
+            if found < 2:  # later ones have a record, which knows of an end that is lost
                 self._record.write(self._newest())
 
     # Reading and writing.
@@ -268,6 +247,11 @@ class Ledger:
             self._must_be_there()
             if self._end.line() != line:
                 self._record.write(self._end)
+
+    def _insert(self, table: str, row: Sequence[Any]) -> None:
+        """Put in a row with its checksum behind it."""
+        places = ", ".join("?" * len(row))
+        self._db.execute(f"INSERT INTO {table} ({chain.COLUMNS[table]}, chain) VALUES ({places})", row)
 
     def _newest(self) -> End:
         (examples, example_chain), (undos, undo_chain) = (chain.tail(self._db, table) for table in chain.COLUMNS)

@@ -111,7 +111,7 @@ class Replica:
             self.version = Version(self.version.examples, max(now.undos, self.version.undos))
         while self.version.examples < now.examples:
             entries = self.journal.after(self.version.examples, now.examples)
-            for number, text, labels in entries:
+            for number, text, labels, *_ in entries:
                 if number > self.version.examples:  # nobody else went on meanwhile
                     try:
                         if isinstance(labels, dict):

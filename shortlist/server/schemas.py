@@ -250,6 +250,9 @@ class EntryAnswer(BaseModel):
     text: str = Field(description="The first 200 characters.")
     labels: list[Label]
     names: list[str] = Field([], description="What people call them, where the model has a vocabulary.")
+    wrong: list[Label] = Field(description="The labels that were crossed out.")
+    complete: bool = Field(description="Whether all other labels are wrong; false: they were not judged.")
+    person: str = Field(description="Who judged; empty where the server does not know people.")
     place: int | None
     undone: bool
 

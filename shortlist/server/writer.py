@@ -29,9 +29,9 @@ class Writer:
         receipts: list[Receipt] = await self._ask(examples)
         return receipts
 
-    async def undo(self, number: int) -> bool:
+    async def undo(self, number: int, person: str = "") -> bool:
         """Take an example back. Returns when that is on disk."""
-        changed: bool = await self._ask(lambda journal: journal.undo(number))
+        changed: bool = await self._ask(lambda journal: journal.undo(number, person))
         return changed
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """The journal keeps what it was given, once, and says so when it cannot."""
 
+import json
 import os
 import sqlite3
 
@@ -22,7 +23,7 @@ def journal(tmp_path):
 def test_examples_are_numbered_in_order(journal):
     first = journal.append([[Example("a", ["x"]), Example("b", ["y"])], [Example("c", ["x"])]])
     assert first == [[Receipt(1, True), Receipt(2, True)], [Receipt(3, True)]]
-    assert journal.after(0, 3) == [(1, "a", ["x"]), (2, "b", ["y"]), (3, "c", ["x"])]
+    assert [lesson[:3] for lesson in journal.after(0, 3)] == [(1, "a", ["x"]), (2, "b", ["y"]), (3, "c", ["x"])]
 
 
 def test_a_key_counts_once(journal):
@@ -40,12 +41,19 @@ def test_a_key_for_something_else_fails_its_request_alone_and_whole(journal):
         [Example("b", ["y"])], [Example("c", ["z"]), Example("other", ["x"], key="k")], [Example("d", ["y"])],
     ])  # fmt: skip
     assert isinstance(bad, KeyUsed)
-    assert [text for _, text, _ in journal.after(0, 99)] == ["a", "b", "d"]
+    assert [text for _, text, *_ in journal.after(0, 99)] == ["a", "b", "d"]
     assert (good, other) == ([Receipt(2, True)], [Receipt(3, True)])
 
 
-@pytest.mark.parametrize("other", [Example("b", ["x"], "k"), Example("a", ["y"], "k"), Example("a", ["x", "y"], "k")])
-def test_a_key_stands_for_a_text_and_its_labels(journal, other):
+OTHERS = [
+    Example("b", ["x"], "k"), Example("a", ["y"], "k"), Example("a", ["x", "y"], "k"),
+    Example("a", ["x"], "k", wrong=["y"]), Example("a", ["x"], "k", complete=False),
+    Example("a", ["x"], "k", person="ada"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_key_stands_for_a_text_what_was_judged_and_who_judged(journal, other):
     journal.append([[Example("a", ["x"], "k")]])
     (answer,) = journal.append([[other]])
     assert isinstance(answer, KeyUsed)
@@ -56,7 +64,7 @@ def test_undo_is_remembered_once(journal):
     journal.append([[Example(text, ["x"]) for text in "abc"]])
     assert journal.undo(2) is True
     assert journal.undo(2) is False
-    assert [number for number, _, _ in journal.after(0, 3)] == [1, 3]
+    assert [number for number, *_ in journal.after(0, 3)] == [1, 3]
     assert [entry.undone for entry in journal.entries()] == [False, True, False]
     for number in (0, 9):
         with pytest.raises(sl.InputError, match=f"no example {number}"):
@@ -71,6 +79,17 @@ def test_the_export_is_a_training_file(journal, tmp_path):
     path.write_bytes(journal.lines(0)[1])
     batches = list(sl.read(str(path)))
     assert [text for batch in batches for text in batch.texts] == ['quoted "text"\nof two lines, äö ß 😀', "b\0c"]
+
+
+def test_the_export_says_what_was_judged_and_by_whom(journal):
+    journal.append([[
+        Example("a", ["x"]), Example("b", ["x"], wrong=["é"], complete=False),
+        Example("c", [], wrong=["y"], person="ada"),
+    ]])  # fmt: skip
+    assert [json.loads(line) for line in journal.lines(0)[1].splitlines()] == [
+        {"text": "a", "labels": ["x"]}, {"text": "b", "labels": ["x"], "wrong": ["é"], "complete": False},
+        {"text": "c", "labels": [], "wrong": ["y"], "complete": True, "person": "ada"},
+    ]  # fmt: skip
 
 
 def test_another_process_sees_a_commit_at_once(journal, tmp_path):

@@ -37,9 +37,9 @@ def test_what_was_taken_back_since(journal):
 
 
 def test_what_comes_after(journal):
-    assert [number for number, _, _ in journal.after(1, 5)] == [3, 5]
-    assert [number for number, _, _ in journal.after(0, 3)] == [1, 3]
-    assert [number for number, _, _ in journal.after(0, 5, limit=1)] == [1]
+    assert [number for number, *_ in journal.after(1, 5)] == [3, 5]
+    assert [number for number, *_ in journal.after(0, 3)] == [1, 3]
+    assert [number for number, *_ in journal.after(0, 5, limit=1)] == [1]
 
 
 def test_entries_newest_first(journal):
@@ -60,7 +60,7 @@ def test_lines_and_places(journal):
 
 def test_the_first_example_can_be_taken_back(journal):
     assert journal.undo(1)
-    assert [number for number, _, _ in journal.after(0, 5)] == [3, 5]
+    assert [number for number, *_ in journal.after(0, 5)] == [3, 5]
     for number in (0, 6):
         with pytest.raises(InputError, match=f"there is no example {number}"):
             journal.undo(number)
