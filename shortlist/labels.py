@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import BEYOND, Label, LabelsLike, check_count, indicator_columns, label_lists, shown
 from shortlist.arrays.kernels import kernel
-from shortlist.arrays.rows import copy_rows, offsets_of
+from shortlist.arrays.partial import NOTHING_PARTIAL, Partial, chosen_runs, stacked_runs
 from shortlist.errors import InputError
 
 FEW = 20  # so many labels are compared with one another faster than sorted
@@ -25,6 +25,7 @@ class LabelSets(NamedTuple):
 
     indptr: NDArray[np.int64]
     ids: NDArray[np.int32]
+    partial: Partial = NOTHING_PARTIAL  # what was judged, where that is not all
 
     @property
     def n_rows(self) -> int:
@@ -47,16 +48,13 @@ class LabelSets(NamedTuple):
 
     def chosen(self, which: NDArray[np.int64]) -> LabelSets:
         """The label sets of those examples, in that order."""
-        indptr = offsets_of(self.indptr, which)
-        ids = np.empty(indptr[-1], dtype=np.int32)
-        copy_rows(self.indptr, self.ids, which, indptr, ids)
-        return LabelSets(indptr, ids)
+        return LabelSets(*chosen_runs(self.indptr, self.ids, which), self.partial.chosen(which))
 
     @classmethod
     def stack(cls, parts: list[LabelSets]) -> LabelSets:
         """The label sets of all parts, one part after the other."""
-        counts = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(part.indptr) for part in parts)])
-        return cls(np.cumsum(counts), np.concatenate([np.zeros(0, dtype=np.int32), *(part.ids for part in parts)]))
+        partial = Partial.stack([part.partial for part in parts], [part.n_rows for part in parts])
+        return cls(*stacked_runs([(part.indptr, part.ids) for part in parts]), partial)
 
 
 class NumberedLabels(Sequence[list[Label]]):
@@ -107,24 +105,26 @@ class NumberedLabels(Sequence[list[Label]]):
     def __getitem__(self, which: int | slice) -> list[Label] | NumberedLabels:
         if isinstance(which, slice):
             return self.take(range(len(self))[which])
-        indptr, ids = self.sets
+        indptr, ids, _ = self.sets
         row = range(len(self))[which]
         return [self.names[number] for number in ids[indptr[row] : indptr[row + 1]].tolist()]
 
     def take(self, which: Sequence[int]) -> NumberedLabels:
         """The label lists of those examples, in that order, with the names that occur there."""
-        indptr, ids = self.sets.chosen(np.asarray(which, dtype=np.int64))
-        used = _in_order(ids, len(self.names))
+        sets = self.sets.chosen(np.asarray(which, dtype=np.int64))
+        used = _in_order(_mentioned(sets), len(self.names))
         rank = np.zeros(len(self.names), dtype=np.int32)
         rank[used] = np.arange(len(used))
-        return NumberedLabels([self.names[number] for number in used], LabelSets(indptr, rank[ids]), self.columns)
+        sets = LabelSets(sets.indptr, rank[sets.ids], sets.partial._replace(ids=rank[sets.partial.ids]))
+        return NumberedLabels([self.names[number] for number in used], sets, self.columns)
 
     def numbered_as(self, numbers: NDArray[np.int32]) -> LabelSets:
         """The label sets, where name i has the number numbers[i]; each label once with an example."""
-        indptr, ids = self.sets
+        indptr, ids, partial = self.sets
+        partial = partial._replace(ids=numbers[partial.ids])
         if _repeats(indptr, ids):
-            return LabelSets.of(numbers[own].tolist() for own in np.split(ids, indptr[1:-1]))
-        return LabelSets(indptr, numbers[ids])
+            return LabelSets.of(numbers[own].tolist() for own in np.split(ids, indptr[1:-1]))._replace(partial=partial)
+        return LabelSets(indptr, numbers[ids], partial)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
@@ -152,16 +152,34 @@ class LabelIndex:
     def learn(self, Y: LabelsLike, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples; unseen labels get the next numbers."""
         labels = numbered(Y, n_rows)
-        numbers = self._numbers_of(labels.names)
-        unknown = labels.sets.ids[numbers[labels.sets.ids] < 0]
+        return labels.numbered_as(self._learn(labels.names, _mentioned(labels.sets)))
+
+    def learn_right(self, Y: LabelsLike, n_rows: int, shuffled: bool = False) -> LabelSets:
+        """``learn``, but a label that was only ever crossed out is not learned (``Partial.among_known``).
+
+        shuffled: the examples are learned in another order, when all their labels are known.
+        """
+        labels, before = numbered(Y, n_rows), len(self)
+        numbers, partial = self._learn(labels.names, labels.sets.ids), labels.sets.partial
+        if partial.complete.size == 0:
+            return labels.numbered_as(numbers)
+        for i in _in_order(partial.ids, numbers.size):
+            numbers[i] = self.number.get(labels.names[i], -1)
+        sets = labels.numbered_as(numbers)
+        return sets._replace(partial=sets.partial.among_known(sets.indptr, sets.ids, len(self) if shuffled else before))
+
+    def _learn(self, names: list[Label], ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Number those of the names that these ids mention; gives the numbers of all, −1 where one has none."""
+        numbers = self._numbers_of(names)
+        unknown = ids[numbers[ids] < 0]
         for i in _in_order(unknown, numbers.size) if unknown.size else ():
-            name = labels.names[i]
+            name = names[i]
             if name not in self.number:
                 self.number[name] = len(self.names)
                 self.names.append(name)
                 self.n_bytes += len(str(name))
             numbers[i] = self.number[name]
-        return labels.numbered_as(numbers)
+        return numbers
 
     def _numbers_of(self, names: list[Label]) -> NDArray[np.int32]:
         """The numbers of these names, −1 where one is not known. Batches that share names look up new ones only."""
@@ -204,6 +222,29 @@ def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
     return labels
 
 
+def judged(
+    Y: LabelsLike, n_rows: int, wrong: LabelsLike | None = None, complete: bool | Sequence[bool | None] | None = None
+) -> NumberedLabels:
+    """The labels of n_rows examples, and those that were crossed out.
+
+    complete: whether all other labels are wrong; where it is None, they are if nothing was crossed out.
+    """
+    labels = numbered(Y, n_rows)
+    if wrong is None and complete is None:
+        return labels
+    crossed = [[] for _ in range(n_rows)] if wrong is None else label_lists(wrong, n_rows)
+    said = [complete] * n_rows if complete is None or isinstance(complete, (bool, np.bool_)) else list(complete)
+    check_count(len(said), n_rows)
+    whole = [not own if one is None else bool(one) for one, own in zip(said, crossed, strict=True)]
+    for row, (right, own) in enumerate(zip(labels, crossed, strict=True)):
+        for label in own:
+            if label in right:
+                raise InputError(f"the label {shown(label)} of example {row} is both right and wrong; choose one")
+    number = {name: i for i, name in enumerate(dict.fromkeys(chain(labels.names, *crossed)))}
+    partial = Partial.of(np.array(whole, dtype=np.bool_), [[number[label] for label in own] for own in crossed])
+    return NumberedLabels(list(number), labels.sets._replace(partial=partial), labels.columns)
+
+
 def label_counts(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
     """How many labels each example has."""
     if isinstance(lists, NumberedLabels):
@@ -214,6 +255,11 @@ def label_counts(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
 def _offsets(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
     """Where each of these lists begins if they are laid end to end."""
     return np.fromiter(accumulate(map(len, lists), initial=0), dtype=np.int64, count=len(lists) + 1)
+
+
+def _mentioned(sets: LabelSets) -> NDArray[np.int32]:
+    """The labels of all examples, and those that were crossed out."""
+    return np.append(sets.ids, sets.partial.ids) if sets.partial.ids.size else sets.ids
 
 
 def _in_order(ids: NDArray[np.int32], n: int) -> list[int]:

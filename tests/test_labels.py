@@ -48,7 +48,7 @@ def test_batches_that_share_their_names_are_numbered_as_lists_are(batches):
     everything = NumberedLabels.of([own for lists, _ in batches for own in lists])
     shared, first = [], 0
     for lists, _ in batches:
-        indptr, ids = everything.sets
+        indptr, ids, _ = everything.sets
         rows = indptr[first : first + len(lists) + 1]
         shared.append(NumberedLabels(everything.names, LabelSets(rows - rows[0], ids[rows[0] : rows[-1]])))
         first += len(lists)

@@ -25,7 +25,7 @@ from shortlist.categories.portions import Watch, at_once, portions
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import writing
 from shortlist.errors import InputError
-from shortlist.labels import LabelIndex, LabelSets, numbered
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,6 +60,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
 
     updatable = True  # whether it can go on learning; if not, it has ``fit`` only
     takes_pieces = False  # whether it can learn the rows of a store, some at a time
+    takes_partial = False  # whether it can leave labels alone that were not judged
 
     # The learner's own steps.
 
@@ -132,7 +133,9 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         """Learn more rows as ``fit`` does, several times and shuffled, step by step, and forget nothing."""
         if not self.__sklearn_is_fitted__():
             self._start()
-        labels = self._take_up(rows, Y)
+        Y = numbered(Y, rows.n_rows)
+        self.check_judged(Y)
+        labels = self._take_up(rows, Y, shuffled=True)
         passes = self.passes_through(rows.n_rows, labels.ids.size)
         if isinstance(rows, Rows):
             rows = self._prepare(rows)
@@ -163,6 +166,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         """``partial_fit`` on rows that have been checked; ``watch`` sees them first (portions.py)."""
         self._check_updatable()
         Y = numbered(Y, rows.n_rows)
+        self.check_judged(Y)
         if not self.__sklearn_is_fitted__():
             self._start()
         for some, own in portions(self._prepare(rows), Y):
@@ -171,6 +175,14 @@ class CategoryLearner(FormerNames, AnsweringLearner):
                 self._learn(some, labels, piece, True)
             stop_here()
         return self
+
+    def check_judged(self, labels: NumberedLabels) -> None:
+        """Refuse judgements that leave labels open, where it cannot leave them alone."""
+        if labels.sets.partial.complete.size and not self.takes_partial:
+            raise InputError(
+                f"{type(self).__name__} learns only from complete judgements, as it cannot leave labels alone that "
+                "nobody judged; TunedIndex, TunedVectors, MMP and TopicPerceptron can"
+            )
 
     def _check_updatable(self) -> None:
         if not self.updatable:
@@ -187,10 +199,10 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         self.n_features_in_ = 0
         note_names(self, None)
 
-    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike) -> LabelSets:
+    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         numbers = numbered(Y, rows.n_rows)
         self._take_up_columns(numbers.columns)
-        labels = self._labels.learn(numbers, rows.n_rows)
+        labels = self._labels.learn_right(numbers, rows.n_rows, shuffled)
         self._label_counts = grown(self._label_counts, len(self._labels))
         count_up(labels.ids, self._label_counts)
         self.n_examples_ += rows.n_rows

@@ -65,7 +65,7 @@ OF_TEXTS = ("json-lines", "json", "parquet")  # tables that hold no numbers to l
 NOT_OF_A_FORMAT = {
     "source": "the argument that names the data", "addresses": "the argument that names the data",
     "format": "--format", "text": "--text-column", "labels": "--label-column", "label_separator": "--label-separator",
-    "one_hot": "--one-hot-column", "features": "--feature-column",
+    "one_hot": "--one-hot-column", "wrong": "--wrong-column", "features": "--feature-column",
     "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size",
 }  # fmt: skip
 
@@ -85,6 +85,9 @@ class Reading:
     ] = None
     one_hot_column: Annotated[
         list[str] | None, typer.Option(help="A column that stands for a label, and says yes or no; the same way.")
+    ] = None
+    wrong_column: Annotated[
+        str | None, typer.Option(help="The column that holds labels that were crossed out.", show_default="wrong")
     ] = None
     feature_column: Annotated[
         list[str] | None, typer.Option(help="A column of categories or numbers that belongs to the text; the same way.")
@@ -109,8 +112,8 @@ class Reading:
         """Which columns hold what, as ``read`` is told."""
         given = {
             "text": _one_or_all(self.text_column), "labels": _one_or_all(self.label_column),
-            "one_hot": _one_or_all(self.one_hot_column), "features": _one_or_all(self.feature_column),
-            "id": self.id_column, "label_separator": self.label_separator,
+            "one_hot": _one_or_all(self.one_hot_column), "wrong": self.wrong_column,
+            "features": _one_or_all(self.feature_column), "id": self.id_column, "label_separator": self.label_separator,
         }  # fmt: skip
         return {name: value for name, value in given.items() if value is not None}
 

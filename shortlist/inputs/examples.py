@@ -23,6 +23,8 @@ class Examples:
     texts: Sequence[Any] | None = None  # of str, or Fielded: documents of several fields
     rows: Rows | None = None
     labels: Sequence[list[str]] | None = None
+    wrong: Sequence[list[str]] | None = None  # labels that were crossed out
+    complete: list[bool | None] | None = None  # whether all others are wrong; None: if nothing was crossed out
     ratings: NDArray[np.float64] | None = None
     relevance: NDArray[np.float64] | None = None
     scores: NDArray[np.float64] | None = None

@@ -38,6 +38,8 @@ def with_labels(
         if not (any_labels or stream.skip_bad):
             raise _without_labels(source, stream, option)
         has_label = label_counts([[]] * len(batch) if batch.labels is None else batch.labels) > 0
+        if batch.wrong is not None:  # what is wrong teaches, too
+            has_label |= label_counts(batch.wrong) > 0
         for n in np.flatnonzero(~has_label).tolist():
             sentence = f"{source}: example {seen + n + 1} has no label"
             if not stream.skip_bad:

@@ -18,7 +18,7 @@ from shortlist.concurrency.locks import snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
-from shortlist.labels import NumberedLabels, numbered
+from shortlist.labels import NumberedLabels, judged, numbered
 from shortlist.models.bounded_model import BoundedModel
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
@@ -115,15 +115,28 @@ class Categorizer(BoundedModel):
 
     # Learning.
 
-    def learn(self, text: Document, labels: Label | Collection[Label]) -> Self:
+    def learn(
+        self, text: Document, labels: Label | Collection[Label],
+        wrong: Collection[Label] = (), complete: bool | None = None,
+    ) -> Self:  # fmt: skip
         """Learn one text with its label or list of labels. New words and labels just arrive.
 
         A text may have several fields, ``{"title": …, "body": …, "author": ["Smith"], "price": 12.5}`` (fields.py).
+        If some labels are ``wrong``, these are corrected down, and those that nobody judged are left alone; unless
+        ``complete`` says that all labels that are not right are wrong, as they are where none is given as wrong.
         """
-        return self.learn_many([text], [labels])
+        return self.learn_many([text], [labels], [wrong] if len(wrong) else None, complete)
 
-    def learn_many(self, texts: Sequence[Document], Y: LabelsLike) -> Self:
-        """Learn texts in the order given, going on from what is known."""
+    def learn_many(
+        self, texts: Sequence[Document], Y: LabelsLike,
+        wrong: LabelsLike | None = None, complete: bool | Sequence[bool | None] | None = None,
+    ) -> Self:  # fmt: skip
+        """Learn texts in the order given, going on from what is known.
+
+        ``wrong`` and ``complete`` are what ``learn`` has, for each text; ``complete`` may be one for all.
+        """
+        if wrong is not None or complete is not None:
+            Y = judged(Y, len(as_documents(texts)), wrong, complete)
         return self.partial_fit(texts, Y)
 
     @writing
@@ -202,9 +215,11 @@ class Categorizer(BoundedModel):
         self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes)
 
     @writing
-    def check_labels(self, Y: LabelsLike) -> None:
-        """Refuse label lists that are bad, or for which ``max_memory`` leaves no room, as learning them would."""
-        labels = numbered(Y, n_examples(Y))
+    def check_labels(
+        self, Y: LabelsLike, wrong: LabelsLike | None = None, complete: Sequence[bool | None] | None = None
+    ) -> None:
+        """Refuse judgements that are bad, or for which ``max_memory`` leaves no room, as learning them would."""
+        labels = judged(Y, n_examples(Y), wrong, complete)
         self._check_policy(labels)
         if self.__sklearn_is_fitted__() and (bound := self._bound(self.text_, self.learner_)) is not None:
             self._have_parts(self.text_, self.learner_, bound)
@@ -249,14 +264,6 @@ class Categorizer(BoundedModel):
         if taught[0]:
             self.learn_many(*taught)
         return self
-
-    def _lessons(self, counts: dict[Label, int]) -> tuple[list[str], list[list[Label]]]:
-        """The names by which the vocabulary teaches labels of few examples, and these labels."""
-        if self.vocabulary_ is None:
-            return [], []
-        known = {str(label): label for label in counts}
-        pairs = list(self.vocabulary_.lessons({str(label): n for label, n in counts.items()}))
-        return [text for text, _ in pairs], [[known.get(label, label)] for _, label in pairs]
 
     def learn_batches(self, batches: Iterable[Batch]) -> Self:
         """``learn_many`` of one batch after the other; while one is learned, the next are tokenised and made.

@@ -48,6 +48,7 @@ class FirstPass:
             yield order
             return
         for first, last, ranked in stretches(order.size, learner.block_for(order.size)):
+            ranked = complete(labels, order, ranked)
             if ranked.size:
                 self._found.append(honest(learner, rows, order[ranked]))
                 self._truth.append(labels.chosen(order[ranked]))
@@ -121,7 +122,8 @@ def learn_rows(learner: CategoryLearner, rows: Rows, labels: NumberedLabels, not
         return
     asked = learner.__sklearn_is_fitted__() and learner.n_examples_ > 0 and rows.n_rows >= MANY
     which = np.arange(STRIDE - 1, rows.n_rows, STRIDE) if asked else np.zeros(0, dtype=np.int64)
-    ranking = honest(learner, rows, which) if asked else None
+    which = complete(labels.sets, np.arange(rows.n_rows), which)
+    ranking = honest(learner, rows, which) if which.size else None
     learner._learn_rows(rows, labels)
     if ranking is not None:
         truth = learner.label_numbers(labels.take(which.tolist()))
@@ -140,13 +142,19 @@ class Stream:
         before = learner.n_examples_ - order.size
         for first, last in pieces(before, order.size):
             begin = first + (-1 - before - first) % STRIDE
-            if before + first == 0 or begin >= last:
+            ranked = complete(labels, order, np.arange(begin, last, STRIDE))
+            if before + first == 0 or ranked.size == 0:
                 yield order[first:last]
                 continue
-            ranked = np.arange(begin, last, STRIDE)
             ranking = honest(learner, rows, order[ranked])
             yield order[first:last]
             self._notes.add(ranking, labels.chosen(order[ranked]), groups_of(learner.label_counts_))
+
+
+def complete(labels: LabelSets, order: Longs, which: Longs) -> Longs:
+    """Those of order[which] of which all labels were judged: what nobody judged says nothing about how sure one is."""
+    whole = labels.partial.complete
+    return which[whole[order[which]]] if whole.size else which
 
 
 def pieces(before: int, n: int) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
-from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
+from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
 from shortlist.text.taken import Taken
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.fields import Document
@@ -22,7 +22,9 @@ Batch: TypeAlias = Examples | tuple[Sequence[Document], LabelsLike]  # texts and
 
 def texts_and_labels(batch: Batch) -> tuple[Sequence[Document], LabelsLike]:
     """The texts of a batch and their labels."""
-    return (texts_of(batch), batch.labels or []) if isinstance(batch, Examples) else batch
+    if not isinstance(batch, Examples):
+        return batch
+    return texts_of(batch), judged(batch.labels or [], len(batch), batch.wrong, batch.complete)
 
 
 def texts_of(examples: Examples) -> Sequence[Document]:

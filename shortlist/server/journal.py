@@ -141,7 +141,7 @@ class Journal(Ledger):
 
     def places(self) -> list[int | None]:
         """Where the best right label of each of the last examples stood before it was learned, newest first."""
-        query = f"SELECT place FROM examples WHERE {KEPT} AND labels LIKE '[%' ORDER BY number DESC LIMIT ?"
+        query = f"SELECT place FROM examples WHERE {KEPT} AND labels LIKE '[_%]' ORDER BY number DESC LIMIT ?"
         return [place for (place,) in self._rows(query, (WINDOW,))]
 
     def _append(self, request: Sequence[Example]) -> list[Receipt] | KeyUsed:

@@ -33,13 +33,16 @@ class LearningRoutes:
         """Learn examples, all or none. The answer comes when they are on disk and in the model."""
         context, replica, writer = self._context, self._context.replica, self._context.writer()
         context.limits.check_texts([one.text for one in question.examples])
-        context.limits.check_labels([one.labels for one in question.examples])
+        context.limits.check_labels([one.labels + one.wrong for one in question.examples])
         examples = []
         for one in question.examples:
             names = [replica.label(name) for name in dict.fromkeys(one.labels)]
-            examples.append(Example(one.text, names, one.key, replica.place(one.text, names)))
+            wrong = [replica.label(name) for name in dict.fromkeys(one.wrong)]
+            complete = not wrong if one.complete is None else one.complete
+            examples.append(Example(one.text, names, one.key, replica.place(one.text, names), wrong, complete))
             await asyncio.sleep(0)
-        context.model.check_labels([one.labels for one in examples])
+        judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
+        context.model.check_labels(*map(list, judged))
         receipts = await writer.append(examples)
         await replica.catch_up()
         context.metrics.learned.inc(sum(receipt.new for receipt in receipts))

@@ -111,13 +111,13 @@ class Replica:
             self.version = Version(self.version.examples, max(now.undos, self.version.undos))
         while self.version.examples < now.examples:
             entries = self.journal.after(self.version.examples, now.examples)
-            for number, text, labels, *_ in entries:
+            for number, text, labels, wrong, complete, _ in entries:
                 if number > self.version.examples:  # nobody else went on meanwhile
                     try:
                         if isinstance(labels, dict):
                             self.model.change_labels(Change.of(labels))
                         else:
-                            self.model.learn(text, labels)
+                            self.model.learn(text, labels, wrong, complete)
                     except InputError as problem:  # of which nothing was learned, here and wherever else it is read
                         log("passed over an example", "warning", number=number, problem=str(problem))
                     self.version = self.version._replace(examples=number)

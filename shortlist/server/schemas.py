@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 
 def _encodable(text: str) -> str:
@@ -37,6 +37,9 @@ LabelName = Annotated[
 Label = str | int | float
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
 Span = Annotated[list[int], Field(min_length=2, max_length=2)]
+
+
+JUDGED = ("labels", "wrong")  # of which an example has at least one
 
 
 class Question(BaseModel):
@@ -100,12 +103,28 @@ class ExplainAnswer(BaseModel):
 
 
 class ExampleQuestion(Question):
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"properties": {name: {"minItems": 1}}, "required": [name]} for name in JUDGED]}
+    )
+
     text: Text
-    labels: list[LabelName] = Field(min_length=1, description="All labels that fit the text.")
+    labels: list[LabelName] = Field([], description="The labels that fit the text: all of them, if it is complete.")
+    wrong: list[LabelName] = Field([], description="Labels that were crossed out; none of those that fit.")
+    complete: bool | None = Field(
+        None,
+        description="Whether all other labels are wrong, too. If not, they were not judged, and are left alone. "
+        "If this is not given, they are wrong if nothing was crossed out.",
+    )
     key: str | None = Field(
         None, min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$",
         description="A name of your choice. An example whose key is known is not learned again, so a retry is safe.",
     )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _says_something(self) -> ExampleQuestion:
+        if not (self.labels or self.wrong):
+            raise ValueError("needs a label that is right, or one that is wrong")
+        return self
 
 
 class LearnQuestion(Question):

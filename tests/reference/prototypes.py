@@ -18,13 +18,17 @@ class SlowPrototypes:
         for c in y:
             self.w.setdefault(c, self.imagined.copy())
 
-    def errors(self, x, y, margin):
-        """E, the pairs (r, s) of a relevant and another label in the wrong order."""
-        return [(r, s) for r in y for s in self.w if s not in y and self.w[r] @ x - self.w[s] @ x <= margin]
+    def others(self, y, crossed):
+        """The labels known that are not relevant; of an example that was judged in part, those crossed out."""
+        return [s for s in self.w if s not in y and (crossed is None or s in crossed)]
 
-    def note_losses(self, x, y):
-        others = len(self.w) - len(y)
-        errors = len(self.errors(x, y, 0.0))
+    def errors(self, x, y, margin, crossed=None):
+        """E, the pairs (r, s) of a relevant and another label in the wrong order."""
+        return [(r, s) for r in y for s in self.others(y, crossed) if self.w[r] @ x - self.w[s] @ x <= margin]
+
+    def note_losses(self, x, y, crossed=None):
+        others = len(self.others(y, crossed))
+        errors = len(self.errors(x, y, 0.0, crossed))
         self.losses.append([float(errors > 0), errors, errors / (len(y) * others) if y and others else 0.0])
 
     def note_hypothesis(self, changed):
@@ -54,10 +58,12 @@ class SlowMMP(SlowPrototypes):
         super().__init__(n_features, labels, margin)
         self.loss, self.C = loss, C
 
-    def learn(self, x, y):
+    def learn(self, x, y, crossed=None):
+        """crossed: the labels that were crossed out of an example that was judged in part."""
         self.meet(y)
-        self.note_losses(x, y)
-        E = self.errors(x, y, self.margin)
+        self.note_losses(x, y, crossed)
+        self.crossed = crossed
+        E = self.errors(x, y, self.margin, crossed)
         if E and self.C is None:
             self.move(x, y, E)
         elif E:
@@ -65,10 +71,10 @@ class SlowMMP(SlowPrototypes):
         self.note_hypothesis(changed=bool(E))
 
     def move(self, x, y, E):
-        c = {1: len(E), 2: 1, 3: len(y) * (len(self.w) - len(y)), "AP": len(E)}[self.loss]
+        c = {1: len(E), 2: 1, 3: len(y) * len(self.others(y, self.crossed)), "AP": len(E)}[self.loss]
         if self.loss == "AP":
             c = c / self.precision_lost(y, E)
-        imagined = sum(self.w[r] @ x - self.imagined @ x <= self.margin for r in y)
+        imagined = 0 if self.crossed is not None else sum(self.w[r] @ x - self.imagined @ x <= self.margin for r in y)
         for r in y:
             n_r = sum(pair[0] == r for pair in E)
             self.w[r] = self.w[r] + n_r / c * x
@@ -86,7 +92,7 @@ class SlowMMP(SlowPrototypes):
     def move_worst_pair(self, x, y):
         score = {c: w @ x for c, w in self.w.items()}
         r = min(sorted(y), key=lambda c: score[c])
-        s = max(sorted(c for c in self.w if c not in y), key=lambda c: score[c])
+        s = max(sorted(self.others(y, self.crossed)), key=lambda c: score[c])
         if x @ x > 0:
             tau = min(self.C, (self.margin - score[r] + score[s]) / (2 * x @ x))
             self.w[r] = self.w[r] + tau * x
@@ -94,11 +100,11 @@ class SlowMMP(SlowPrototypes):
 
 
 class SlowTopicPerceptron(SlowPrototypes):
-    def learn(self, x, y):
+    def learn(self, x, y, crossed=None):
         self.meet(y)
-        self.note_losses(x, y)
+        self.note_losses(x, y, crossed)
         changed = False
-        for c in [*self.w, None]:
+        for c in [*self.w, None] if crossed is None else [*y, *self.others(y, crossed)]:
             w = self.imagined if c is None else self.w[c]
             label = 1 if c in y else -1
             if label * (w @ x) <= 0:

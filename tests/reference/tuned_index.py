@@ -1,6 +1,7 @@
 """Count, then tune, from the formulas: Feature-Focus's twin with dicts of corrections and biases.
 
-A block of examples is learned at a time; a block of one is the published order, one example after the other.
+A block of examples is learned at a time; a block of one is the published order, one example after the other. An example
+is its features and its labels and, if it was judged in part, those that were crossed out.
 """
 
 from copy import copy
@@ -23,9 +24,12 @@ class Stats:
     pace: float = 1.0
     agreement: float = 0.0
 
-    def see(self, classes):
+    def see(self, classes, wrong=None):
+        n = len(classes)
+        if wrong is not None:
+            n = max(n, self.n_labels / self.n_first if self.n_first else 1)
         self.n_first += 1
-        self.n_labels += len(classes)
+        self.n_labels += n
 
     def many(self):
         return 0 < 4 * self.n_first <= self.n_labels
@@ -49,6 +53,7 @@ class Said:
 
     x: list
     classes: list
+    wrong: list | None
     retrieved: list
     error: dict
     eta: float
@@ -78,15 +83,16 @@ class SlowTunedIndex(SlowFeatureFocus):
                 scores[c] = scores.get(c, 0.0) + vote
         return {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
 
-    def learn(self, x, classes, first_pass=True, to_come=0, further=1):
-        self.learn_block([(x, classes)], first_pass, to_come, further)
+    def learn(self, x, classes, first_pass=True, to_come=0, further=1, wrong=None):
+        self.learn_block([(x, classes, wrong)], first_pass, to_come, further)
 
     def learn_block(self, block, first_pass=True, to_come=0, further=1):
         """In a further pass: how many examples there are to come, this block included, of all of further passes."""
         width = self.width()
-        said = [self.say(x, classes, first_pass, to_come - t, further) for t, (x, classes) in enumerate(block)]
+        said = [self.say(*example, first_pass=first_pass, to_come=to_come - t, further=further)
+                for t, example in enumerate(block)]  # fmt: skip
         for one in said if first_pass else ():
-            self.stats.see(one.classes)
+            self.stats.see(one.classes, one.wrong)
             if one.missed is not None:
                 self.stats.note_missed(one.missed)
             self.stats.note_surprise(one.z)
@@ -102,11 +108,13 @@ class SlowTunedIndex(SlowFeatureFocus):
             own = [(one, dict(one.x)[f]) for one in said if f in dict(one.x)]
             self.count_and_correct(f, own, width) if first_pass else self.correct(f, own, width)
 
-    def say(self, x, classes, first_pass, to_come, further):
+    def say(self, x, classes, crossed=None, *, first_pass, to_come, further):
         stats = copy(self.stats)
         if first_pass:
-            stats.see(classes)
+            stats.see(classes, crossed)
         scores = self.retrieve(x)
+        if crossed is not None:  # of what nobody judged nothing is said
+            scores = {c: score for c, score in scores.items() if c in classes or c in crossed}
         wrong = {c: score for c, score in scores.items() if c not in classes}
         contest, missed, rival, keep = False, None, None, 0
         if classes and stats.n_labels <= 1.05 * stats.n_first:
@@ -139,7 +147,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         for f, v in x:
             for c, _ in self.edges.get(f, [])[: self.width()]:
                 a += v * error.get(c, 0.0) * self.u.get((f, c), 0.0)
-        return Said(x, classes, list(scores), error, eta, keep, rival, missed, z, a)
+        return Said(x, classes, crossed, list(scores), error, eta, keep, rival, missed, z, a)
 
     def correct(self, f, own, width):
         for one, v in own:

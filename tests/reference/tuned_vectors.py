@@ -21,13 +21,17 @@ class SlowTunedVectors:
                     total[c] += v * self.u[f][c]
         return total
 
-    def learn(self, x, own, first_pass=True, to_come=0.0, further=1.0):
+    def learn(self, x, own, first_pass=True, to_come=0.0, further=1.0, crossed=None):
+        """crossed: the labels that were crossed out of an example that was judged in part."""
         if first_pass:
+            mean = self.n_labels / self.n_first if self.n_first else 1
             self.n_first += 1
-            self.n_labels += len(own)
+            self.n_labels += len(own) if crossed is None else max(len(own), mean)
         votes = self.scores(x)
         scores = [vote + bias for vote, bias in zip(votes, self.bias, strict=True)]
         wrong = [c for c in range(len(scores)) if c not in own and self.bias[c] != 0.0]  # one never met is no rival
+        if crossed is not None:
+            wrong = [c for c in wrong if c in crossed]
         contest = False
         if own and self.n_labels <= 1.05 * self.n_first:
             stands = {c: scores[c] if votes[c] != 0.0 else 0.0 for c in own}  # of one without a vote nothing is known

@@ -25,14 +25,14 @@ from shortlist.categories.index.lists import Index
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.categories.index.tuning import (
     AGREEMENT,
-    EXAMPLES,
     FURTHER,
     KAPPA,
-    LABELS,
     PACE,
     find_errors,
+    note_labels,
     note_missed,
     note_surprise,
+    only_judged,
     set_pace,
     width,
 )
@@ -193,9 +193,9 @@ def score_chunk(
         for k in range(stats.size):
             stats[k] = task.stats[k]
         if first_pass:
-            stats[EXAMPLES] += 1.0
-            stats[LABELS] += labels.indptr[i + 1] - labels.indptr[i]
+            note_labels(stats, labels, i)
         n = add_votes(rows, i, index, rules.max_edges, rules.rare, scratch.scores, scratch.touched)
+        n = only_judged(labels, i, scratch, n)
         rival, keep, eta, block.missed[b], block.surprise[b] = find_errors(
             labels, i, first_pass, task.bias, stats, scratch, n, rules.max_edges, rules.step
         )
@@ -256,8 +256,7 @@ def settle(task: Task, first: int, last: int, block: Block) -> None:
     stats = task.stats
     for b in range(last - first):
         if task.first_pass:
-            stats[EXAMPLES] += 1.0
-            stats[LABELS] += block.label[b + 1] - block.label[b]
+            note_labels(stats, task.labels, task.order[first + b])
             if block.missed[b] >= 0.0:
                 note_missed(stats, block.missed[b])
             note_surprise(stats, block.surprise[b])

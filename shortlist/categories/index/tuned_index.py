@@ -92,6 +92,8 @@ class TunedIndex(IndexLearner):
     ['a', 'b']
     """
 
+    takes_partial = True
+
     def __init__(
         self,
         min_weight: float = 0.01,

@@ -67,6 +67,7 @@ class TunedVectors(MergingLearner):
     """
 
     takes_pieces = True
+    takes_partial = True
 
     def __init__(
         self,
@@ -99,10 +100,10 @@ class TunedVectors(MergingLearner):
     def _prepare(self, rows: Rows) -> Rows:
         return rows.of_unit_length() if self.values == "l2" else rows
 
-    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike) -> LabelSets:
+    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)
         self._check_size(max(rows.n_features, self._weights.shape[0]), len(self._labels) + len(labels.names))
-        return super()._take_up(rows, labels)
+        return super()._take_up(rows, labels, shuffled)
 
     def _check_size(self, n_features: int, n_labels: int) -> None:
         """Refuse what only words have, before there is room for it."""

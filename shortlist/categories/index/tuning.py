@@ -35,6 +35,9 @@ from g/2 of that, or from all of it where g > 2, to nothing.
 Each label is corrected for itself, never against another one. So a label that is true but that nobody has written down,
 of which real label sets are full, costs a small step on its own score and nothing else. Where examples have one label
 each there are no such labels, and they contend (contest.py): there only e_c and η are others.
+
+Where an example was judged in part, the labels that nobody judged are as if they were not retrieved: they have no
+error, contend with no one, and neither their weights nor their corrections change.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ from __future__ import annotations
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.contest import FASTER, HALF, NOTHING, RECENT, contend, rivals
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
@@ -79,9 +83,9 @@ def learn(
             why, slots = room_for(rows, labels, i, index, cap)
             if why != DONE:
                 return t, why, slots
-            stats[EXAMPLES] += 1.0
-            stats[LABELS] += labels.indptr[i + 1] - labels.indptr[i]
+            note_labels(stats, labels, i)
         n = retrieve(rows, i, index, voting, rare, scratch.scores, scratch.touched)
+        n = only_judged(labels, i, scratch, n)
         rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step)
         if first_pass:
             least = least_share(min_weight, stats)
@@ -98,6 +102,37 @@ def learn(
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
             scratch.change[labels.ids[b]] = 0.0
     return order.size, DONE, 0
+
+
+@kernel
+def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
+    """Leave of the n retrieved labels only those that were judged, in their order; gives how many these are."""
+    if is_complete(labels.partial, i):
+        return n
+    scratch.clock[0] += 1
+    for b in range(labels.indptr[i], labels.indptr[i + 1]):
+        scratch.mark[labels.ids[b]] = scratch.clock[0]
+    for b in range(labels.partial.indptr[i], labels.partial.indptr[i + 1]):
+        scratch.mark[labels.partial.ids[b]] = scratch.clock[0]
+    kept = 0
+    for a in range(n):
+        c = scratch.touched[a]
+        if scratch.mark[c] == scratch.clock[0]:
+            scratch.touched[kept] = c
+            kept += 1
+        else:
+            scratch.scores[c] = 0.0
+    return kept
+
+
+@kernel
+def note_labels(stats: Floats, labels: LabelSets, i: int) -> None:
+    """Count example i and its labels. One that was judged in part has at least as many as examples have on average."""
+    n = float(labels.indptr[i + 1] - labels.indptr[i])
+    if not is_complete(labels.partial, i):
+        n = max(n, stats[LABELS] / stats[EXAMPLES] if stats[EXAMPLES] > 0.0 else 1.0)
+    stats[EXAMPLES] += 1.0
+    stats[LABELS] += n
 
 
 @kernel

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import keep_best
-from shortlist.categories.index.tuning import EXAMPLES, FURTHER, KAPPA, LABELS, find_errors
+from shortlist.categories.index.tuning import FURTHER, KAPPA, find_errors, note_labels, only_judged
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 
@@ -51,11 +51,10 @@ def learn(
     n_labels = bias.size
     for i in order:
         if first_pass:
-            stats[EXAMPLES] += 1.0
-            stats[LABELS] += labels.indptr[i + 1] - labels.indptr[i]
+            note_labels(stats, labels, i)
         scratch.scores[:] = 0.0
         add_votes(rows, i, weights, scratch.scores, 0, n_labels)
-        n = list_met(bias, scratch.touched)
+        n = only_judged(labels, i, scratch, list_met(bias, scratch.touched))
         _, _, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, 1, step)
         if not first_pass:
             eta *= FURTHER * to_come[0] / to_come[1]

@@ -7,7 +7,8 @@ Y the error set is E = {(r, s) : r ∈ y, s ∉ y, w_r·x ≤ w_s·x}. If it is 
     c   = |E| (loss1), 1 (loss2), |y|·|Y−y| (loss3) or |E|/(1 − AP) ("AP"),
     w_r += (n_r/c)·x for r ∈ y,   w_s −= (n_s/c)·x for s ∉ y.
 
-Documents whose y is empty or all of Y teach nothing. All n come from one sort of the relevant scores: O(k·log|y|).
+Documents whose y is empty or all of Y teach nothing; of one that was judged in part, Y is what was judged. All n come
+from one sort of the relevant scores: O(k·log|y|).
 Theorem 1, tested on generated streams: if prototypes of unit norm rank the whole stream perfectly with margin γ, and
 ‖x‖ ≤ R, then Σ loss1 ≤ 2R²/γ², Σ loss2 ≤ k·R²/γ² and Σ loss3 ≤ k/(k−1)·R²/γ² of the learner of that loss.
 
@@ -37,6 +38,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, kernel
+from shortlist.arrays.partial import is_complete
 from shortlist.arrays.validation import as_choice, as_real
 from shortlist.categories.pauses import DONE, IS_FULL, RETIRES, WANTS_SLOTS
 from shortlist.categories.prototypes import steps
@@ -196,11 +198,11 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
             return t, IS_FULL, 0
         i = stream.order[t]
         m = steps.mark_relevant(stream, i, scratch)
-        others = stream.counts[KNOWN] - m
-        if m > 0 and others > 0:
+        if m > 0 and stream.counts[KNOWN] > m:
             n, shared = score(stream.read, i, prototypes, scratch, m)
-            steps.note_losses(stream, t, scratch, m, n, shared)
-            crowd = stream.counts[KNOWN] - n
+            n, crowd = steps.against(stream, i, scratch, m, n, shared)
+            others = n - m + crowd
+            steps.note_losses(stream, t, scratch, m, n, crowd, shared)
             lows = steps.lowest_allowed(scratch, m, rule.margin)
             pairs = steps.wrong_pairs(lows, scratch, m, n, crowd, shared)
             if pairs > 0:
@@ -213,6 +215,8 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
                     if rule.loss == AVERAGE_PRECISION:
                         share *= precision_lost(lows, scratch, m, n, crowd, shared, rule.margin)
                     shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule.margin, share)
+                    if not is_complete(stream.labels.partial, i):
+                        shared_step = 0.0  # labels that nobody judged, those still to come among them, stay as they are
                 else:
                     n = passive_aggressive_steps(stream, scratch, m, n, crowd, shared, rule, stream.square[i])
                 n_changed = steps.only_changed(scratch, n, shared_step)

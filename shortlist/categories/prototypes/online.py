@@ -47,6 +47,7 @@ FINE = 1.01  # from one point of the loss curve to the next
 class OnlinePrototypes(ShardedLearner, PrototypeLearner):
     """Base class: learns prototypes from a stream. A learner adds its kernel, in ``_run``."""
 
+    takes_partial = True
     hypothesis: str
     voters: int
     _average: Made[Prototypes]
@@ -106,7 +107,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
         rows = rows._replace(n_features=width)
         for turn in dual.turns(supports, self._kernel_function(), rows, order, int(self._counts[SEEN]), self.budget):
             self._prototypes = self._prototypes.for_features(len(supports))
-            own = LabelSets.of(labels.ids[labels.indptr[i] : labels.indptr[i + 1]].tolist() for i in turn.members)
+            own = labels.chosen(turn.members)
             self._learn_stream(turn.read, turn.write, turn.square, own, np.arange(turn.members.size), known)
             everyone = [one.for_features(len(supports)) for one in (self._prototypes, *self._voters)]
             used = np.any([one.used_features(len(supports)) for one in everyone], axis=0)

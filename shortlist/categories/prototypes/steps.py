@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import keep_best
 from shortlist.categories.prototypes.weights import END, LISTED, Prototypes
@@ -65,6 +66,25 @@ def mark_relevant(stream: Stream, i: int, scratch: Scratch) -> int:
 
 
 @kernel
+def against(stream: Stream, i: int, scratch: Scratch, m: int, n: int, shared: float) -> tuple[int, int]:
+    """Whom the m relevant labels of example i, once scored, stand against: touched[m:n'], and so many of the crowd.
+
+    Gives n' and that number. Of an example that was judged in part, these are the labels that were crossed out.
+    """
+    if is_complete(stream.labels.partial, i):
+        return n, stream.counts[KNOWN] - n
+    partial, last = stream.labels.partial, m
+    for b in range(partial.indptr[i], partial.indptr[i + 1]):
+        c = partial.ids[b]
+        if stream.known[c] == 1:
+            if scratch.mark[c] != scratch.clock[0]:
+                scratch.scores[c] = shared
+            scratch.touched[last] = c
+            last += 1
+    return last, 0
+
+
+@kernel
 def lowest_allowed(scratch: Scratch, m: int, margin: float) -> Floats:
     """s_r − margin of the m relevant labels, ascending: where another label errs against r."""
     highest_first, ids = np.empty(m), np.empty(m, dtype=np.int32)
@@ -98,11 +118,11 @@ def wrong_pairs(lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shar
 
 
 @kernel
-def note_losses(stream: Stream, t: int, scratch: Scratch, m: int, n: int, shared: float) -> None:
+def note_losses(stream: Stream, t: int, scratch: Scratch, m: int, n: int, crowd: int, shared: float) -> None:
     """loss1 = [E not empty], loss2 = |E| and loss3 = |E| / (|y|·|Y−y|) of example t; 0 if y is empty or all of Y."""
-    others = stream.counts[KNOWN] - m
+    others = n - m + crowd
     if m > 0 and others > 0:
-        pairs = wrong_pairs(lowest_allowed(scratch, m, 0.0), scratch, m, n, stream.counts[KNOWN] - n, shared)
+        pairs = wrong_pairs(lowest_allowed(scratch, m, 0.0), scratch, m, n, crowd, shared)
         stream.losses[t, 0] = 1.0 if pairs > 0 else 0.0
         stream.losses[t, 1] = pairs
         stream.losses[t, 2] = pairs / (m * others)

@@ -6,12 +6,13 @@ Every label r learns on its own whether a document is relevant to it: with the t
 
 Labels are ranked by w_r·x. A label that arrives late starts with the prototype of a label that was never relevant so
 far (prototypes.py): exactly what it would have learned, had it been known from the start. An empty y teaches too:
-it is a negative example of every label.
+it is a negative example of every label. Of a document that was judged in part, only the labels judged learn.
 """
 
 from __future__ import annotations
 
 from shortlist.arrays.kernels import kernel
+from shortlist.arrays.partial import is_complete
 from shortlist.categories.pauses import DONE, IS_FULL, RETIRES, WANTS_SLOTS
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.online import OnlinePrototypes
@@ -106,7 +107,8 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
         i = stream.order[t]
         m = steps.mark_relevant(stream, i, scratch)
         n, shared = score(stream.read, i, prototypes, scratch, m)
-        steps.note_losses(stream, t, scratch, m, n, shared)
+        n, crowd = steps.against(stream, i, scratch, m, n, shared)
+        steps.note_losses(stream, t, scratch, m, n, crowd, shared)
         mistakes = 0
         for a in range(n):
             c = scratch.touched[a]
@@ -114,7 +116,7 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
             if label * scratch.scores[c] <= 0.0:
                 scratch.change[c] = label
                 mistakes += 1
-        shared_step = -1.0 if shared >= 0.0 else 0.0
+        shared_step = -1.0 if shared >= 0.0 and is_complete(stream.labels.partial, i) else 0.0
         if mistakes > 0 or shared_step != 0.0:
             n_changed = steps.only_changed(scratch, n, shared_step)
             slots = steps.slots_wanted(stream.write, i, prototypes, n_changed)

@@ -29,6 +29,8 @@ from shortlist.inputs.parsing.table import BadValue, Table
 from shortlist.inputs.source import Source
 from shortlist.texts.fields import Fielded, Value, cell_value
 
+UNSAID = -1.0  # where a column says neither yes nor no
+
 
 @dataclass
 class Csv(Table):
@@ -132,7 +134,8 @@ class Csv(Table):
                     there = f"there is no column {place} for {column.what}; there are {len(first)}"
                     raise InputError(f"{source.name}: {there}")
             return Layout(len(first), places, False)
-        unnamed = self.separator == "\t" and len(first) == 2 and not {column.name for column in wanted} & set(first)
+        asked_for = {column.name for column in wanted if column.what not in ("wrong", "complete")}
+        unnamed = self.separator == "\t" and len(first) == 2 and not asked_for & set(first)
         if unnamed and (self.text, self.labels) == ("text", "labels"):
             source.progress.notes.append(
                 f"{source.name}: no first line names the columns, so they were taken to be labels and text"
@@ -169,7 +172,8 @@ class Csv(Table):
     def _examples(
         self, source: Source, layout: Layout, numbers: Sequence[int], columns: Sequence[Sequence[str]]
     ) -> Examples:
-        checks = {"rating": self._rating, "one_hot": self._flag}
+        judged = any(column.what == "wrong" for column in layout.columns)
+        checks = {"rating": self._rating, "one_hot": self._flag} | ({"complete": self._complete} if judged else {})
         values: dict[Column, list[float]] = {}
         for column, place in layout.columns.items():
             if column.what in checks:
@@ -182,7 +186,7 @@ class Csv(Table):
                     return self._examples(source, layout, [numbers[i] for i in good], kept)
                 values[column] = found.tolist()
         cells = {what: [columns[place] for column, place in layout.columns.items() if column.what == what]
-                 for what in ("text", "labels", "id")}  # fmt: skip
+                 for what in ("text", "labels", "wrong", "id")}  # fmt: skip
         ratings = [found for column, found in values.items() if column.what == "rating"]
         hot = [
             [column.label if yes else "" for yes in found]
@@ -190,9 +194,13 @@ class Csv(Table):
         ]  # fmt: skip
         labels = [layout.labels.split(own, self.label_separator) for own in cells["labels"]]
         labels += [layout.labels.split(own, None) for own in hot]
+        wrong = [layout.labels.split(own, self.label_separator) for own in cells["wrong"]]
+        complete = [found for column, found in values.items() if column.what == "complete"]
         return Examples(
             texts=self._documents(layout, columns) if self.has_fields else cells["text"][0],
             labels=layout.labels.together(labels) if labels else None,
+            wrong=wrong[0] if wrong else None,
+            complete=[None if one == UNSAID else bool(one) for one in complete[0]] if complete else None,
             ids=list(cells["id"][0]) if cells["id"] else None,
             ratings=np.array(ratings[0]) if ratings else None,
         )
@@ -221,6 +229,9 @@ class Csv(Table):
         except BadValue as problem:
             source.bad(number, place_of(place, row), str(problem))
             return nan
+
+    def _complete(self, source: Source, number: int, row: Sequence[str], column: Column, place: int) -> float:
+        return self._flag(source, number, row, column, place) if row[place].strip() else UNSAID
 
     def _with_point(self, cell: str) -> str:
         """A number as Python reads it: where semicolons separate cells, it may have a decimal comma."""

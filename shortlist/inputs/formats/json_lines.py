@@ -1,6 +1,7 @@
 """JSON lines: one object on each line, ``{"text": "wheat exports rose", "labels": ["grain", "trade"]}``.
 
-Labels may be a list, or one label; text or whole numbers; or absent. Other fields are skipped over.
+Labels may be a list, or one label; text or whole numbers; or absent. So may be those that are ``wrong``, and whether
+the judgement is ``complete``. Other fields are skipped over.
 """
 
 from __future__ import annotations
@@ -43,8 +44,11 @@ class JsonLines(Table):
         to_row = self._reader()
         plain = self._flat and self.label_separator is None and self.id is None and self.rating is None
         labels = LabelCells()
+        written = () if self.wrong is None else {json.dumps(self.wrong, ensure_ascii=way) for way in (True, False)}
+        crossed = [name.encode() for name in written]
         for first, block in source.blocks():
-            if plain and (found := usual_records(block, str(self.text), str(self.labels))):
+            usual = plain and not any(name in block for name in crossed)
+            if usual and (found := usual_records(block, str(self.text), str(self.labels))):
                 texts, own, indptr = found
                 yield Examples(texts=texts, labels=labels.number(own, indptr))
                 continue
@@ -86,7 +90,8 @@ class JsonLines(Table):
         found, missing = found_among(wanted, list(record))
         has_text = any(column.what == "text" for column in found)
         for column in missing:
-            if column.what not in ("labels", "one_hot", "features") and not (column.what == "text" and has_text):
+            needed = column.what not in ("labels", "one_hot", "wrong", "complete", "features")
+            if needed and not (column.what == "text" and has_text):
                 raise BadValue(None, f"expected a field {column.name!r}, found {named(list(record)) or 'none'}")
         values = ((column, record[str(column.name)]) for column in found)
         return self.to_row((column, value) for column, value in values if value is not None or column.what != "text")
@@ -94,15 +99,20 @@ class JsonLines(Table):
     def _decoder(self) -> msgspec.json.Decoder[Any]:
         """A decoder of objects that have the fields asked for, of which only the labels may be absent."""
         names = {column.what: str(column.name) for column in self.wanted()}
-        kinds: dict[str, tuple[Any, ...]] = {"text": (str,), "labels": (Any, None), "id": (str | int,)}
+        kinds: dict[str, tuple[Any, ...]] = {"text": (str,), "id": (str | int,)}
+        kinds |= dict.fromkeys(("labels", "wrong", "complete"), (Any, None))
         fields: list[Any] = [(what, *kinds.get(what, (Any,))) for what in names]
         fields.sort(key=len)
         return msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=names, gc=False))
 
     def _row(self, record: Any) -> Row:
+        crossed = getattr(record, "wrong", None)
+        wrong = None if crossed is None else self.to_labels(crossed, str(self.wrong))
         return (
             record.text,
             None if record.labels is None else self.to_labels(record.labels, str(self.labels)),
+            wrong,
+            self.to_complete(wrong, getattr(record, "complete", None)),
             None if self.id is None else str(record.id),
             None if self.rating is None else self.to_rating(record.rating),
         )

@@ -13,6 +13,7 @@ Names = Name | list[str] | list[int] | list[Name]
 MOST_NAMED = 10  # columns that an error lists
 OPTIONS = {
     "text": "text= (--text-column)", "labels": "labels= (--label-column)", "one_hot": "one_hot= (--one-hot-column)",
+    "wrong": "wrong= (--wrong-column)", "complete": "complete= (--option complete=NAME)",
     "features": "features= (--feature-column)", "id": "id= (--id-column)", "rating": "rating= (--option rating=NAME)",
 }  # fmt: skip
 YES = {
@@ -58,6 +59,9 @@ NO = {
 }
 
 
+USUAL = {"labels", "wrong", "complete"}  # columns that may be there under these names without being asked for
+
+
 class Column(NamedTuple):
     """A column that is asked for: what it holds, its name or number, and the label that a one-hot column stands for."""
 
@@ -67,8 +71,8 @@ class Column(NamedTuple):
 
     @property
     def may_be_absent(self) -> bool:
-        """Whether nobody has asked for it: the usual column of labels."""
-        return (self.what, self.name) == ("labels", "labels")
+        """Whether nobody has asked for it: a usual column under its usual name."""
+        return self.what == self.name and self.what in USUAL
 
 
 def listed(columns: Names | None) -> list[Name]:

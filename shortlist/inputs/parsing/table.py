@@ -16,7 +16,8 @@ from shortlist.inputs.parsing.columns import Column, Name, Names, absent, found_
 from shortlist.inputs.source import Progress
 from shortlist.texts.fields import Document, Fielded, Value, cell_value, features_of
 
-Row = tuple[Document, list[str] | None, str | None, float | None]
+# Text, labels, those that were crossed out, whether all others are wrong, id, rating.
+Row = tuple[Document, list[str] | None, list[str] | None, bool | None, str | None, float | None]
 
 
 @dataclass
@@ -26,19 +27,23 @@ class Table(Format):
     ``text`` names the column of the text, ``labels`` that of the labels, or several, ``id`` and ``rating`` those of a
     name and of a number for each example. A cell of labels is one label, or as many as ``label_separator`` splits it
     into. ``one_hot`` names columns that each stand for a label, and say yes or no in each cell. A star in the name of a
-    column of labels stands for any letters. Several columns of text are fields of one text; ``features`` names columns
-    of categories or numbers that belong to it.
+    column of labels stands for any letters. ``wrong`` names the column of labels that were crossed out, which are split
+    in the same way, and ``complete`` one that says whether all other labels are wrong (it is read beside the other one
+    only): where that says nothing, they are if nothing was crossed out. Several columns of text are fields of one text;
+    ``features`` names columns of categories or numbers that belong to it.
     """
 
     text: Names = "text"
     labels: Names = "labels"
     label_separator: str | None = None
     one_hot: Names | None = None
+    wrong: Name | None = "wrong"
+    complete: Name | None = "complete"
     features: Names | None = None
     id: Name | None = None
     rating: Name | None = None
 
-    carries: ClassVar[tuple[str, ...]] = ("texts", "labels", "ids", "ratings")
+    carries: ClassVar[tuple[str, ...]] = ("texts", "labels", "wrong", "complete", "ids", "ratings")
 
     def wanted(self) -> list[Column]:
         """What is asked for, column by column; the options are checked here."""
@@ -47,6 +52,11 @@ class Table(Format):
             "id": self.id, "rating": self.rating,
         }  # fmt: skip
         columns = [Column(what, name) for what, names in given.items() for name in listed(names)]
+        used = {str(column.name) for column in columns}
+        if self.wrong is not None and not (str(self.wrong) in used and self.wrong == "wrong"):
+            columns.append(Column("wrong", self.wrong))
+            if self.complete is not None and not (str(self.complete) in used and self.complete == "complete"):
+                columns.append(Column("complete", self.complete))
         for column in columns:
             if not isinstance(column.name, (str, int)) or isinstance(column.name, bool):
                 raise InputError(f"{column.what} must name a column, not {column.name!r}")
@@ -122,8 +132,8 @@ class Table(Format):
         return said
 
     def to_row(self, values: Iterable[tuple[Column, object]]) -> Row:
-        """Text, labels, id and rating of one example from the values of its columns."""
-        labels, name, rating = None, None, None
+        """An example from the values of its columns."""
+        labels, wrong, complete, name, rating = None, None, None, None, None
         document: dict[str, Value] = {}
         for column, value in values:
             if column.what == "text":
@@ -137,13 +147,22 @@ class Table(Format):
                 labels = (labels or []) + self.to_labels(value, column.name)
             elif column.what == "one_hot":
                 labels = (labels or []) + ([column.label] if self.to_flag(column, value) else [])
+            elif column.what == "wrong":
+                wrong = self.to_labels(value, column.name)
+            elif column.what == "complete":
+                complete = value
             elif column.what == "id":
                 name = self.to_id(value)
             else:
                 rating = self.to_rating(value)
-        if not self.has_fields:
-            return cast("str", next(iter(document.values()), "")), labels, name, rating
-        return document, labels, name, rating
+        text = document if self.has_fields else cast("str", next(iter(document.values()), ""))
+        return text, labels, wrong, self.to_complete(wrong, complete), name, rating
+
+    def to_complete(self, wrong: list[str] | None, value: object) -> bool | None:
+        """Whether all labels beside the right ones are wrong, where the example says so."""
+        if wrong is None or value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+            return None
+        return self.to_flag(Column("complete", self.complete or ""), value)
 
     @property
     def has_fields(self) -> bool:
@@ -164,13 +183,16 @@ class Table(Format):
         return cast("Value | None", value)
 
     def batch(self, rows: list[Row]) -> Examples:
-        """Examples from (text, labels, id, rating) of each; labels are None where no row has any."""
+        """The examples of some rows; labels are None where no row has any."""
         if not rows:
             return Examples(texts=[])
-        texts, labels, ids, ratings = zip(*rows, strict=True)
+        texts, labels, wrong, complete, ids, ratings = zip(*rows, strict=True)
+        judged = any(one is not None for one in wrong)
         return Examples(
             texts=Fielded.of(texts) if self.has_fields else list(texts),
             labels=[one or [] for one in labels] if any(one is not None for one in labels) else None,
+            wrong=[one or [] for one in wrong] if judged else None,
+            complete=list(complete) if judged else None,
             ids=list(ids) if self.id is not None else None,
             ratings=np.array(ratings, dtype=np.float64) if self.rating is not None else None,
         )
