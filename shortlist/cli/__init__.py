@@ -16,6 +16,7 @@ from shortlist.cli import (
     inspect,
     labels,
     learn,
+    people,
     plan,
     rank,
     reproduce,
@@ -35,7 +36,8 @@ app = typer.Typer(
     help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
 )
 app.callback()(version)
-for verb in (plan, train, learn, rank, explain, labels, evaluate, compare, inspect, reproduce, serve, demo, warmup):
+VERBS = (plan, train, learn, rank, explain, labels, evaluate, compare, inspect, reproduce, serve, people, demo, warmup)
+for verb in VERBS:
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken

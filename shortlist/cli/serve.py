@@ -56,8 +56,11 @@ def serve(
     from shortlist.server.settings import Limits, Settings, read_token
     from shortlist.server.snapshots import is_new
 
+    if state is None and model_file is not None and not read_only:
+        state = Path(f"{model_file}.state")
     settings = Settings(
-        folder=Path(), host=host, port=port, token=read_token(token_file, os.environ.get("SHORTLIST_TOKEN")),
+        folder=state or Path(os.devnull), host=host, port=port,
+        token=read_token(token_file, os.environ.get("SHORTLIST_TOKEN")),
         read_only=read_only, salvage=salvage, workers=workers, origins=tuple(allow_origin or ()),
         limits=Limits.of(named_values("--limit", limit)),
     )  # fmt: skip
@@ -66,8 +69,6 @@ def serve(
         raise InputError(f"there is no model file {model_file}")
     say_when_compiling()
     with tempfile.TemporaryDirectory(prefix="shortlist-") as temporary:
-        if state is None and model_file is not None and not read_only:
-            state = Path(f"{model_file}.state")
         if model_file is None and (state is None or is_new(state)):
             if state is None:
                 say("what the demo model learns is forgotten when it stops; --state FOLDER keeps it")

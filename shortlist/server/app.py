@@ -21,6 +21,7 @@ from shortlist.server.operations import OperationsRoutes
 from shortlist.server.ranking import RankingRoutes
 from shortlist.server.replica import Replica
 from shortlist.server.responses import explain_problems
+from shortlist.server.roles import Needed
 from shortlist.server.rows import RowModelRoutes, RowRoutes
 from shortlist.server.settings import Settings
 
@@ -53,12 +54,13 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
         description=ABOUT_TEXTS if replica.served.of_texts else ABOUT_ROWS,
     )  # fmt: skip
     routers = [routes(context).router() for routes in (OF_TEXTS if replica.served.of_texts else OF_ROWS)]
+    routes = [*app.routes, *(route for router in routers for route in router.routes)]
     for router in routers:
         app.include_router(router)
     explain_problems(app)
     paths = {"/", "/docs", "/metrics", *app.openapi()["paths"]}
-    asked = {route.path for router in routers for route in router.routes if isinstance(route, DirectRoute)}
-    middleware: ASGIApp = Middleware(app, settings, metrics, paths, asked)
+    asked = {route.path for route in routes if isinstance(route, DirectRoute)}
+    middleware: ASGIApp = Middleware(app, settings, metrics, paths, asked, Needed(routes))
     if settings.origins:
         middleware = CORSMiddleware(
             middleware, allow_origins=settings.origins, allow_methods=["GET", "POST"],

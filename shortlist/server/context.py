@@ -10,6 +10,7 @@ from shortlist.arrays.given_labels import Label
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.server.metrics import Metrics, Speedometer
+from shortlist.server.people import ASKING
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Limits, Settings
 from shortlist.server.writer import Writer
@@ -47,6 +48,11 @@ class Context:
     def model(self) -> Categorizer:
         """The same for routes of texts; taking an example back puts another in its place."""
         return self.replica.model
+
+    @property
+    def person(self) -> str:
+        """The name of who asks; empty where the server knows nobody by name."""
+        return ASKING.get().name
 
     def writer(self) -> Writer:
         """For who may change the model."""

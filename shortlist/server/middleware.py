@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import re
 import time
 
@@ -12,10 +11,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shortlist.server.logs import log, log_failure
 from shortlist.server.metrics import Metrics
+from shortlist.server.people import ANYONE, ASKING, Doorkeeper, PeopleError
+from shortlist.server.roles import Needed
 from shortlist.server.settings import Settings
 
-OPEN = {"/", "/docs", "/openapi.json", "/healthz"}  # answered without a token: they tell nothing of the model
-PAGE = "/page/"  # nor do the page's own files
 LOGGED = {"/v1/learn", "/v1/undo", "/v1/journal"}  # beside all that is refused or fails
 UNLIMITED = {"/healthz", "/metrics"}  # must answer when everything else is busy
 PORT = re.compile(r":\d*$")
@@ -43,12 +42,12 @@ class Middleware:
     """An ASGI application around another."""
 
     def __init__(
-        self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: set[str], questions: set[str]
+        self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: set[str], questions: set[str], needed: Needed
     ) -> None:  # fmt: skip
-        """``paths`` are all that there are; to those of ``questions`` something is posted."""
+        """``paths`` are all that there are; to those of ``questions`` something is posted; ``needed``: by whom."""
         self._app, self._limits, self._metrics, self._paths = app, settings.limits, metrics, paths
         self._questions = questions
-        self._token = None if settings.token is None else f"Bearer {settings.token}".encode()
+        self._needed, self._doorkeeper = needed, Doorkeeper(settings.folder, settings.token)
         self._hosts = {settings.host, "localhost", "127.0.0.1", "[::1]"}
         self._in_flight = 0
 
@@ -133,18 +132,11 @@ class Middleware:
         path = scope["path"]
         if sum(len(name) + len(value) for name, value in scope["headers"]) > self._limits.header:
             raise Refusal(431, f"the header is larger than the {self._limits.header:,} bytes that are taken")
-        if self._token is None:
-            # Without a token the only guard is the machine's border: no other site's name may lead here.
-            name = PORT.sub("", headers.get(b"host", b"").decode("latin-1"))
-            if name not in self._hosts:
-                raise Refusal(421, "this server answers to localhost only; to be reached by another name, set a token")
-        elif path not in OPEN and not path.startswith(PAGE) and scope["method"] != "OPTIONS":
-            given = headers.get(b"authorization", b"")
-            if not hmac.compare_digest(given, self._token):
-                raise Refusal(
-                    401, "a token is needed: send the header Authorization: Bearer TOKEN",
-                    (b"www-authenticate", b"Bearer"),
-                )  # fmt: skip
+        try:
+            self._check_role(scope, headers)
+        except PeopleError as problem:
+            log("cannot read the people", "error", problem=str(problem))
+            raise Refusal(503, "the people of this server cannot be read; its log says what is wrong") from None
         if self._is_question(scope):
             kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
             if kind != b"application/json":  # what a form of another site could send without asking is not this
@@ -154,6 +146,30 @@ class Middleware:
                 429, f"{self._limits.in_flight} requests are being answered already; try again in a second",
                 (b"retry-after", b"1"),
             )  # fmt: skip
+
+    def _check_role(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        """Find out who asks, and refuse who may not."""
+        if not self._doorkeeper.asks:
+            # Without a token the only guard is the machine's border: no other site's name may lead here.
+            name = PORT.sub("", headers.get(b"host", b"").decode("latin-1"))
+            if name not in self._hosts:
+                raise Refusal(421, "this server answers to localhost only; to be reached by another name, set a token")
+            ASKING.set(ANYONE)
+            return
+        role = self._needed.role(scope["method"], scope["path"])
+        if role is None or scope["method"] == "OPTIONS":
+            return
+        person = self._doorkeeper.who(headers.get(b"authorization", b""))
+        if person is None:
+            raise Refusal(
+                401, "a token is needed: send the header Authorization: Bearer TOKEN", (b"www-authenticate", b"Bearer")
+            )
+        if person.role < role:
+            raise Refusal(
+                403, f"this needs the role {role}, and {person.name} has the role {person.role}; ask who manages this "
+                "server for more",
+            )  # fmt: skip
+        ASKING.set(person)
 
     def _is_question(self, scope: Scope) -> bool:
         """Whether it has a body that is looked at. All else is answered without waiting for one."""

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from shortlist.server import schemas
 from shortlist.server.context import Context
-from shortlist.server.middleware import PAGE
+from shortlist.server.people import ASKING
 from shortlist.server.responses import answers, as_json
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -25,15 +25,21 @@ class OperationsRoutes:
     def router(self) -> APIRouter:
         router = APIRouter()
         router.get("/healthz", **answers(schemas.Health))(self.healthz)
+        router.get("/v1/me", **answers(schemas.Me))(self.me)
         router.get("/metrics", include_in_schema=False)(self.prometheus)
         router.get("/", include_in_schema=False)(self.page)
         router.get("/docs", include_in_schema=False)(self.documentation)
-        router.get(PAGE + "{name}", include_in_schema=False)(self.page_file)
+        router.get("/page/{name}", include_in_schema=False)(self.page_file)
         return router
 
     async def healthz(self) -> Response:
         """Whether the server is up."""
         return as_json({"status": "ok"})
+
+    async def me(self) -> Response:
+        """Who asks, by the token of the request, and what that person may do."""
+        person = ASKING.get()
+        return as_json({"name": person.name, "role": str(person.role)})
 
     async def prometheus(self) -> Response:
         metrics, about = self._context.metrics, self._context.served.describe()

@@ -20,7 +20,7 @@ JSON_LINES = "application/jsonl"
 WORDS = {
     400: "The request cannot be read.",
     401: "The token is missing or wrong.",
-    403: "The server is read-only.",
+    403: "The server is read-only, or the role of who asks does not allow it.",
     404: "There is no such label or example.",
     409: "The key was used for another example, or the labels do not allow the change.",
     413: "The body is too large.",
@@ -42,7 +42,7 @@ def as_json(value: object) -> Response:
 
 def answers(model: type[Any], *statuses: int) -> dict[str, Any]:
     """What a route may answer, for the OpenAPI document."""
-    every = (*statuses, 400, 401, 421, 429, 431, 503)
+    every = (*statuses, 400, 401, 403, 421, 429, 431, 503)
     problems = {status: {"model": schemas.Problem, "description": WORDS[status]} for status in every}
     answer = {"content": {JSON_LINES: {"schema": {"type": "string"}}}} if model is str else {"model": model}
     return {"responses": {200: answer, **problems}}

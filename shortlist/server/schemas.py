@@ -284,5 +284,10 @@ class Health(BaseModel):
     status: str
 
 
+class Me(BaseModel):
+    name: str = Field(description="Empty where the server does not know people.")
+    role: Literal["read", "judge", "manage"]
+
+
 class Problem(BaseModel):
     error: str = Field(description="What is wrong and what to do, in one sentence.")

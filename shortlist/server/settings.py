@@ -9,6 +9,8 @@ from typing import Any
 
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
+from shortlist.server.people import FILE as PEOPLE
+from shortlist.server.people import People
 
 LEAST_TOKEN = 16  # characters; a short token can be guessed
 
@@ -77,12 +79,14 @@ class Settings:
             raise InputError("--salvage writes a new journal, and --read-only writes nothing; choose one")
         if self.token is not None and len(self.token) < LEAST_TOKEN:
             raise InputError(f"the token has {len(self.token)} characters; give it at least {LEAST_TOKEN}")
-        if self.token is None and not is_loopback(self.host):
+        guarded = self.token is not None or bool(People(self.folder / PEOPLE).everyone)
+        if not guarded and not is_loopback(self.host):
             raise InputError(
-                f"listening on {self.host} lets others in: give a token with --token-file or SHORTLIST_TOKEN first"
+                f"listening on {self.host} lets others in: give a token with --token-file or SHORTLIST_TOKEN first, or "
+                "each person one with shortlist people add"
             )
         for origin in {"*", "null"} & set(self.origins):  # any site's page can have the origin null
-            if self.token is None:
+            if not guarded:
                 raise InputError(
                     f"--allow-origin {origin!r} lets every site in: name the sites, or give a token with --token-file "
                     "or SHORTLIST_TOKEN first"

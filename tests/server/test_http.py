@@ -16,6 +16,7 @@ from shortlist.server.journal import Example, Journal
 from shortlist.server.metrics import Metrics
 from shortlist.server.middleware import Middleware
 from shortlist.server.replica import Replica
+from shortlist.server.roles import Needed
 from shortlist.server.settings import Limits, Settings, is_loopback, read_token
 from tests.server.servers import in_thread, state_bytes
 
@@ -303,7 +304,9 @@ def test_a_long_answer_may_take_longer_than_a_request(tmp_path, capsys):
     async def send(message):
         sent.append(message.get("body"))
 
-    middleware = Middleware(export, Settings(tmp_path, limits=Limits(seconds=1)), Metrics(), {"/v1/journal"}, set())
+    middleware = Middleware(
+        export, Settings(tmp_path, limits=Limits(seconds=1)), Metrics(), {"/v1/journal"}, set(), Needed([])
+    )
     scope = {"type": "http", "method": "GET", "path": "/v1/journal", "headers": [(b"host", b"localhost")]}
     asyncio.run(middleware(scope, None, send))
     assert sent == [None, b"0", b"1", b"2", b"3", b"4"]
@@ -390,12 +393,10 @@ def test_the_token_is_asked_for(folder):
 def test_the_token_check_takes_constant_time(folder, monkeypatch):
     import hmac
 
-    from shortlist.server import middleware
+    from shortlist.server import people
 
     seen = []
-    monkeypatch.setattr(
-        middleware.hmac, "compare_digest", lambda a, b: seen.append((a, b)) or hmac.compare_digest is None
-    )
+    monkeypatch.setattr(people.hmac, "compare_digest", lambda a, b: seen.append((a, b)) or hmac.compare_digest is None)
     with in_thread(folder, token=TOKEN) as server:
         assert server.get("/v1/model").status_code == 401
     assert seen == [(f"Bearer {TOKEN}".encode(),) * 2], "the only comparison is hmac.compare_digest"

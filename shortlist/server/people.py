@@ -1,0 +1,188 @@
+"""People who may use a server: each has a name, a role and a token of their own.
+
+They stand in ``people.json`` in the state directory, which holds a hash of each token and never the token itself. A
+token is 256 random bits, so there is nothing to guess and a plain SHA-256 is enough: salts and slow hashes protect
+passwords that people choose. The file is written whole or not at all, and read again when it changes: who is removed is
+refused at the next request, without a restart.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, replace
+from enum import IntEnum
+from hashlib import sha256
+from pathlib import Path
+
+from shortlist.errors import InputError, ShortlistError
+from shortlist.files.drafts import whole_file
+
+FILE = "people.json"
+NAME = re.compile(r"\w[\w.@ -]{0,98}\w|\w")  # in a spreadsheet it must not look like a formula
+
+
+class Role(IntEnum):
+    """What a person may do; each role may do what those before it may."""
+
+    READ = 1
+    JUDGE = 2
+    MANAGE = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+    @classmethod
+    def of(cls, name: str) -> Role:
+        try:
+            return cls[name.upper()]
+        except KeyError:
+            raise InputError(f"there is no role {name!r}; the roles are {', '.join(map(str, cls))}") from None
+
+
+class PeopleError(ShortlistError):
+    """The file of people cannot be read or trusted."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with a token."""
+
+    name: str  # empty: whoever uses the one token of the server, or a server that asks for none
+    role: Role
+    hash: str = ""
+    since: float = 0.0
+
+
+ANYONE = Person("", Role.MANAGE)
+ASKING: ContextVar[Person] = ContextVar("asking", default=ANYONE)  # who sent the request that is being answered
+
+
+def hashed(token: bytes) -> str:
+    return sha256(token).hexdigest()
+
+
+class People:
+    """The people of a state directory, as they were when they were read."""
+
+    def __init__(self, path: Path) -> None:
+        """``path`` may not be there: then nobody is known."""
+        self.path = path
+        self.everyone: dict[str, Person] = {}
+        try:
+            found = json.loads(path.read_bytes())
+            for one in found["people"]:
+                person = Person(str(one["name"]), Role.of(one["role"]), str(one["hash"]), float(one["since"]))
+                self.everyone[person.name] = person
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as problem:
+            said = getattr(problem, "strerror", None) or problem
+            raise PeopleError(f"the people of this server cannot be read from {path}: {said}") from None
+        self._by_hash = {person.hash: person for person in self.everyone.values()}
+
+    def with_token(self, token: bytes) -> Person | None:
+        """Who has this token. What the time of the look-up may tell is of the hash, which nobody can choose."""
+        given = hashed(token)
+        person = self._by_hash.get(given)
+        return person if person is not None and hmac.compare_digest(person.hash, given) else None
+
+    def add(self, name: str, role: Role) -> str:
+        """A new person; gives the token, which nothing else ever does."""
+        if NAME.fullmatch(name) is None:
+            raise InputError(
+                f"{name!r} is no name for a person: up to 100 letters, digits, spaces and . @ - _, the first and the "
+                "last a letter or a digit"
+            )
+        if name in self.everyone:
+            raise InputError(f"there is a person {name!r} already; remove {name!r} first to give a new token")
+        token = secrets.token_urlsafe(32)
+        self.everyone[name] = Person(name, role, hashed(token.encode()), time.time())
+        return token
+
+    def remove(self, name: str) -> None:
+        del self.everyone[self._known(name)]
+
+    def give_role(self, name: str, role: Role) -> None:
+        self.everyone[self._known(name)] = replace(self.everyone[name], role=role)
+
+    def save(self) -> None:
+        people = [asdict(person) | {"role": str(person.role)} for person in self.everyone.values()]
+        try:
+            with whole_file(self.path) as file:
+                file.write(json.dumps({"people": people}, ensure_ascii=False, indent=1).encode())
+        except OSError as problem:
+            raise InputError(f"cannot write {self.path}: {problem.strerror}") from None
+
+    def _known(self, name: str) -> str:
+        if name not in self.everyone:
+            known = ", ".join(self.everyone) or "nobody yet"
+            raise InputError(f"there is no person {name!r}; there is {known}")
+        return name
+
+
+@contextlib.contextmanager
+def changing(folder: Path) -> Iterator[People]:
+    """The people of a state directory, to be changed: saved at the end, and by nobody else meanwhile."""
+    import fcntl
+
+    try:
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as problem:
+        raise InputError(f"there is no state directory {folder}: {problem.strerror}") from None
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        people = People(folder / FILE)
+        yield people
+        people.save()
+    finally:
+        os.close(held)
+
+
+class Doorkeeper:
+    """Knows who asks by the token that comes with a request.
+
+    Once there were people, a file that is gone lets nobody in: no server opens its doors because a file was lost.
+    """
+
+    def __init__(self, folder: Path, token: str | None) -> None:
+        self._path = folder / FILE
+        self._token = None if token is None else token.encode()
+        self._seen: tuple[int, ...] | None = None
+        self._people: People | None = None
+        self._refresh()
+
+    @property
+    def asks(self) -> bool:
+        """Whether a token is needed at all."""
+        self._refresh()
+        return self._token is not None or self._people is not None
+
+    def who(self, authorization: bytes) -> Person | None:
+        """The person of this header; None for a stranger. PeopleError where the file cannot be read."""
+        scheme, _, token = authorization.partition(b" ")
+        if self._token is not None and hmac.compare_digest(authorization, b"Bearer " + self._token):
+            return ANYONE
+        self._refresh()
+        if scheme != b"Bearer" or self._people is None:
+            return None
+        if self._seen is None:
+            raise PeopleError(f"the people of this server cannot be read: {self._path} is gone; bring it back")
+        return self._people.with_token(token)
+
+    def _refresh(self) -> None:
+        try:
+            now = os.stat(self._path)
+        except FileNotFoundError:
+            self._seen = None
+            return
+        seen = (now.st_ino, now.st_mtime_ns, now.st_size)
+        if seen != self._seen:
+            self._people, self._seen = People(self._path), seen

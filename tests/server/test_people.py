@@ -1,0 +1,240 @@
+"""Who may do what, and that tokens stay secret."""
+
+import threading
+from unittest.mock import MagicMock
+
+import pytest
+
+import shortlist as sl
+from shortlist.server.app import OF_ROWS, OF_TEXTS
+from shortlist.server.people import FILE, NAME, Doorkeeper, People, PeopleError, Role, changing
+from shortlist.server.roles import NEEDS, Needed
+from shortlist.server.settings import Settings
+from tests.server.servers import Client, in_thread
+
+TOKEN = "a token that is long enough"
+QUESTIONS = {  # something that each route answers, so that what is refused is refused for who asks
+    "/v1/rank": {"text": "wheat"},
+    "/v1/explain": {"text": "wheat", "label": "grain"},
+    "/v1/learn": {"examples": [{"text": "zebra", "labels": ["animals"]}]},
+    "/v1/undo": {"number": 1},
+    "/v1/labels": {"change": "rename", "labels": ["grain"], "into": "grain"},
+}
+ASKED = {"/v1/label": {"name": "grain"}, "/v1/feature": {"name": "wheat"}}
+
+
+def routes():
+    """Every route that there is, of texts and of rows."""
+    found = {("GET", "/openapi.json")}
+    for made in {*OF_TEXTS, *OF_ROWS}:
+        for route in made(MagicMock()).router().routes:
+            found |= {(method, route.path) for method in route.methods}
+    return sorted(found)
+
+
+@pytest.fixture
+def tokens(folder):
+    """A token of a person of each role."""
+    with changing(folder) as people:
+        return {role: people.add(f"{role} person", role) for role in Role}
+
+
+def bearer(token):
+    return {} if token is None else {"authorization": f"Bearer {token}"}
+
+
+def asked(client, method, path, token):
+    place = path.replace("{name}", "page.css")
+    if method == "GET":
+        return client.get(place, params=ASKED.get(path), headers=bearer(token))
+    return client.request(method, place, json=QUESTIONS[path], headers=bearer(token))
+
+
+def test_every_route_is_in_the_table_and_the_table_has_no_other():
+    assert set(routes()) == set(NEEDS), "shortlist/server/roles.py says who may use each route"
+
+
+@pytest.mark.parametrize(("method", "path"), routes(), ids=lambda part: part)
+def test_who_may_do_what(folder, tokens, method, path):
+    needs = NEEDS[method, path]
+    with in_thread(folder) as server:
+        for role in (None, *Role):
+            answer = asked(server, method, path, tokens.get(role))
+            if needs is None or (role is not None and role >= needs):
+                assert answer.status_code not in (401, 403), f"{role} may: {answer.text}"
+            elif role is None:
+                assert answer.status_code == 401
+                assert "a token is needed" in answer.json()["error"]
+            else:
+                assert answer.status_code == 403
+                assert f"needs the role {needs}, and {role} person has the role {role}" in answer.json()["error"]
+
+
+def test_what_nobody_thought_of_is_for_who_manages():
+    route = next(route for made in OF_TEXTS for route in made(MagicMock()).router().routes)
+    route.path = "/v1/new"
+    needed = Needed([route])
+    assert needed.role("POST", "/v1/new") == Role.MANAGE
+    assert needed.role("GET", "/v1/nothing") == Role.READ
+
+
+def test_the_one_token_may_do_everything_beside_people(folder, tokens):
+    with in_thread(folder, token=TOKEN) as server:
+        assert server.ask("me") == {"name": "", "role": "manage"}
+        assert server.get("/v1/me", headers=bearer(tokens[Role.READ])).json() == {"name": "read person", "role": "read"}
+        assert server.get("/v1/me", headers=bearer("another")).status_code == 401
+
+
+def test_without_people_nobody_is_asked(server):
+    assert server.ask("me") == {"name": "", "role": "manage"}
+
+
+def test_who_is_added_or_removed_is_known_at_the_next_request(folder):
+    with in_thread(folder) as server:
+        assert server.get("/v1/model").status_code == 200
+        with changing(folder) as people:
+            token = people.add("anna", Role.READ)
+        assert server.get("/v1/model").status_code == 401
+        server.headers.update(bearer(token))
+        assert server.ask("me") == {"name": "anna", "role": "read"}
+        with changing(folder) as people:
+            people.give_role("anna", Role.MANAGE)
+        assert server.ask("me")["role"] == "manage"
+        with changing(folder) as people:
+            people.remove("anna")
+        assert server.get("/v1/model").status_code == 401
+
+
+def test_two_workers_know_of_a_removal(folder, start):
+    with changing(folder) as people:
+        token = people.add("anna", Role.READ)
+    server = start("--state", folder, "--workers", 2)
+    assert server.client.get("/v1/model", headers=bearer(token)).status_code == 200
+    with changing(folder) as people:
+        people.remove("anna")
+    for _ in range(20):  # over new connections, so that both are asked
+        with Client(base_url=server.url, headers=bearer(token), timeout=60) as client:
+            assert client.get("/v1/model").status_code == 401
+    assert token not in "".join(server.lines)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"people": [{"name": "x"}]}', '{"people": 3}'])
+def test_a_damaged_file_lets_nobody_in(folder, tokens, content):
+    with in_thread(folder, token=TOKEN) as server:
+        (folder / FILE).write_text(content)
+        assert server.get("/v1/model", headers=bearer(tokens[Role.MANAGE])).status_code == 503
+        (folder / FILE).unlink()
+        answer = server.get("/v1/model", headers=bearer(tokens[Role.MANAGE]))
+        assert answer.status_code == 503
+        assert "the people of this server cannot be read" in answer.json()["error"]
+
+
+def test_a_file_that_is_gone_does_not_open_the_doors(folder, tokens):
+    with in_thread(folder) as server:
+        (folder / FILE).unlink()
+        assert server.get("/v1/model", headers=bearer(tokens[Role.MANAGE])).status_code == 503
+        assert server.get("/v1/model").status_code in (401, 503)
+
+
+def test_tokens_are_nowhere(folder, tokens, capsys):
+    """Not on disk, not in logs, not in answers, not in metrics."""
+    with in_thread(folder) as server:
+        manager = bearer(tokens[Role.MANAGE])
+        for role in Role:
+            server.post("/v1/learn", json=QUESTIONS["/v1/learn"], headers=bearer(tokens[role]))
+            server.get("/v1/nothing", headers=bearer(tokens[role]))
+        answers = "".join(
+            server.get(path, headers=manager).text
+            for method, path in routes() if method == "GET" and "{" not in path and path not in ASKED
+        )  # fmt: skip
+    kept = b"".join(path.read_bytes() for path in folder.iterdir())
+    said = capsys.readouterr()
+    hashes = [person.hash for person in People(folder / FILE).everyone.values()]
+    for secret in (*tokens.values(), *hashes):
+        assert secret not in answers
+        assert secret not in said.err + said.out
+    for secret in tokens.values():
+        assert secret.encode() not in kept
+
+
+def test_many_changes_at_once_are_all_kept(folder):
+    def add(n):
+        with changing(folder) as people:
+            people.add(f"person {n}", Role.JUDGE)
+
+    threads = [threading.Thread(target=add, args=(n,)) for n in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(People(folder / FILE).everyone) == 8
+
+
+def test_a_change_that_fails_changes_nothing(folder, tokens):
+    before = (folder / FILE).read_bytes()
+    for bad in ("", " anna", "=1+1", "a\nb", "x" * 101, "a,b", "anna."):
+        with pytest.raises(sl.InputError, match="is no name"), changing(folder) as people:
+            people.add(bad, Role.READ)
+    with pytest.raises(sl.InputError, match="already"), changing(folder) as people:
+        people.add("read person", Role.READ)
+    with pytest.raises(sl.InputError, match="there is read person, judge person"), changing(folder) as people:
+        people.remove("nobody")
+    with pytest.raises(sl.InputError, match="there is no role 'king'; the roles are read, judge, manage"):
+        Role.of("king")
+    assert (folder / FILE).read_bytes() == before
+    assert all(NAME.fullmatch(good) for good in ("a", "Anna Müller", "a.b@c.org", "7", "李"))
+
+
+def test_a_doorkeeper_compares_whole_tokens(folder, tokens):
+    door = Doorkeeper(folder, None)
+    token = tokens[Role.JUDGE].encode()
+    assert door.who(b"Bearer " + token).name == "judge person"
+    other = [b"bearer " + token, b"Bearer " + token[:-1], b"Bearer " + token + b" "]
+    for bad in (b"", b"Bearer", b"Bearer ", token, *other):
+        assert door.who(bad) is None
+    stored = People(folder / FILE).everyone["judge person"].hash
+    assert door.who(b"Bearer " + stored.encode()) is None, "the hash is no token"
+
+
+def test_elsewhere_with_people(tmp_path):
+    with pytest.raises(sl.InputError, match="shortlist people add"):
+        Settings(tmp_path, host="0.0.0.0").check()
+    with changing(tmp_path) as people:
+        people.add("anna", Role.READ)
+    Settings(tmp_path, host="0.0.0.0", origins=("*",)).check()
+    with changing(tmp_path) as people:
+        people.remove("anna")
+    with pytest.raises(sl.InputError, match="lets others in"):
+        Settings(tmp_path, host="0.0.0.0").check()
+    (tmp_path / FILE).write_text("{")
+    with pytest.raises(PeopleError, match="cannot be read from"):
+        Settings(tmp_path).check()
+
+
+def test_the_command(run, folder):
+    said = run("people", "add", "anna", "--role", "judge", "--state", folder)
+    token = said.out.strip()
+    assert len(token) == 43
+    assert "shown this once" in said.err
+    assert token not in (folder / FILE).read_text()
+    assert run("people", "role", "anna", "--role", "read", "--state", folder).out == "anna may read.\n"
+    added = run("people", "add", "bob", "--state", folder, "--json").json
+    assert added == {"name": "bob", "role": "judge", "token": added["token"]}
+    listed = run("people", "--state", folder, "--json")
+    assert [(one["name"], one["role"]) for one in listed.json["people"]] == [("anna", "read"), ("bob", "judge")]
+    assert token not in listed.out
+    shown = run("people", "list", "--state", folder).out
+    assert "anna" in shown
+    assert "bob" in shown
+    assert run("people", "remove", "anna", "--state", folder).out == "anna is removed.\n"
+    with in_thread(folder) as server:
+        assert server.get("/v1/me", headers=bearer(token)).status_code == 401
+        assert server.get("/v1/me", headers=bearer(added["token"])).json()["name"] == "bob"
+    for arguments, sentence in [
+        (("add",), "add needs the name of a person"), (("list", "x"), "list takes no name"),
+        (("king", "x"), "people can be asked to list, add, remove, role, not to 'king'"),
+        (("add", "x", "--role", "king"), "there is no role 'king'"),
+    ]:  # fmt: skip
+        refused = run("people", *arguments, "--state", folder)
+        assert (refused.code, sentence in refused.err) == (2, True), refused.err
+    assert run("people", "add", "x", "--state", folder / "nothing").code == 2
