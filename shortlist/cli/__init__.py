@@ -13,6 +13,7 @@ from shortlist.cli import (
     demo,
     evaluate,
     explain,
+    export,
     inspect,
     labels,
     learn,
@@ -36,8 +37,9 @@ app = typer.Typer(
     help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
 )
 app.callback()(version)
-VERBS = (plan, train, learn, rank, explain, labels, evaluate, compare, inspect, reproduce, serve, people, demo, warmup)
-for verb in VERBS:
+OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, compare, inspect, reproduce)
+OF_SERVERS = (serve, people, export)
+for verb in (*OF_MODELS, *OF_SERVERS, demo, warmup):
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken

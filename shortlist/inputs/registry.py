@@ -14,10 +14,12 @@ from shortlist.inputs.format import Format
 from shortlist.inputs.formats.arff import Arff
 from shortlist.inputs.formats.class_folders import ClassFolders
 from shortlist.inputs.formats.delimited import Csv, Tsv
+from shortlist.inputs.formats.doccano import Doccano
 from shortlist.inputs.formats.fasttext import FastText
 from shortlist.inputs.formats.frames import Frames
 from shortlist.inputs.formats.json_array import JsonArray
 from shortlist.inputs.formats.json_lines import JsonLines
+from shortlist.inputs.formats.label_studio import LabelStudio
 from shortlist.inputs.formats.letor import Letor
 from shortlist.inputs.formats.lines import PlainLines
 from shortlist.inputs.formats.numbers import Numbers
@@ -37,7 +39,9 @@ FORMATS: dict[str, type[Format]] = {
         Rcv1Tokens,
         Cranfield,
         CranfieldJudgements,
+        Doccano,
         JsonLines,
+        LabelStudio,
         JsonArray,
         FastText,
         Xmc,

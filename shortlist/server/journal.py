@@ -66,6 +66,20 @@ class Lesson(NamedTuple):
     person: str
 
 
+class Judged(NamedTuple):
+    """An example with all that is known of its judgement, for whoever looks back."""
+
+    number: int
+    time: float
+    key: str | None
+    text: str
+    labels: list[Any]
+    wrong: list[Any]
+    complete: bool
+    person: str
+    place: int | None
+
+
 class Receipt(NamedTuple):
     """Where an example stands in the journal, and whether it was put there just now."""
 
@@ -133,6 +147,22 @@ class Journal(Ledger):
         records = [_record(lesson) for lesson in lessons if not isinstance(lesson.labels, dict)]
         lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
         return lessons[-1].number if lessons else 0, "".join(lines).encode()
+
+    def judged(self, after: int = 0, limit: int = 500, before: int = 2**62) -> list[Judged]:
+        """The next examples after a number that were not taken back, without changes of labels."""
+        query = (
+            "SELECT number, time, key, text, labels, wrong, complete, person, place FROM examples "
+            f"WHERE number > ? AND number < ? AND {KEPT} AND labels LIKE '[%' ORDER BY number LIMIT ?"
+        )
+        return [
+            Judged(n, at, key, text, json.loads(labels), json.loads(wrong), bool(complete), person, place)
+            for n, at, key, text, labels, wrong, complete, person, place in self._rows(query, (after, before, limit))
+        ]
+
+    def has_label_with(self, letters: str) -> bool:
+        """Whether these letters may stand in some label."""
+        query = "SELECT EXISTS (SELECT 1 FROM examples WHERE instr(labels, ?) AND labels LIKE '[%')"
+        return bool(self._row(query, (letters,))[0])
 
     def counts(self) -> tuple[int, int]:
         """How many examples there are, and how many of them were taken back."""

@@ -39,7 +39,8 @@ class LearningRoutes:
             names = [replica.label(name) for name in dict.fromkeys(one.labels)]
             wrong = [replica.label(name) for name in dict.fromkeys(one.wrong)]
             complete = not wrong if one.complete is None else one.complete
-            examples.append(Example(one.text, names, one.key, replica.place(one.text, names), wrong, complete))
+            place = replica.place(one.text, names)
+            examples.append(Example(one.text, names, one.key, place, wrong, complete, context.person))
             await asyncio.sleep(0)
         judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
         context.model.check_labels(*map(list, judged))
@@ -65,7 +66,7 @@ class LearningRoutes:
             context.model.check_change(change)
         except InputError as problem:  # the question can be read; it is the labels that do not allow it
             raise HTTPException(409, str(problem)) from None
-        (receipt,) = await writer.append([Example("", change.to_dict(), question.key)])
+        (receipt,) = await writer.append([Example("", change.to_dict(), question.key, person=context.person)])
         await replica.catch_up()
         return as_json({"number": receipt.number, "new": receipt.new})
 
@@ -74,7 +75,7 @@ class LearningRoutes:
         context, replica, writer = self._context, self._context.replica, self._context.writer()
         if question.number > replica.journal.version().examples:
             raise HTTPException(404, f"there is no example {question.number}")
-        new = await writer.undo(question.number)
+        new = await writer.undo(question.number, context.person)
         await replica.catch_up()
         context.metrics.undone.inc(new)
         return as_json({"number": question.number, "new": new})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -22,7 +22,7 @@ WORDS = {
     401: "The token is missing or wrong.",
     403: "The server is read-only, or the role of who asks does not allow it.",
     404: "There is no such label or example.",
-    409: "The key was used for another example, or the labels do not allow the change.",
+    409: "The key was used for another example, or the labels do not allow it.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     421: "The server does not go by this name.",
@@ -40,11 +40,13 @@ def as_json(value: object) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json")
 
 
-def answers(model: type[Any], *statuses: int) -> dict[str, Any]:
-    """What a route may answer, for the OpenAPI document."""
+def answers(model: type[Any], *statuses: int, kinds: Iterable[str] = (JSON_LINES,)) -> dict[str, Any]:
+    """What a route may answer, for the OpenAPI document; where that is text, of which kinds."""
     every = (*statuses, 400, 401, 403, 421, 429, 431, 503)
     problems = {status: {"model": schemas.Problem, "description": WORDS[status]} for status in every}
-    answer = {"content": {JSON_LINES: {"schema": {"type": "string"}}}} if model is str else {"model": model}
+    shapes = {kind: {"type": "array" if kind == "application/json" else "string"} for kind in kinds}
+    as_text = {"content": {kind: {"schema": shape} for kind, shape in shapes.items()}}
+    answer = as_text if model is str else {"model": model}
     return {"responses": {200: answer, **problems}}
 
 

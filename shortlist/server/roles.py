@@ -27,10 +27,12 @@ NEEDS: dict[tuple[str, str], Role | None] = {
     ("GET", "/v1/feature"): Role.READ,
     ("GET", "/v1/examples"): Role.READ,
     ("GET", "/v1/journal"): Role.READ,
+    ("GET", "/v1/export"): Role.READ,
     ("GET", "/metrics"): Role.READ,
     ("POST", "/v1/learn"): Role.JUDGE,
     ("POST", "/v1/undo"): Role.JUDGE,
     ("POST", "/v1/labels"): Role.MANAGE,
+    ("GET", "/v1/agreement"): Role.MANAGE,
 }
 
 

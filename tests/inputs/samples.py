@@ -88,6 +88,9 @@ def parquet(columns):
 
 SAMPLES = {
     "json-lines": b'{"text": "\xc3\xa9 \\u00e9", "labels": ["grain", 2]}\n\n{"labels": "x", "text": "b", "n": 1e5}\n',
+    "doccano": b'{"id": 1, "text": "\xc3\xa9", "label": ["grain", "2"], "n": "anna"}\n{"text": "b", "label": []}\n',
+    "label-studio": b'[{"id": 1, "data": {"text": "\xc3\xa9"}, "annotations": [{"result": [{"from_name": "topic", '
+    b'"value": {"choices": ["grain"]}}]}]},\n{"data": {"text": "b"}, "annotations": []}]\n',
     "json": b'[ {"text": "\xc3\xa9 }", "labels": ["grain", 2]},\n{"labels": "x", "text": "b", "n": {"m": [1]}}]\n',
     "csv": b'text,labels,n\n"a ""b""\nc",x;y,1\nplain,z,2\n',
     "tsv": b"p1 p2\tA title\np3\tAnother\n",

@@ -1,0 +1,117 @@
+"""Judged examples in the layouts that other tools read, and that ``shortlist.read`` reads back.
+
+Each layout gives what stands before, what each example becomes, what stands between two, and what stands behind. Who
+judged, when, and the example's key go with it, but in fastText's layout, which has no room for more than labels.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from shortlist.errors import InputError
+from shortlist.server.journal import Journal, Judged
+
+SEPARATOR = "|"  # between labels in a cell of CSV
+PREFIX = "__label__"  # of a label in fastText's layout
+CONTROL, OBJECT = "labels", "text"  # names in the labelling interface of Label Studio
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file of examples is made."""
+
+    kind: str
+    ending: str
+    of: Callable[[Judged], str]
+    before: str = ""
+    between: str = ""
+    behind: str = ""
+
+
+def told(example: Judged) -> dict[str, Any]:
+    """What is known of a judgement beside text and labels; what says nothing is left out."""
+    at = datetime.fromtimestamp(example.time, timezone.utc).isoformat(timespec="milliseconds")
+    found: dict[str, Any] = {"person": example.person, "time": at, "key": example.key}
+    if example.wrong or not example.complete:
+        found |= {"wrong": example.wrong, "complete": example.complete}
+    return {name: value for name, value in found.items() if value not in ("", None)}
+
+
+def json_line(example: Judged) -> str:
+    return _json({"text": example.text, "labels": example.labels} | told(example)) + "\n"
+
+
+def doccano_line(example: Judged) -> str:
+    """Fields beside text and label are metadata there."""
+    labels = list(map(str, example.labels))
+    return _json({"id": example.number, "text": example.text, "label": labels} | told(example)) + "\n"
+
+
+def label_studio_task(example: Judged) -> str:
+    """A task that is annotated. Who judged stands in its data: people have other numbers in each Label Studio."""
+    beside = told(example)
+    chosen = {"choices": list(map(str, example.labels))}
+    result = [{"from_name": CONTROL, "to_name": OBJECT, "type": "choices", "value": chosen}]
+    annotation = {"created_at": beside["time"], "was_cancelled": False, "result": result}
+    return _json({"id": example.number, "data": {"text": example.text} | beside, "annotations": [annotation]})
+
+
+def fasttext_line(example: Judged) -> str:
+    """Labels cannot hold spaces there, so theirs become underscores; the text is one line of words."""
+    words = [word.lstrip("_") if word.startswith(PREFIX) else word for word in example.text.split()]
+    return " ".join([*(PREFIX + "_".join(str(label).split()) for label in example.labels), *words]) + "\n"
+
+
+def csv_row(example: Judged) -> str:
+    beside = told(example)
+    wrong = SEPARATOR.join(map(str, example.wrong))
+    return _row([
+        example.text, SEPARATOR.join(map(str, example.labels)), wrong, "yes" if example.complete else "no",
+        example.person, beside["time"], example.key,
+    ])  # fmt: skip
+
+
+def _json(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False)
+
+
+def _row(cells: list[Any]) -> str:
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerow(cells)
+    return written.getvalue()
+
+
+COLUMNS = ["text", "labels", "wrong", "complete", "person", "time", "key"]
+LAYOUTS = {
+    "jsonl": Layout("application/jsonl", "jsonl", json_line),
+    "csv": Layout("text/csv", "csv", csv_row, before=_row(COLUMNS)),
+    "fasttext": Layout("text/plain", "ft", fasttext_line),
+    "label-studio": Layout("application/json", "json", label_studio_task, "[\n", ",\n", "\n]\n"),
+    "doccano": Layout("application/jsonl", "jsonl", doccano_line),
+}
+
+
+def exported(journal: Journal, name: str) -> Iterator[str]:
+    """The examples that were learned and not taken back, some at a time; a layout that cannot hold them is refused."""
+    if name not in LAYOUTS:
+        raise InputError(f"there is no layout {name!r}; there are {', '.join(LAYOUTS)}")
+    if name == "csv" and journal.has_label_with(SEPARATOR):
+        raise InputError(
+            f"a label holds {SEPARATOR}, which stands between labels in a cell of CSV; export another layout, as jsonl"
+        )
+    return _pieces(journal, LAYOUTS[name])
+
+
+def _pieces(journal: Journal, layout: Layout) -> Iterator[str]:
+    number, between = 0, ""
+    yield layout.before
+    while some := journal.judged(number):
+        yield between + layout.between.join(map(layout.of, some))
+        number, between = some[-1].number, layout.between
+    yield layout.behind

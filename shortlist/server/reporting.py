@@ -1,0 +1,78 @@
+"""Routes that look back on what people have judged: exports, agreement, and how the model fares over time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import StreamingResponse
+from starlette.exceptions import HTTPException
+
+from shortlist.errors import InputError
+from shortlist.server import schemas
+from shortlist.server.agreement import agreement, latest
+from shortlist.server.context import Context
+from shortlist.server.exporting import LAYOUTS, exported
+from shortlist.server.journal import Journal
+from shortlist.server.looking import PIECE
+from shortlist.server.responses import answers, as_json
+
+KINDS = [layout.kind for layout in LAYOUTS.values()]
+
+Found = TypeVar("Found")
+LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio", "doccano"]
+
+
+class ReportingRoutes:
+    """Exports, and reports on people."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+        router.get("/v1/export", response_class=Response, **answers(str, 409, 422, kinds=KINDS))(self.export)
+        router.get("/v1/agreement", **answers(schemas.AgreementAnswer))(self.agreement)
+        return router
+
+    async def export(
+        self, format: Annotated[LayoutName, Query(description="The layout of the file.")] = "jsonl"
+    ) -> Response:
+        """All examples learned and not taken back, with who judged, when, and their keys, in a layout of other tools.
+
+        A connection that ends before the last chunk has not brought all of it.
+        """
+        layout = LAYOUTS[format]
+        try:
+            pieces = exported(self._context.replica.journal, format)
+        except InputError as problem:  # the question can be read; it is the labels that do not allow it
+            raise HTTPException(409, str(problem)) from None
+        named = f'attachment; filename="examples.{layout.ending}"'
+
+        async def sent() -> AsyncIterator[bytes]:
+            for text in pieces:
+                piece = text.encode()
+                for start in range(0, len(piece), PIECE):  # the middleware's clock starts anew with each piece taken
+                    yield piece[start : start + PIECE]
+                await asyncio.sleep(0)
+
+        return StreamingResponse(sent(), media_type=layout.kind, headers={"content-disposition": named})
+
+    async def agreement(self) -> Response:
+        """How far each two people agree on the texts that both have judged, of the last 100,000 examples."""
+        return as_json(await self._looked_back(lambda journal: agreement(latest(journal))))
+
+    async def _looked_back(self, work: Callable[[Journal], Found]) -> Found:
+        """Have a long look at the journal in another thread, by a connection of its own."""
+        replica = self._context.replica
+
+        def look() -> Any:
+            journal = Journal(replica.folder, read_only=True)
+            try:
+                return work(journal)
+            finally:
+                journal.close()
+
+        return await asyncio.to_thread(look)

@@ -1,0 +1,190 @@
+"""Examples in the layouts of other tools, which read back as what they were."""
+
+import csv
+import io
+import json
+
+import pytest
+
+import shortlist as sl
+from shortlist.server.exporting import COLUMNS, LAYOUTS, fasttext_line
+from shortlist.server.journal import Example, Journal, Judged
+from shortlist.server.people import Role, changing
+from tests.server.servers import in_thread
+
+JUDGED = [
+    ("wheat, \"corn\" & 'rye'", ["grain", "trade"]),
+    ("two\nlines\tand = a tab", ["grain of salt"]),
+    ("=1+1 ünïcode 😀", ["münze"]),
+    ("{} [] , ; |", ["grain"]),
+]
+
+
+@pytest.fixture
+def judged(folder):
+    """A state directory with examples of two people, one of them taken back, and a change of labels."""
+    journal = Journal(folder)
+    for n, (text, labels) in enumerate(JUDGED):
+        journal.append([[Example(text, labels, f"key-{n}", person=("anna", "bob")[n % 2])]])
+    journal.append([[Example("taken back", ["grain"], person="anna")]])
+    journal.append([[Example("", {"change": "rename", "labels": ["grain"], "into": "cereal"})]])
+    journal.undo(5)
+    journal.append([[Example("judged in part", ["grain"], wrong=["money"], complete=False)]])
+    journal.close()
+    return folder
+
+
+WANTED = [*JUDGED, ("judged in part", ["grain"])]
+
+
+def read_back(path, **options):
+    return [
+        (text, labels)
+        for batch in sl.read(path, **options)
+        for text, labels in zip(batch.texts, batch.labels, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_is_exported_is_read_back(judged, run, tmp_path, layout):
+    path = tmp_path / f"examples.{LAYOUTS[layout].ending}"
+    assert run("export", judged, "--format", layout, "-o", path).code == 0
+    with in_thread(judged, read_only=True) as server:
+        answer = server.get("/v1/export", params={"format": layout})
+        assert answer.headers["content-type"].partition(";")[0] == LAYOUTS[layout].kind
+        assert answer.content == path.read_bytes()
+    assert run("export", judged, "--format", layout).out == path.read_text(encoding="utf-8")
+    found = read_back(path, **({"label_separator": "|"} if layout == "csv" else {}))
+    if layout == "fasttext":
+        assert found == [(" ".join(text.split()), [one.replace(" ", "_") for one in own]) for text, own in WANTED]
+    else:
+        assert found == WANTED
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_training_takes_an_export_as_it_is(judged, run, tmp_path, layout):
+    path = tmp_path / f"examples.{LAYOUTS[layout].ending}"
+    run("export", judged, "--format", layout, "-o", path)
+    more = ["--label-separator", "|"] if layout == "csv" else []
+    assert run("train", path, "-o", tmp_path / "again.shortlist", *more).code == 0
+    assert "grain" in sl.load(tmp_path / "again.shortlist").classes_.tolist()
+
+
+def test_who_judged_when_and_the_key_go_with_it(judged, run):
+    lines = run("export", judged).out.splitlines()
+    first, *_, last = map(json.loads, lines)
+    assert (first["person"], first["key"]) == ("anna", "key-0")
+    assert first["time"].endswith("+00:00")
+    assert "wrong" not in first
+    assert (last["wrong"], last["complete"]) == (["money"], False)
+    assert "person" not in last
+    rows = list(csv.DictReader(io.StringIO(run("export", judged, "--format", "csv").out)))
+    assert list(rows[0]) == COLUMNS
+    assert [row["person"] for row in rows] == ["anna", "bob", "anna", "bob", ""]
+    assert [row["complete"] for row in rows] == ["yes"] * 4 + ["no"]
+    task = json.loads(run("export", judged, "--format", "label-studio").out)[1]
+    assert (task["data"]["person"], task["data"]["key"]) == ("bob", "key-1")
+    assert task["annotations"][0]["result"][0] == {
+        "from_name": "labels", "to_name": "text", "type": "choices", "value": {"choices": ["grain of salt"]},
+    }  # fmt: skip
+    line = json.loads(run("export", judged, "--format", "doccano").out.splitlines()[1])
+    assert (line["id"], line["label"], line["person"]) == (2, ["grain of salt"], "bob")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_journal_of_nothing(folder, run, layout):
+    said = run("export", folder, "--format", layout)
+    assert said.code == 0
+    if layout == "label-studio":
+        assert json.loads(said.out) == []
+
+
+def test_many_examples_come_whole(folder, run):
+    journal = Journal(folder)
+    journal.append([[Example(f"text {n}", ["x"]) for n in range(1203)]])
+    journal.close()
+    assert len(json.loads(run("export", folder, "--format", "label-studio").out)) == 1203
+    assert len(run("export", folder).out.splitlines()) == 1203
+
+
+def test_refusals(judged, run, tmp_path):
+    assert "there is no layout 'xml'; there are jsonl, csv" in run("export", judged, "--format", "xml").err
+    assert "there is no state directory" in run("export", tmp_path / "nothing").err
+    journal = Journal(judged)
+    journal.append([[Example("a", ["this|that"])]])
+    journal.close()
+    assert "a label holds |" in run("export", judged, "--format", "csv").err
+    with in_thread(judged, read_only=True) as server:
+        assert server.get("/v1/export", params={"format": "csv"}).status_code == 409
+        assert server.get("/v1/export", params={"format": "xml"}).status_code == 422
+
+
+def test_a_word_that_looks_like_a_label_stays_a_word():
+    example = Judged(1, 0.0, None, "say __label__money now", ["a b"], [], True, "", None)
+    assert fasttext_line(example) == "__label__a_b say label__money now\n"
+
+
+def test_tasks_as_label_studio_writes_them(tmp_path):
+    """With annotations of several people, a skipped one, predictions, and other controls."""
+    chosen = {"from_name": "topic", "to_name": "text", "type": "choices", "value": {"choices": ["grain"]}}
+    other = {"from_name": "mood", "to_name": "text", "type": "choices", "value": {"choices": ["glad", "grain"]}}
+    span = {"from_name": "span", "to_name": "text", "type": "labels", "value": {"start": 0, "end": 2, "labels": ["X"]}}
+    skipped = {"id": 3, "was_cancelled": True, "result": [{**chosen, "value": {"choices": ["no"]}}]}
+    task = {
+        "id": 7, "annotations": [{"id": 1, "completed_by": 1, "result": [chosen, span]}, {"result": [other]}, skipped],
+        "predictions": [{"result": [{**chosen, "value": {"choices": ["guess"]}}]}], "data": {"text": "wheat", "ref": 5},
+    }  # fmt: skip
+    path = tmp_path / "project-1.json"
+    path.write_text(json.dumps([task, {"id": 8, "data": {"text": "later"}, "annotations": []}], indent=2))
+    assert sl.read(path).format == "label-studio"
+    assert read_back(path) == [("wheat", ["grain", "glad"]), ("later", [])]
+    assert read_back(path, labels="mood")[0] == ("wheat", ["glad", "grain"])
+    (batch,) = sl.read(path, id="ref")
+    assert batch.ids[0] == "5"
+    path.write_text(json.dumps([task, {"data": {"html": "x"}, "annotations": []}]))
+    with pytest.raises(sl.InputError, match=r"line 1, column \d+: expected a text in the field 'text' of 'data'"):
+        read_back(path)
+    with pytest.raises(sl.InputError, match="must be one name in tasks of Label Studio"):
+        read_back(path, labels=["a", "b"])
+
+
+def test_who_judged_is_known_by_the_token(folder):
+    with changing(folder) as people:
+        tokens = {name: people.add(name, Role.JUDGE) for name in ("anna", "bob")}
+        manager = people.add("manager", Role.MANAGE)
+    judged = {
+        "anna": {"t1": ["a"], "t2": ["b"], "t3": ["a"], "t4": ["b"]},
+        "bob": {"t1": ["a"], "t2": ["b"], "t3": ["b"], "t4": ["b"], "t5": ["a"]},
+    }
+    with in_thread(folder) as server:
+        for name, texts in judged.items():
+            server.headers["authorization"] = f"Bearer {tokens[name]}"
+            for text, labels in texts.items():
+                server.learn(text, labels)
+        server.ask("undo", number=9)
+        assert server.get("/v1/agreement").status_code == 403
+        server.headers["authorization"] = f"Bearer {manager}"
+        assert [one["person"] for one in server.ask("examples")["examples"]] == ["bob"] * 5 + ["anna"] * 4
+        # Of four, three are equal; by chance (2/4 · 1/4 + 2/4 · 3/4) would be: (3/4 − 1/2) / (1 − 1/2).
+        pair = {"people": ["anna", "bob"], "texts": 4, "equal": 0.75, "kappa": 0.5}
+        assert server.ask("agreement") == {"texts": 4, "pairs": [pair]}
+        persons = [json.loads(line)["person"] for line in server.get("/v1/export").text.splitlines()]
+        assert persons == ["anna"] * 4 + ["bob"] * 4
+    journal = Journal(folder)
+    assert journal._row("SELECT person FROM undos")[0] == "bob"
+    journal.close()
+
+
+def test_agreement_of_sets_and_of_chance(folder):
+    journal = Journal(folder)
+    for person in ("anna", "bob", "cleo", ""):
+        several = ["a", "b"] if person != "cleo" else ["b"]
+        journal.append([[Example("t1", several, person=person), Example("t2", ["a"], person=person)]])
+    journal.append([[Example("t2", ["c"], person="bob", complete=False), Example("t1", ["b", "a"], person="bob")]])
+    journal.close()
+    with in_thread(folder) as server:
+        found = server.ask("agreement")
+    assert found["texts"] == 2
+    assert {tuple(one["people"]): (one["equal"], one["kappa"]) for one in found["pairs"]} == {
+        ("anna", "bob"): (1.0, None), ("anna", "cleo"): (0.5, None), ("bob", "cleo"): (0.5, None),
+    }  # fmt: skip
