@@ -15,7 +15,7 @@ the journal holds after it, one example at a time.
     responses.py    answers and errors                               label_search.py  labels by name
     connections.py  limits before anything is asked                  direct.py    routes without detours
     people.py       who may use the server                           roles.py     which role each route needs
-    reporting.py    routes that look back on judgements               exporting.py, agreement.py
+    reporting.py    routes that look back on judgements               exporting.py, agreement.py, watching.py
     middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals
     background.py   what goes on beside the requests                 metrics.py, logs.py, page/
     settings.py     what a server is told

@@ -80,6 +80,16 @@ class Judged(NamedTuple):
     place: int | None
 
 
+class Outcome(NamedTuple):
+    """How an example stood before it was learned."""
+
+    number: int
+    time: float
+    labels: list[Any]
+    wrong: list[Any]
+    place: int | None
+
+
 class Receipt(NamedTuple):
     """Where an example stands in the journal, and whether it was put there just now."""
 
@@ -158,6 +168,15 @@ class Journal(Ledger):
             Judged(n, at, key, text, json.loads(labels), json.loads(wrong), bool(complete), person, place)
             for n, at, key, text, labels, wrong, complete, person, place in self._rows(query, (after, before, limit))
         ]
+
+    def outcomes(self, limit: int) -> list[Outcome]:
+        """How the last examples stood before they were learned, oldest first."""
+        query = (
+            "SELECT number, time, labels, wrong, place FROM examples "
+            f"WHERE {KEPT} AND labels LIKE '[%' AND labels != '[]' ORDER BY number DESC LIMIT ?"
+        )
+        rows = self._rows(query, (limit,))
+        return [Outcome(n, at, json.loads(own), json.loads(wrong), place) for n, at, own, wrong, place in rows][::-1]
 
     def has_label_with(self, letters: str) -> bool:
         """Whether these letters may stand in some label."""

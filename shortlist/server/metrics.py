@@ -35,6 +35,11 @@ class Metrics:
             multiprocess_mode="livemax",
         )  # fmt: skip
 
+        self.watched = Gauge(
+            "shortlist_watch", "How the model fares: /v1/watch in numbers.", ["what"], registry=own,
+            multiprocess_mode="mostrecent",
+        )  # fmt: skip
+
     def answered(self, path: str, status: int | str, seconds: float) -> None:
         """Count a request. Its counters are looked up once."""
         if (path, status) not in self._of:

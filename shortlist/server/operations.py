@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from importlib.resources import files
 
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.models.categorizer import Categorizer
 from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.people import ASKING
+from shortlist.server.replica import Replica
 from shortlist.server.responses import answers, as_json
+from shortlist.server.watching import certainty
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
@@ -46,6 +50,9 @@ class OperationsRoutes:
         for what in ("examples", "labels", "ratings", "queries", "features", "edges"):
             if what in about:
                 metrics.model.labels(what).set(about[what])
+        if isinstance(self._context.served, Categorizer):
+            for what, value in watched(self._context.replica).items():
+                metrics.watched.labels(what).set(math.nan if value is None else value)
         return Response(metrics.page(), media_type="text/plain; version=0.0.4")
 
     async def page(self) -> Response:
@@ -58,6 +65,17 @@ class OperationsRoutes:
         if name not in self._files:
             raise HTTPException(404, "there is no such page")
         return self._files[name]
+
+
+def watched(replica: Replica) -> dict[str, float | None]:
+    """What /v1/watch says, as numbers of now."""
+    places = replica.journal.places()
+    found = certainty(replica.model)
+    return {
+        "P@1": sum(place == 1 for place in places) / len(places) if places else None,
+        "unknown_words": replica.unknown.read()["now"], "calibration_error": found["calibration_error"],
+        "decided_alone": found["decided_alone"],
+    }  # fmt: skip
 
 
 def load_page() -> dict[str, Response]:

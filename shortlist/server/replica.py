@@ -27,6 +27,7 @@ from shortlist.server import snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import Version
 from shortlist.server.logs import log
+from shortlist.server.watching import UnknownWords
 
 FIRST = 5  # the rolling measures look at so many labels
 
@@ -41,6 +42,7 @@ class Replica:
         self.folder, self.read_only = folder, read_only
         self.journal = Journal(folder, read_only)
         self.reading = asyncio.Lock()
+        self.unknown = UnknownWords()
         self._rebuilding: asyncio.Task[None] | None = None
         try:
             self._load()
@@ -113,6 +115,7 @@ class Replica:
             entries = self.journal.after(self.version.examples, now.examples)
             for number, text, labels, wrong, complete, _ in entries:
                 if number > self.version.examples:  # nobody else went on meanwhile
+                    self.unknown.before(self.model, number, text)
                     try:
                         if isinstance(labels, dict):
                             self.model.change_labels(Change.of(labels))
@@ -121,6 +124,7 @@ class Replica:
                     except InputError as problem:  # of which nothing was learned, here and wherever else it is read
                         log("passed over an example", "warning", number=number, problem=str(problem))
                     self.version = self.version._replace(examples=number)
+                    self.unknown.after(self.model, text)
                     yield
             if not entries:
                 self.version = self.version._replace(examples=now.examples)

@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
 from shortlist.errors import InputError
-from shortlist.server import schemas
+from shortlist.server import schemas, watching
 from shortlist.server.agreement import agreement, latest
 from shortlist.server.context import Context
 from shortlist.server.exporting import LAYOUTS, exported
@@ -26,7 +26,7 @@ LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio", "doccano"]
 
 
 class ReportingRoutes:
-    """Exports, and reports on people."""
+    """Exports, and reports on people and on the model."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -35,6 +35,7 @@ class ReportingRoutes:
         router = APIRouter()
         router.get("/v1/export", response_class=Response, **answers(str, 409, 422, kinds=KINDS))(self.export)
         router.get("/v1/agreement", **answers(schemas.AgreementAnswer))(self.agreement)
+        router.get("/v1/watch", **answers(schemas.WatchAnswer))(self.watch)
         return router
 
     async def export(
@@ -63,6 +64,19 @@ class ReportingRoutes:
     async def agreement(self) -> Response:
         """How far each two people agree on the texts that both have judged, of the last 100,000 examples."""
         return as_json(await self._looked_back(lambda journal: agreement(latest(journal))))
+
+    async def watch(self) -> Response:
+        """How the model fares: quality over time, drift, and the labels that people correct most.
+
+        It looks at the last 4,000 examples, each as it stood before it was learned.
+        """
+        replica = self._context.replica
+        outcomes = await self._looked_back(watching.outcomes_of)
+        drift = await replica.look(watching.certainty) | {"unknown": replica.unknown.read()}
+        return as_json({
+            "quality": watching.quality(outcomes), "drift": drift,
+            "corrected": [self._context.named(one["label"]) | one for one in watching.corrected(outcomes)],
+        })  # fmt: skip
 
     async def _looked_back(self, work: Callable[[Journal], Found]) -> Found:
         """Have a long look at the journal in another thread, by a connection of its own."""
