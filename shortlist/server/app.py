@@ -18,6 +18,7 @@ from shortlist.server.learning import LearningRoutes
 from shortlist.server.looking import LookingRoutes
 from shortlist.server.middleware import Middleware
 from shortlist.server.operations import OperationsRoutes
+from shortlist.server.queue.routes import QueueRoutes
 from shortlist.server.ranking import RankingRoutes
 from shortlist.server.replica import Replica
 from shortlist.server.reporting import ReportingRoutes
@@ -27,7 +28,7 @@ from shortlist.server.rows import RowModelRoutes, RowRoutes
 from shortlist.server.settings import Settings
 
 # Routes are tried in this order: what is asked most comes first.
-OF_TEXTS = (RankingRoutes, LearningRoutes, LookingRoutes, ReportingRoutes, OperationsRoutes)
+OF_TEXTS = (RankingRoutes, LearningRoutes, QueueRoutes, LookingRoutes, ReportingRoutes, OperationsRoutes)
 OF_ROWS = (RowRoutes, RowModelRoutes, OperationsRoutes)
 ABOUT_TEXTS = "Ranks the labels of texts, says why, and learns from corrections."
 ABOUT_ROWS = "Answers rows of numbers (ratings, documents of a query, labels), and says why."

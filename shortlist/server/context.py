@@ -11,6 +11,7 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.server.metrics import Metrics, Speedometer
 from shortlist.server.people import ASKING
+from shortlist.server.queue.handing import Handing
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Limits, Settings
 from shortlist.server.writer import Writer
@@ -23,16 +24,19 @@ class Context:
         self.replica, self.settings = replica, settings
         self.metrics, self.speed = Metrics(), Speedometer()
         self._writer: Writer | None = None
+        self._queue: Handing | None = None
 
     def open(self) -> None:
         """Begin to serve: a server that learns writes to the journal."""
         if not self.settings.read_only:
             self._writer = Writer(self.settings.folder)
+            self._queue = Handing(self.settings.folder, self.replica)
 
     def close(self) -> None:
         """Finish what was asked for."""
-        if self._writer is not None:
-            self._writer.close()
+        for one in (self._queue, self._writer):
+            if one is not None:
+                one.close()
         self.replica.close()
 
     @property
@@ -59,6 +63,12 @@ class Context:
         if self._writer is None:
             raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
         return self._writer
+
+    def queue(self) -> Handing:
+        """For who may judge."""
+        if self._queue is None:
+            raise HTTPException(403, "this server is read-only: it ranks and explains, and has no queue")
+        return self._queue
 
     def named(self, label: Label) -> dict[str, Any]:
         """A label and, where a vocabulary says so, its name."""

@@ -107,17 +107,24 @@ class Journal(Ledger):
 
     def undo(self, number: int, person: str = "") -> bool:
         """Take an example back. Gives whether that changed anything; it may have been taken back before."""
+        return self.undo_all([number], person) == 1
+
+    def undo_all(self, numbers: Sequence[int], person: str = "") -> int:
+        """Take examples back in one commit, all or none. Gives how many of them had not been taken back before."""
         with self._commit():
-            if number < 1 or chain.at(self._db, "examples", number) is None:
-                raise InputError(f"there is no example {number}")
-            if self._db.execute("SELECT 1 FROM undos WHERE example = ?", (number,)).fetchone():
-                return False
-            end = self._end
-            row = (end.undos + 1, time.time(), number, person)
-            link = chain.link("undos", end.undo_chain, row)
-            self._insert("undos", (*row, link))
-            self._end = end._replace(undos=row[0], undo_chain=link)
-            return True
+            return sum(self._undo_one(number, person) for number in numbers)
+
+    def _undo_one(self, number: int, person: str) -> bool:
+        if number < 1 or chain.at(self._db, "examples", number) is None:
+            raise InputError(f"there is no example {number}")
+        if self._db.execute("SELECT 1 FROM undos WHERE example = ?", (number,)).fetchone():
+            return False
+        end = self._end
+        row = (end.undos + 1, time.time(), number, person)
+        link = chain.link("undos", end.undo_chain, row)
+        self._insert("undos", (*row, link))
+        self._end = end._replace(undos=row[0], undo_chain=link)
+        return True
 
     def undone_since(self, version: Version) -> int | None:
         """The first of the examples that a model of that version has learned and that were taken back since."""
@@ -150,6 +157,20 @@ class Journal(Ledger):
             )
             for n, at, text, own, wrong, complete, person, place, undone in rows
         ]  # fmt: skip
+
+    def keyed(self, prefix: str, after: int, last: int) -> list[tuple[int, str]]:
+        """Number and key of the examples in between whose keys begin so, taken back or not."""
+        key = "+key" if after else "key"  # the last few are found by number, all of them by key
+        query = (
+            f"SELECT number, key FROM examples WHERE {key} >= ? AND {key} < ? AND number > ? AND number <= ? "
+            "ORDER BY number"
+        )
+        return list(self._rows(query, (prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1), after, last)))
+
+    def undone_between(self, after: int, last: int) -> list[int]:
+        """The examples that were taken back by the undos in between."""
+        query = "SELECT example FROM undos WHERE number > ? AND number <= ? ORDER BY number"
+        return [example for (example,) in self._rows(query, (after, last))]
 
     def lines(self, after: int, limit: int = 500) -> tuple[int, bytes]:
         """Some examples as JSON lines, a training file like any other, and the number of the last of them."""

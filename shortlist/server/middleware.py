@@ -15,7 +15,9 @@ from shortlist.server.people import ANYONE, ASKING, Doorkeeper, PeopleError
 from shortlist.server.roles import Needed
 from shortlist.server.settings import Settings
 
-LOGGED = {"/v1/learn", "/v1/undo", "/v1/journal"}  # beside all that is refused or fails
+FILES = {"/v1/queue/file"}  # to which a file is posted, and not JSON
+# Beside all that is refused or fails:
+LOGGED = {"/v1/learn", "/v1/undo", "/v1/journal", "/v1/queue/decide", "/v1/queue/undo"}
 UNLIMITED = {"/healthz", "/metrics"}  # must answer when everything else is busy
 PORT = re.compile(r":\d*$")
 CUT = "cut"  # in the place of a status, where an answer was not sent to its end
@@ -115,7 +117,8 @@ class Middleware:
         try:
             headers = dict(scope["headers"])
             self._admit(scope, headers)
-            body = await self._body(headers, receive) if self._is_question(scope) else b""
+            most = self._limits.file if scope["path"] in FILES else self._limits.body
+            body = await self._body(headers, receive, most) if self._is_question(scope) else b""
             await self._app(scope, _given(body, receive), timed)
         except asyncio.CancelledError:
             if not over:
@@ -139,8 +142,9 @@ class Middleware:
             raise Refusal(503, "the people of this server cannot be read; its log says what is wrong") from None
         if self._is_question(scope):
             kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
-            if kind != b"application/json":  # what a form of another site could send without asking is not this
-                raise Refusal(415, "send JSON, with the header Content-Type: application/json")
+            wanted, what = ("application/octet-stream", "a file") if path in FILES else ("application/json", "JSON")
+            if kind != wanted.encode():  # what a form of another site could send without asking is not this
+                raise Refusal(415, f"send {what}, with the header Content-Type: {wanted}")
         if self._in_flight > self._limits.in_flight and path not in UNLIMITED:
             raise Refusal(
                 429, f"{self._limits.in_flight} requests are being answered already; try again in a second",
@@ -173,11 +177,10 @@ class Middleware:
 
     def _is_question(self, scope: Scope) -> bool:
         """Whether it has a body that is looked at. All else is answered without waiting for one."""
-        return scope["method"] == "POST" and scope["path"] in self._questions
+        return scope["method"] == "POST" and scope["path"] in self._questions | FILES
 
-    async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
+    async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         """The whole body, unless it is too large."""
-        most = self._limits.body
         too_large = Refusal(413, f"the body is larger than the {most:,} bytes that are taken; send it in parts")
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > most:

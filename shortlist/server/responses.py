@@ -15,16 +15,17 @@ from shortlist.server import schemas
 from shortlist.server.journal import KeyUsed
 from shortlist.server.ledger import DiskFull, JournalError
 from shortlist.server.middleware import FAILED
+from shortlist.server.queue.store import NotThere, Taken
 
 JSON_LINES = "application/jsonl"
 WORDS = {
     400: "The request cannot be read.",
     401: "The token is missing or wrong.",
     403: "The server is read-only, or the role of who asks does not allow it.",
-    404: "There is no such label or example.",
-    409: "The key was used for another example, or the labels do not allow it.",
+    404: "There is no such label, example or text of the queue.",
+    409: "The key was used for another example, the labels do not allow the change, or another has the text.",
     413: "The body is too large.",
-    415: "The body is not JSON.",
+    415: "The body is not JSON, or not sent as a file.",
     421: "The server does not go by this name.",
     422: "A value is not what it should be.",
     429: "Too many requests at a time; Retry-After says when to come back.",
@@ -33,7 +34,7 @@ WORDS = {
     507: "The disk is full; nothing was changed.",
 }
 ASKING = (413, 415, 422)  # what may be wrong with a body
-STATUS_OF = {InputError: 422, KeyUsed: 409, DiskFull: 507, JournalError: 503}
+STATUS_OF = {InputError: 422, NotThere: 404, Taken: 409, KeyUsed: 409, DiskFull: 507, JournalError: 503}
 
 
 def as_json(value: object) -> Response:

@@ -20,6 +20,7 @@ class Limits:
     """How much one request may ask for, and how much is done at a time."""
 
     body: int = 2_000_000  # bytes
+    file: int = 50_000_000  # bytes of a file of texts for the queue
     text: int = 200_000  # characters of one text
     batch: int = 1_000  # texts or examples in one request
     labels: int = 100  # labels of one example
@@ -39,10 +40,10 @@ class Limits:
             as_whole(value, f"the limit {name}", least=1)
         return cls(**values)
 
-    def check_texts(self, texts: list[str]) -> None:
+    def check_texts(self, texts: list[str], first: int = 0) -> None:
         if len(texts) > self.batch:
             raise InputError(f"{len(texts):,} texts are more than the {self.batch:,} that one request may hold")
-        for n, text in enumerate(texts):
+        for n, text in enumerate(texts, first):
             if len(text) > self.text:
                 raise InputError(f"text {n} has {len(text):,} characters; at most {self.text:,} are taken")
 

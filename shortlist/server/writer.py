@@ -34,6 +34,11 @@ class Writer:
         changed: bool = await self._ask(lambda journal: journal.undo(number, person))
         return changed
 
+    async def undo_all(self, numbers: Sequence[int], person: str = "") -> int:
+        """Take examples back, all or none. Returns when that is on disk."""
+        undone: int = await self._ask(lambda journal: journal.undo_all(numbers, person))
+        return undone
+
     def close(self) -> None:
         """Finish what was asked for."""
         self._queue.put(None)

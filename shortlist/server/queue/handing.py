@@ -1,0 +1,106 @@
+"""The next text for a person. The disk is waited for in a thread of its own; the model is asked on the event loop.
+
+Nothing is ranked in advance. Whoever asks for the next text by gain has a bounded sample measured: the best ones of
+earlier samples, and those that were measured longest ago. What was measured is kept, so that over time the best of all
+come first, and each answer costs the same however long the queue is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from shortlist.server.journal import Journal
+from shortlist.server.queue.following import follow
+from shortlist.server.queue.gain import gains, likeness, words_of
+from shortlist.server.queue.store import Item, Queue
+from shortlist.server.replica import Replica
+
+BEST, STALE = 16, 48  # texts that are measured: the best ones known, and those not looked at for longest
+PIECE = 20_000  # characters that are ranked at a time, before others have their turn
+RECENT = 20  # texts handed out last, which the next should be unlike
+TRIES = 5  # before whatever is free is given
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
+
+
+class Handing:
+    """The queue of a state directory, as the routes of one process use it."""
+
+    def __init__(self, folder: Path, replica: Replica) -> None:
+        self._replica = replica
+        self._thread = ThreadPoolExecutor(1, "queue")
+        self._journal = Journal(folder)
+        self._queue = Queue(folder)
+        self._recent: deque[frozenset[str]] = deque(maxlen=RECENT)
+
+    def close(self) -> None:
+        """Finish what was asked for."""
+        self._thread.shutdown()
+        self._queue.close()
+        self._journal.close()
+
+    async def ask(
+        self,
+        work: Callable[Concatenate[Queue, Arguments], Found],
+        *arguments: Arguments.args,
+        **named: Arguments.kwargs,
+    ) -> Found:
+        """Have something done with the queue, once it knows what the journal knows."""
+
+        def done() -> Found:
+            follow(self._queue, self._journal)
+            return work(self._queue, *arguments, **named)
+
+        # Whoever gives up waiting does not take back what is already on its way to the disk.
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, done))
+
+    async def next(self, person: str, order: str, seconds: float) -> Item | None:
+        """What this person has not judged yet, or else the next text in this order; None if there is none left."""
+        item = await self.ask(Queue.held, person, seconds)
+        for _ in range(TRIES):
+            if item is not None:
+                return item
+            found = await self.ask(partial(_candidates, order=order, person=person))
+            if not found:
+                return None
+            chosen = await self._by_gain(found) if order == "gain" else [one.number for one in found]
+            item = await self.ask(Queue.lease, chosen, person, seconds)
+        return item
+
+    async def _by_gain(self, found: list[Item]) -> list[int]:
+        """The numbers of some texts, those first whose judgement would teach most."""
+        gained: list[float] = []
+        for first, last in pieces([len(one.text) for one in found]):
+            gained += gains(self._replica.model, [one.text for one in found[first:last]]).tolist()
+            await asyncio.sleep(0)
+        await self.ask(Queue.measure, [(one.number, gain) for one, gain in zip(found, gained, strict=True)])
+        unlike = [gain - likeness(one.text, self._recent) / 2 for one, gain in zip(found, gained, strict=True)]
+        best = sorted(range(len(found)), key=lambda n: (found[n].later, -unlike[n], n))
+        self._recent.append(words_of(found[best[0]].text))
+        return [found[n].number for n in best]
+
+
+def _candidates(queue: Queue, order: str, person: str) -> list[Item]:
+    """Texts from which the next one is chosen."""
+    if order != "gain":
+        return queue.free(order, person, BEST)
+    best = queue.free("gain", person, BEST)
+    return best + queue.free("stale", person, STALE, but=[one.number for one in best])
+
+
+def pieces(sizes: list[int]) -> list[tuple[int, int]]:
+    """First and last + 1 of pieces of a list that have about PIECE together, and at least one each."""
+    found, first, held = [], 0, 0
+    for n, size in enumerate(sizes):
+        held += size
+        if held >= PIECE or n == len(sizes) - 1:
+            found.append((first, n + 1))
+            first, held = n + 1, 0
+    return found

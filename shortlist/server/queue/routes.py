@@ -1,0 +1,143 @@
+"""Routes of the queue: texts in, the next one out, what becomes of it. Its judgement is learned at /v1/learn."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from shortlist.server.context import Context
+from shortlist.server.direct import DirectRoute
+from shortlist.server.journal import Example
+from shortlist.server.queue import shapes, sure
+from shortlist.server.queue.importing import texts_of_file
+from shortlist.server.queue.store import Item, Queue, as_dict
+from shortlist.server.responses import ASKING, answers, as_json
+
+SHOWN = 10  # examples of what would be decided alone
+NOBODY = ""  # whose texts are free for everybody
+A_FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+Name = Annotated[str, Query(max_length=200)]
+Few = Annotated[int, Query(ge=1, le=1000)]
+
+
+class QueueRoutes:
+    """Takes up texts, hands them out, and has the sure ones decided."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def router(self) -> APIRouter:
+        asking = APIRouter(route_class=DirectRoute)
+        asking.post("/v1/queue/next", **answers(shapes.NextAnswer, 403, 507, *ASKING))(self.next)
+        asking.post("/v1/queue/move", **answers(shapes.MoveAnswer, 403, 404, 409, 507, *ASKING))(self.move)
+        asking.post("/v1/queue", **answers(shapes.AddAnswer, 403, 507, *ASKING))(self.add)
+        asking.post("/v1/queue/sure", **answers(shapes.SureAnswer, 403, 507, *ASKING))(self.sure)
+        asking.post("/v1/queue/decide", **answers(shapes.DecideAnswer, 403, 409, 507, *ASKING))(self.decide)
+        asking.post("/v1/queue/undo", **answers(shapes.UndoDecisionAnswer, 403, 404, 507, *ASKING))(self.undo)
+        looking = APIRouter()
+        looking.get("/v1/queue", **answers(shapes.Progress, 403))(self.progress)
+        looking.get("/v1/queue/items", **answers(shapes.ItemsAnswer, 403, 422))(self.items)
+        file = answers(shapes.AddAnswer, 403, 507, *ASKING) | {"openapi_extra": {"requestBody": A_FILE}}
+        looking.post("/v1/queue/file", **file)(self.add_file)
+        asking.routes += looking.routes
+        return asking
+
+    # Texts in.
+
+    async def add(self, question: shapes.AddQuestion) -> Response:
+        """Add texts to the queue. The answer comes when they are on disk."""
+        queue = self._context.queue()
+        self._context.limits.check_texts(question.texts)
+        return as_json((await queue.ask(Queue.add, question.texts))._asdict())
+
+    async def add_file(
+        self,
+        request: Request,
+        name: Annotated[str, Query(max_length=200, description="What it is called: tickets.csv.")] = "file",
+        format: Annotated[str | None, Query(max_length=40, description="Its format; recognised if not given.")] = None,
+        text: Annotated[str | None, Query(max_length=200, description="The column that holds the texts.")] = None,
+    ) -> Response:
+        """Add the texts of a file, of any format that examples are read from, compressed or not."""
+        queue, limits = self._context.queue(), self._context.limits
+        texts = await asyncio.to_thread(texts_of_file, await request.body(), name, format, text, limits.file)
+        for first in range(0, len(texts), limits.batch):
+            limits.check_texts(texts[first : first + limits.batch], first)
+        return as_json((await queue.ask(Queue.add, texts))._asdict())
+
+    # Texts out.
+
+    async def next(self, question: shapes.NextQuestion) -> Response:
+        """The next text for a person: what they have and have not judged yet, or else another that is now theirs."""
+        queue = self._context.queue()
+        item = await queue.next(self._who(question.person), question.order, question.seconds)
+        return as_json({"item": None if item is None else as_dict(item), "progress": await queue.ask(Queue.counts)})
+
+    async def move(self, question: shapes.MoveQuestion) -> Response:
+        """Skip texts, put them off, flag them, or put them back."""
+        queue = self._context.queue()
+        moved = await queue.ask(Queue.move, question.ids, question.to, self._who(question.person), question.note)
+        return as_json({"moved": moved, "progress": await queue.ask(Queue.counts)})
+
+    def _who(self, given: str) -> str:
+        """Who asks: whom the token names, or else whatever name they give."""
+        return self._context.person or given
+
+    async def progress(self) -> Response:
+        """How many texts wait, how many are judged, skipped and flagged."""
+        return as_json(await self._context.queue().ask(Queue.counts))
+
+    async def items(
+        self,
+        state: shapes.State = "waiting",
+        limit: Few = 20,
+        after: Annotated[str | None, Query(max_length=200, description="Only those behind this id.")] = None,
+    ) -> Response:
+        """Texts of the queue, newest first."""
+        found = await self._context.queue().ask(Queue.items, state, after, limit)
+        return as_json({"items": [as_dict(item) for item in found]})
+
+    # The sure ones alone.
+
+    async def sure(self, question: shapes.SureQuestion) -> Response:
+        """Which waiting texts the model would decide alone. Nothing is learned."""
+        queue, model = self._context.queue(), self._context.model
+        items = await queue.ask(Queue.free, "sure", NOBODY, question.most)
+        found, gained = await sure.sure_of(model, items, question.precision)
+        await queue.ask(Queue.measure, [(item.number, gain) for item, gain in zip(items, gained, strict=True)])
+        found.sort(key=lambda one: one.least)
+        examples = [
+            {"id": one.item.key, "text": one.item.text[:200], "labels": list(one.labels), "probability": one.least}
+            for one in found[:SHOWN]
+        ]
+        ids = [one.item.key for one in found]
+        return as_json({"looked_at": len(items), "sure": len(found), "examples": examples, "ids": ids})
+
+    async def decide(self, question: shapes.DecideQuestion) -> Response:
+        """Have texts decided by the model, as far as it is sure of them. One /v1/queue/undo takes all of it back."""
+        context, writer, queue = self._context, self._context.writer(), self._context.queue()
+        items = await queue.ask(sure.reserve, list(dict.fromkeys(question.ids)))
+        found, _ = await sure.sure_of(context.model, items, question.precision)
+        decided = {one.item.number for one in found}
+        await queue.ask(sure.let_go, [item for item in items if item.number not in decided])
+        if not found:
+            return as_json({"decision": None, "decided": 0})
+        decision = await queue.ask(sure.note, [one.item.key for one in found])
+        receipts = await writer.append([_as_example(one.item, list(one.labels), context.person) for one in found])
+        await context.replica.catch_up()
+        context.metrics.learned.inc(sum(receipt.new for receipt in receipts))
+        return as_json({"decision": decision, "decided": len(found)})
+
+    async def undo(self, question: shapes.UndoDecisionQuestion) -> Response:
+        """Take back all that was decided alone at once. The answer comes when the model is as it would be without."""
+        context, writer, queue = self._context, self._context.writer(), self._context.queue()
+        numbers = await queue.ask(sure.examples_of, question.decision)
+        undone = await writer.undo_all(numbers, context.person)
+        await context.replica.catch_up()
+        context.metrics.undone.inc(undone)
+        return as_json({"undone": undone})
+
+
+def _as_example(item: Item, labels: list[Any], person: str) -> Example:
+    return Example(item.text, labels, item.key, person=person)

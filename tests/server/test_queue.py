@@ -1,0 +1,237 @@
+"""The queue over HTTP: texts in, one at a time out, each to one person, judged once."""
+
+import gzip
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from shortlist.server import snapshots
+from shortlist.server.queue.following import follow
+from shortlist.server.queue.store import Queue, names_of
+from tests.server.servers import Client, in_thread
+
+TEXTS = [f"wheat harvest {n}" for n in range(20)]
+
+
+def send(server, content, name, **more):
+    headers = {"content-type": "application/octet-stream"}
+    return server.post("/v1/queue/file", params={"name": name, **more}, content=content, headers=headers)
+
+
+def take(server, person="anna", order="date"):
+    return server.ask("queue/next", person=person, order=order)["item"]
+
+
+def judge(server, item, labels=("grain",)):
+    return server.learn(item["text"], list(labels), item["id"])
+
+
+def test_texts_come_once_each_and_in_order(server):
+    assert server.ask("queue", texts=[*TEXTS, " ", TEXTS[0]]) == {"added": 20, "known": 1}
+    assert server.ask("queue", texts=TEXTS) == {"added": 0, "known": 20}
+    for text in TEXTS:
+        item = take(server)
+        assert item["text"] == text
+        assert take(server)["id"] == item["id"], "it stays with who has it until it is judged"
+        assert judge(server, item)["new"]
+    assert take(server) is None
+    progress = server.ask("queue")
+    assert progress == {"waiting": 0, "held": 0, "judged": 20, "skipped": 0, "flagged": 0, "total": 20}
+
+
+def test_two_people_never_have_the_same_text(server):
+    server.ask("queue", texts=TEXTS)
+
+    def work(person):
+        with Client(base_url=server.base_url, timeout=60) as own:
+            had = []
+            while (item := take(own, person, "gain")) is not None:
+                had.append(item["id"])
+                judge(own, item)
+            return had
+
+    with ThreadPoolExecutor(4) as people:
+        had = list(people.map(work, ["anna", "ben", "cleo", "dan"]))
+    every = [id for one in had for id in one]
+    assert len(every) == len(set(every)) == 20
+    assert server.ask("model")["journal"] == 20
+
+
+@pytest.mark.parametrize("order", ["gain", "date", "random"])
+def test_who_does_not_judge_loses_the_text_after_a_while(server, folder, order):
+    server.ask("queue", texts=TEXTS[:1])
+    item = take(server, "anna", order)
+    assert take(server, "ben", order) is None
+    queue = Queue(folder)
+    with queue.writing():
+        queue.db.execute("UPDATE items SET until = until - 1000")
+    queue.close()
+    assert take(server, "ben", order)["id"] == item["id"]
+    assert take(server, "anna", order) is None
+
+
+def test_skip_later_flag_and_back(server):
+    server.ask("queue", texts=TEXTS[:4])
+    one, other = take(server, "anna"), take(server, "ben")
+    refused = server.post("/v1/queue/move", json={"ids": [other["id"]], "to": "skipped", "person": "anna"})
+    assert (refused.status_code, refused.json()["error"][:14]) == (409, "another person")
+    assert server.ask("queue/move", ids=[one["id"]], to="later", person="anna")["moved"] == 1
+    flagged = take(server, "anna")
+    assert flagged["text"] == TEXTS[2]
+    server.ask("queue/move", ids=[flagged["id"]], to="flagged", person="anna", note="two topics")
+    skipped = take(server, "anna")
+    server.ask("queue/move", ids=[skipped["id"]], to="skipped", person="anna")
+    assert take(server, "anna")["text"] == TEXTS[0], "what was put off comes when nothing else is left"
+    progress = server.ask("queue")
+    assert (progress["waiting"], progress["held"], progress["flagged"], progress["skipped"]) == (2, 2, 1, 1)
+    (found,) = server.ask("queue/items?state=flagged")["items"]
+    assert (found["id"], found["note"], found["person"]) == (flagged["id"], "two topics", "anna")
+    server.ask("queue/move", ids=[flagged["id"]], to="waiting", person="cleo")
+    assert take(server, "cleo")["id"] == flagged["id"]
+    unknown = server.post("/v1/queue/move", json={"ids": ["queue-x"], "to": "skipped", "person": "anna"})
+    assert unknown.status_code == 404
+
+
+def test_what_is_taken_back_waits_again_under_another_key(server):
+    server.ask("queue", texts=TEXTS[:1])
+    first = take(server)
+    number = judge(server, first)["number"]
+    assert server.ask("queue/items?state=judged")["items"][0]["example"] == number
+    moved = server.post("/v1/queue/move", json={"ids": [first["id"]], "to": "skipped", "person": "anna"})
+    assert (moved.status_code, f"take its example {number} back" in moved.json()["error"]) == (409, True)
+    server.ask("undo", number=number)
+    again = take(server)
+    assert (again["text"], again["id"]) == (first["text"], f"{first['id']}-2")
+    assert judge(server, again, ["money"])["new"]
+    assert server.ask("queue")["judged"] == 1
+    assert take(server) is None
+
+
+def test_the_journal_says_what_is_judged(server, folder):
+    """Also to a queue that was lost and filled again, and to one whose journal was brought back from before."""
+    server.ask("queue", texts=TEXTS[:3])
+    judge(server, take(server))
+    queue = Queue(folder)
+    with queue.writing():
+        queue.db.execute("DELETE FROM items")
+    assert server.ask("queue")["total"] == 0
+    server.ask("queue", texts=TEXTS[:4])
+    assert {name: server.ask("queue")[name] for name in ("judged", "waiting")} == {"judged": 1, "waiting": 3}
+    with queue.writing():
+        queue.db.execute("UPDATE items SET state = 'judged', example = 17 WHERE state = 'waiting'")
+        queue.db.execute("UPDATE followed SET seal = 'of another journal'")
+    assert server.ask("queue")["judged"] == 1
+    queue.close()
+
+
+def test_a_queue_is_the_same_after_a_restart(folder):
+    with in_thread(folder) as server:
+        server.ask("queue", texts=TEXTS[:3])
+        had = take(server)
+    with in_thread(folder) as server:
+        assert take(server) == had | {"until": pytest.approx(had["until"], abs=900)}
+        assert take(server, "ben")["text"] == TEXTS[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("tickets.jsonl", "\n".join(json.dumps({"text": text, "labels": ["grain"]}) for text in TEXTS)),
+        ("tickets.csv", "id,text\n" + "\n".join(f"{n},{text}" for n, text in enumerate(TEXTS))),
+        ("tickets.tsv", "text\tid\n" + "\n".join(f"{text}\t{n}" for n, text in enumerate(TEXTS))),
+        ("tickets.json", json.dumps([{"text": text} for text in TEXTS])),
+        ("tickets.txt", "\n".join(TEXTS)),
+    ],
+)
+def test_a_file_becomes_many_texts(server, name, content):
+    assert send(server, content.encode(), name).json() == {"added": 20, "known": 0}
+    assert send(server, gzip.compress(content.encode()), f"{name}.gz").json() == {"added": 0, "known": 20}
+    assert take(server)["text"] == TEXTS[0]
+
+
+def test_files_that_are_refused(server):
+    bad = send(server, b'{"text": "fine"}\n{"tex', "bad.jsonl")
+    assert (bad.status_code, "bad.jsonl, line 2" in bad.json()["error"]) == (422, True)
+    assert send(server, b"", "empty.csv").status_code == 422
+    column = send(server, b"id,subject\n1,wheat", "tickets.csv", text="subject", format="csv")
+    assert column.json() == {"added": 1, "known": 0}
+    form = server.post("/v1/queue/file", content=b"text", headers={"content-type": "text/plain"})
+    assert (form.status_code, "application/octet-stream" in form.json()["error"]) == (415, True)
+    long = send(server, b"x" * 200_001, "long.txt")
+    assert (long.status_code, "text 0 has 200,001 characters" in long.json()["error"]) == (422, True)
+    assert server.ask("queue")["total"] == 1
+
+
+def test_a_small_file_that_holds_very_much(folder):
+    from shortlist.server.settings import Limits
+
+    with in_thread(folder, limits=Limits(file=10_000)) as server:
+        unpacked = send(server, gzip.compress(b"wheat\n" * 5000), "much.txt.gz")
+        assert (unpacked.status_code, "more than 10,000 characters" in unpacked.json()["error"]) == (422, True)
+        assert send(server, b"x" * 10_001, "large.txt").status_code == 413
+
+
+def test_a_read_only_server_has_no_queue(folder):
+    with in_thread(folder, read_only=True) as server:
+        assert server.get("/v1/queue").status_code == 403
+        assert server.post("/v1/queue", json={"texts": ["a"]}).status_code == 403
+        assert not (folder / "queue.sqlite").exists()
+
+
+def test_the_gain_of_an_uncertain_text_is_larger(server):
+    sure, unsure, unknown = "wheat and corn prices", "wheat at the bank", "zebra"
+    server.ask("queue", texts=[sure, unsure, unknown])
+    had = []
+    while (item := take(server, order="gain")) is not None:
+        had.append(item["text"])
+        server.ask("queue/move", ids=[item["id"]], to="skipped", person="anna")
+    assert had == [unknown, unsure, sure]
+
+
+def test_ids_come_from_the_text_alone():
+    assert names_of("wheat")[0] == "queue-" + names_of("wheat")[0][6:]
+    assert names_of("wheat") == names_of("wheat") != names_of("corn")
+
+
+def test_the_sure_ones_are_decided_alone_and_taken_back_at_once(tmp_path, sure_file):
+    folder = tmp_path / "sure"
+    folder.mkdir()
+    snapshots.take_base(folder, sure_file)
+    with in_thread(folder) as server:
+        texts = [f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(10)] + ["number3 number4", "zebra"]
+        server.ask("queue", texts=texts)
+        held = take(server, "anna")
+        assert held["text"] == texts[0]
+        before = server.best("apple number3")
+        seen = server.ask("queue/sure", precision=0.9)
+        assert (seen["looked_at"], seen["sure"], len(seen["ids"])) == (11, 9, 9)
+        assert {tuple(one["labels"]) for one in seen["examples"]} == {("fruit",), ("metal",)}
+        assert server.ask("model")["journal"] == 0, "looking learns nothing"
+        asked = [*seen["ids"], seen["ids"][0], held["id"]]
+        made = server.ask("queue/decide", ids=asked, precision=0.9)
+        assert made == {"decision": 1, "decided": 9}
+        assert server.ask("queue")["judged"] == 9
+        assert {tuple(one["labels"]) for one in server.ask("examples")["examples"]} == {("fruit",), ("metal",)}
+        assert server.ask("queue/decide", ids=asked, precision=0.9) == {"decision": None, "decided": 0}
+        assert take(server, "anna")["id"] == held["id"], "what somebody has is left alone"
+        assert server.ask("queue/undo", decision=1) == {"undone": 9}
+        assert server.ask("queue/undo", decision=1) == {"undone": 0}
+        assert (server.ask("queue")["judged"], server.best("apple number3")) == (0, before)
+        assert server.post("/v1/queue/undo", json={"decision": 2}).status_code == 404
+
+
+def test_a_decision_cut_short_is_known(server, folder):
+    """The server was killed after the decision was written down, or after it was learned."""
+    from shortlist.server.queue import sure
+
+    server.ask("queue", texts=TEXTS[:2])
+    queue = Queue(folder)
+    keys = [names_of(text)[0] for text in TEXTS[:2]]
+    assert sure.note(queue, keys) == 1
+    assert server.ask("queue/undo", decision=1) == {"undone": 0}
+    server.learn(TEXTS[0], ["grain"], keys[0])
+    assert server.ask("queue/undo", decision=1) == {"undone": 1}
+    follow(queue, server.replica.journal)
+    assert queue.counts()["judged"] == 0
+    queue.close()
