@@ -19,6 +19,7 @@ from shortlist.cli import (
     learn,
     people,
     plan,
+    queue,
     rank,
     reproduce,
     serve,
@@ -38,7 +39,7 @@ app = typer.Typer(
 )
 app.callback()(version)
 OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, compare, inspect, reproduce)
-OF_SERVERS = (serve, people, export)
+OF_SERVERS = (serve, queue, people, export)
 for verb in (*OF_MODELS, *OF_SERVERS, demo, warmup):
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,7 +112,7 @@ class Queue:
         """Take up texts, those without a word left out. What is there already stays as it is, so a retry is safe."""
         given = added = 0
         texts = iter(texts)
-        while some := [text for text, _ in zip(texts, range(AT_ONCE), strict=False)]:
+        while some := list(islice(texts, AT_ONCE)):
             now = time.time()
             rows = [(*names_of(text), now, text) for text in some if text.strip()]
             with self.writing():
