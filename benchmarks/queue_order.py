@@ -1,0 +1,135 @@
+"""How many judgements the queue's order saves: P@1 against texts judged, by expected gain and at random.
+
+    python benchmarks/queue_order.py DATA [SET ...] [--seeds 10] [--judged 500] [--texts 2000] [--orders gain random]
+
+DATA has the folders short_texts (hwu64, snips, stackoverflow, dbpedia) and reuters21578. For each seed a model learns
+30 texts, and 2,000 others wait in the queue of a server. Over HTTP one person asks for the next text, answers with its
+true labels, and goes on, 500 times. After each 25 the server ranks the test part (its first 1,000 texts). Both orders
+begin with the same model and the same queue. Prints P@1 on the way, averaged over seeds, and how many judgements the
+order by gain needs to be as good as the random order is at its end: from the averages, and for each seed alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from starlette.testclient import TestClient
+
+import shortlist as sl
+from shortlist.inputs import read
+from shortlist.server import snapshots
+from shortlist.server.app import make_app
+from shortlist.server.replica import Replica
+from shortlist.server.settings import Settings
+
+SETS = ("hwu64", "snips", "stackoverflow", "dbpedia", "reuters")
+BEGINNING, EVERY, TESTED = 30, 25, 1000
+
+
+def part(data: Path, name: str, which: str) -> tuple[list[str], list[list[str]]]:
+    """Texts and label lists of a part of a set."""
+    if name == "reuters":
+        found = [
+            (text, list(labels))
+            for batch in read(data / "reuters21578")
+            for text, labels, split in zip(batch.texts, batch.labels, batch.split, strict=True)
+            if split == which and labels
+        ]
+        return [text for text, _ in found], [labels for _, labels in found]
+    rows = [json.loads(line) for line in (data / "short_texts" / f"{name}.{which}.jsonl").open(encoding="utf-8")]
+    own = [row.get("labels", row.get("label")) for row in rows]
+    return [row["text"] for row in rows], [label if isinstance(label, list) else [label] for label in own]
+
+
+class Trial:
+    """One person, one order, one seed."""
+
+    def __init__(self, train, test, order: str, seed: int, n_texts: int) -> None:
+        chosen = np.random.default_rng(seed).permutation(len(train[0]))[: BEGINNING + n_texts].tolist()
+        self.texts, self.labels = ([column[n] for n in chosen] for column in train)
+        self.truth = dict(zip(self.texts, self.labels, strict=True))
+        self.test, self.order = test, order
+
+    def curve(self, folder: Path, judged: int) -> list[float]:
+        """P@1 before the first judgement, and after each EVERY."""
+        base = folder / "base-model.shortlist"
+        sl.Categorizer().fit(self.texts[:BEGINNING], self.labels[:BEGINNING]).save(base)
+        state = folder / "state"
+        state.mkdir()
+        snapshots.take_base(state, base)
+        settings = Settings(state, snapshot_seconds=1e9)
+        with TestClient(make_app(Replica(state), settings), base_url="http://localhost") as server:
+            waiting = self.texts[BEGINNING:]
+            for first in range(0, len(waiting), 200):
+                ask(server, "queue", texts=waiting[first : first + 200])
+            measured = [self.precision(server)]
+            for n in range(1, judged + 1):
+                item = ask(server, "queue/next", person="one", order=self.order)["item"]
+                example = {"text": item["text"], "labels": self.truth[item["text"]], "key": item["id"]}
+                ask(server, "learn", examples=[example])
+                if n % EVERY == 0:
+                    measured.append(self.precision(server))
+        return measured
+
+    def precision(self, server: TestClient) -> float:
+        """P@1 on the test part."""
+        texts, truth = self.test
+        hits = 0
+        for first in range(0, len(texts), 100):
+            rankings = ask(server, "rank", text=texts[first : first + 100], k=1)["rankings"]
+            for ranking, labels in zip(rankings, truth[first : first + 100], strict=True):
+                hits += bool(ranking) and ranking[0]["label"] in labels
+        return hits / len(texts)
+
+
+def ask(server: TestClient, path: str, **body):
+    answer = server.post(f"/v1/{path}", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def needed(curve, goal: float) -> int | None:
+    """Judgements after which a curve has reached a goal."""
+    return next((EVERY * n for n, value in enumerate(curve) if value >= goal), None)
+
+
+def told(name: str, curves: dict[str, list[list[float]]], judged: int) -> None:
+    mean = {order: np.mean(of, axis=0) for order, of in curves.items()}
+    for order, curve in mean.items():
+        points = "  ".join(f"{100 * curve[n // EVERY]:.1f}" for n in range(0, judged + 1, max(EVERY, judged // 10)))
+        print(f"{name:14} {order:7} {points}", flush=True)
+    if "random" not in mean:
+        return
+    for order in curves.keys() - {"random"}:
+        alone = [needed(own, other[-1]) for own, other in zip(curves[order], curves["random"], strict=True)]
+        shown = " ".join("–" if one is None else str(one) for one in alone)
+        after = needed(mean[order], mean["random"][-1])
+        print(f"{name:14} {order} reaches random's {100 * mean['random'][-1]:.1f} after {after} of {judged} ({shown})")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("data", type=Path)
+    options.add_argument("sets", nargs="*", default=SETS)
+    options.add_argument("--seeds", type=int, default=10)
+    options.add_argument("--judged", type=int, default=500)
+    options.add_argument("--texts", type=int, default=2000)
+    options.add_argument("--orders", nargs="+", default=["gain", "random"])
+    given = options.parse_args()
+    for name in given.sets:
+        train, test = part(given.data, name, "train"), part(given.data, name, "test")
+        test = (test[0][:TESTED], test[1][:TESTED])
+        curves: dict[str, list[list[float]]] = {order: [] for order in given.orders}
+        for seed in range(given.seeds):
+            for order, of in curves.items():
+                with tempfile.TemporaryDirectory() as folder:
+                    of.append(Trial(train, test, order, seed, given.texts).curve(Path(folder), given.judged))
+        told(name, curves, given.judged)
+
+
+if __name__ == "__main__":
+    main()
