@@ -5,6 +5,7 @@ import pytest
 import shortlist as sl
 from shortlist.server import snapshots
 from tests.cli.conftest import run  # noqa: F401
+from tests.server.browsing import BROWSER, FLAGS, PATIENCE
 from tests.server.servers import EXAMPLES, Process, in_thread
 
 
@@ -65,3 +66,38 @@ def start():
     for one in started:
         if one.process.poll() is None:
             one.kill()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser, server):
+    """Open the page; at the end, nothing may have gone wrong on it."""
+    troubles, contexts = [], []
+
+    def begin(url=None, refused=None, **options):
+        """``refused``: the status of a refusal that is meant to come; the browser complains of each."""
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda problem: troubles.append(str(problem)))
+        page.on("console", lambda said: troubles.append(said.text) if is_trouble(said, refused) else None)
+        page.goto(str(url or server.base_url))
+        return page
+
+    yield begin
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def is_trouble(said, refused):
+    return said.type == "error" and (refused is None or f"status of {refused}" not in said.text)

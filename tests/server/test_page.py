@@ -1,61 +1,18 @@
 """The page in a real browser: Debian's Chromium, driven by Playwright."""
 
-import shutil
-
-import pytest
-
+import shortlist as sl
+from shortlist.server import snapshots
+from tests.server.browsing import expect, marks
 from tests.server.servers import in_thread
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason="there is no Chromium; on Debian: apt-get install chromium"),
-    pytest.mark.xdist_group("browser"),
-]
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-]  # fmt: skip
+pytestmark = marks
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script><b>wheat</b> &amp; "quotes" \' {{7*7}}'
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def visit(browser, server):
-    """Open the page; at the end, nothing may have gone wrong on it."""
-    troubles, contexts = [], []
-
-    def begin(url=None, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(20_000)
-        page.on("pageerror", lambda problem: troubles.append(str(problem)))
-        page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
-        page.goto(str(url or server.base_url))
-        return page
-
-    yield begin
-    for context in contexts:
-        context.close()
-    assert troubles == []
 
 
 def rank(page, text, first=None):
     page.get_by_role("textbox", name="Text").fill(text)
     if first is not None:
         expect(page.locator("#ranking .name").first).to_have_text(first)
-
-
-def expect(locator):
-    return playwright.expect(locator)
 
 
 def test_rank_and_explain(visit):
@@ -69,6 +26,23 @@ def test_rank_and_explain(visit):
     page.locator("#ranking .pick").nth(1).click()
     expect(page.locator("#why-heading")).to_contain_text("Why money")
     expect(page.locator("#why-text mark").last).to_have_text("bank")
+
+
+def test_words_are_marked_whole_however_many_of_their_parts_vote(visit, tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    model = sl.Categorizer(sl.FeatureFocus(), sl.TextVectorizer(prefix=5, ngrams=2))
+    texts, labels = ["removed a file", "removal of rust", "rates of banks", "a bank"], ["out", "out", "money", "money"]
+    model.fit(texts * 3, labels * 3).save(tmp_path / "parts.shortlist")
+    snapshots.take_base(folder, tmp_path / "parts.shortlist")
+    with in_thread(folder) as server:
+        page = visit(server.base_url)
+        rank(page, "removing 😀 rust", "out")
+        page.locator("#ranking .pick").first.click()
+        expect(page.locator("#why-text mark").first).to_have_text("removing")
+        assert page.locator("#why-text mark").all_inner_texts() == ["removing", "rust"]
+        assert page.locator("#why-text").inner_text() == "removing 😀 rust"
+        page.close()
 
 
 def test_what_it_would_do_alone_is_marked(visit, sure):
@@ -94,6 +68,9 @@ def test_correct_undo_and_reload(visit, server):
     expect(page.locator("#toast")).to_contain_text("Learned as example 1")
     assert server.ask("examples")["examples"][0]["labels"] == ["grain"]
     expect(page.locator("#recent .names")).to_have_text("grain")
+    expect(page.get_by_role("textbox", name="Text")).to_have_value("")
+    expect(page.get_by_role("textbox", name="Text")).to_be_focused()
+    rank(page, "bank holiday in the wheat fields", "grain")
     page.reload()
     expect(page.get_by_role("textbox", name="Text")).to_have_value("bank holiday in the wheat fields")
     expect(page.locator("#ranking .name").first).to_have_text("grain")
@@ -113,7 +90,7 @@ def test_a_new_label_by_keyboard_alone(visit, server):
     page.keyboard.press("-")
     page.keyboard.press("Enter")
     expect(page.locator("#why-heading")).to_contain_text("Why money")
-    page.get_by_role("combobox").focus()
+    page.get_by_role("combobox", name="Add a label").focus()
     page.keyboard.type("anim")
     expect(page.get_by_role("option")).to_have_count(1)
     expect(page.get_by_role("option")).to_contain_text("new label")
@@ -140,7 +117,7 @@ def test_a_hostile_text_stays_text(visit, server):
     page.locator("#ranking .pick", has_text="<img").first.click()
     expect(page.locator("#why-text mark").first).to_be_visible()
     assert page.locator("#why-text").inner_text() == HOSTILE
-    page.get_by_role("combobox").fill("<img src=y onerror=window.hacked=1>")
+    page.get_by_role("combobox", name="Add a label").fill("<img src=y onerror=window.hacked=1>")
     expect(page.get_by_role("option").last).to_contain_text("new label")
     page.get_by_role("option").last.click()
     page.get_by_role("button", name="Learn").click()
@@ -200,8 +177,9 @@ def test_errors_are_shown_in_words(browser, folder):
     with in_thread(folder, token="a token of the page") as server:
         page.goto(str(server.base_url))
         page.locator("#token").fill("not the right one")
+        expect(page.locator("#token-wrong")).to_have_text("")
         page.get_by_role("button", name="Go on").click()
-        expect(page.locator("#token")).to_be_visible()
+        expect(page.locator("#token-wrong")).to_have_text("That token is not the right one. Try again.")
         page.locator("#token").fill("a token of the page")
         page.get_by_role("button", name="Go on").click()
         rank(page, "corn harvest", "grain")

@@ -1,17 +1,37 @@
 // Asking the server, and building the page from its answers. Nothing the server or a user says is ever read as markup.
 
-export class Problem extends Error {}
+export class Problem extends Error {
+  constructor(words, status) {
+    super(words);
+    this.status = status;
+  }
+}
 
 let token = sessionStorage.getItem("token") || "";
 
 export async function ask(path, body, signal) {
-  const headers = { Accept: "application/json" };
-  if (token) headers.Authorization = `Bearer ${token}`;
-  const request = { headers, signal };
+  const request = { signal, headers: { Accept: "application/json" } };
   if (body !== undefined) {
-    headers["Content-Type"] = "application/json";
+    request.headers["Content-Type"] = "application/json";
     Object.assign(request, { method: "POST", body: JSON.stringify(body) });
   }
+  return (await answered(path, request)).json();
+}
+
+export async function send(path, file) {
+  const headers = { Accept: "application/json", "Content-Type": "application/octet-stream" };
+  return (await answered(path, { method: "POST", body: file, headers })).json();
+}
+
+export async function download(path, name) {
+  const address = URL.createObjectURL(await (await answered(path, { headers: {} })).blob());
+  make("a", { href: address, download: name }).click(); // a plain link could not carry the token
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+async function answered(path, request) {
+  const used = token;
+  if (used) request.headers.Authorization = `Bearer ${used}`;
   let answer;
   try {
     answer = await fetch(path, request);
@@ -20,23 +40,26 @@ export async function ask(path, body, signal) {
     throw new Problem("The server cannot be reached. Is it running?");
   }
   if (answer.status === 401) {
-    await askForToken();
-    return ask(path, body, signal);
+    if (used === token) await askForToken(used !== ""); // or another request has asked for it meanwhile
+    return answered(path, request);
   }
+  if (answer.ok) return answer;
   const said = await answer.json().catch(() => ({ error: `The server answered ${answer.status} and nothing to read.` }));
-  if (!answer.ok) throw new Problem(sentence(said.error));
-  return said;
+  throw new Problem(sentence(said.error), answer.status);
 }
 
 function sentence(words) {
-  return words.charAt(0).toUpperCase() + words.slice(1) + (/[.?!]$/.test(words) ? "" : ".");
+  const first = /^\p{Ll}+[\s,:]/u.test(words) ? words.charAt(0).toUpperCase() : words.charAt(0); // names stay as they are
+  return first + words.slice(1) + (/[.?!]$/.test(words) ? "" : ".");
 }
 
 let asking = null;
 
-function askForToken() {
+function askForToken(wrong) {
   asking ??= new Promise((done) => {
     const dialog = byId("token-dialog");
+    byId("token-wrong").textContent = wrong ? "That token is not the right one. Try again." : "";
+    byId("token").value = "";
     dialog.addEventListener("close", () => {
       token = byId("token").value.trim();
       sessionStorage.setItem("token", token);
@@ -46,6 +69,18 @@ function askForToken() {
     dialog.showModal();
   });
   return asking;
+}
+
+let shapes = null;
+
+export async function knows(question, field) { // whether this server takes a field in a question of that name
+  shapes ??= await ask("openapi.json");
+  return Boolean(shapes.components.schemas[question]?.properties?.[field]);
+}
+
+export async function has(path) {
+  shapes ??= await ask("openapi.json");
+  return path in shapes.paths;
 }
 
 export const byId = (id) => document.getElementById(id);

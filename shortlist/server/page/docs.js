@@ -35,8 +35,10 @@ function parts(operation) {
     found.push(make("h3", { textContent: "Parameters" }), make("table", {}, ...operation.parameters.map((one) =>
       fieldRow(one.name, one.schema, one.required, one.description ?? one.schema.description))));
   }
-  const asked = operation.requestBody?.content["application/json"].schema;
-  if (asked) found.push(make("h3", { textContent: "Question" }), fields(asked));
+  for (const [type, asked] of Object.entries(operation.requestBody?.content ?? {})) {
+    const isJson = type === "application/json"; // or it is a file
+    found.push(make("h3", { textContent: "Question" }), isJson ? fields(asked.schema) : make("p", { textContent: `A file, as ${type}.` }));
+  }
   const answered = operation.responses["200"]?.content?.["application/json"]?.schema;
   if (answered) found.push(make("h3", { textContent: "Answer" }), fields(answered, true));
   found.push(make("h3", { textContent: "Otherwise" }), make("table", {}, ...Object.entries(operation.responses)

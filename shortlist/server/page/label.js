@@ -1,8 +1,10 @@
-// The view that ranks a text, says why, and learns from corrections.
+// The view that ranks a text, says why, and learns from corrections. Where the text comes from the queue, the next follows.
 
-import { ask, bar, byId, called, guarded, icon, know, later, make } from "./api.js";
+import { ask, bar, byId, called, guarded, icon, know, knows, later, make } from "./api.js";
+import * as why from "./why.js";
 
 const SHOWN = 10;
+const NOTHING = "Labels appear here, best first. Choose one to see which words voted for it.";
 const text = byId("text");
 let ranking = [];
 let decision = null; // what the model would do alone
@@ -11,30 +13,48 @@ let ranked = null; // aborts the ranking on its way
 const right = new Map(); // label -> whether it is new
 const wrong = new Set();
 let key = null; // of the example as it stands: a retry learns nothing twice
+let item = null; // the text of the queue that is judged, if it is one
+let learning = false;
+let partly = false; // whether the server learns what is wrong, and from some of the labels
 let changed = () => {};
 
-export function begin(onChange) {
+export async function begin(onChange) {
   changed = onChange;
   text.value = sessionStorage.getItem("text") || "";
   const soon = later(guarded(rank), 150);
   text.addEventListener("input", () => { forget(); soon(); });
   byId("clear").addEventListener("click", () => { setText(""); text.focus(); });
-  byId("file").addEventListener("change", (event) => open(event.target.files[0]));
   byId("correct").addEventListener("submit", (event) => { event.preventDefault(); learn(); });
   byId("ranking").addEventListener("keydown", move);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); learn(); }
   });
-  beginDropping();
-  return guarded(rank)();
+  await guarded(rank)();
+  await guarded(async () => {
+    partly = await knows("ExampleQuestion", "wrong");
+    byId("all-of-them").hidden = !await knows("ExampleQuestion", "complete");
+  })();
+  drawChosen();
 }
 
 export const refresh = () => guarded(rank)();
 
-function setText(value) {
+export function setText(value) {
   text.value = value;
   forget();
   return guarded(rank)();
+}
+
+export function judgeItem(given) { // a text of the queue, or null to be free again
+  item = given;
+  ranking = []; // of the text before: nothing of it may be accepted for this one
+  decision = null;
+  draw("");
+  text.readOnly = item !== null;
+  document.body.classList.toggle("working", item !== null);
+  byId("complete").checked = true;
+  text.scrollTop = 0;
+  return setText(item === null ? "" : item.text);
 }
 
 function forget() {
@@ -44,39 +64,18 @@ function forget() {
   drawChosen();
 }
 
-// Dropping and opening files
-
-const open = guarded(async (file) => {
-  if (!file) return;
-  const content = await file.text();
-  if (content.includes("\0")) throw new Error(`${file.name} is not a text file.`);
-  await setText(content);
-});
-
-function beginDropping() {
-  const card = byId("text-card");
-  document.addEventListener("dragover", (event) => { event.preventDefault(); card.classList.add("dropping"); });
-  document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) card.classList.remove("dropping"); });
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
-    card.classList.remove("dropping");
-    if (event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
-    else if (event.dataTransfer.getData("text")) setText(event.dataTransfer.getData("text"));
-  });
-}
-
 // Ranking
 
 async function rank() {
-  sessionStorage.setItem("text", text.value);
-  byId("clear").hidden = !text.value;
+  if (item === null) sessionStorage.setItem("text", text.value);
+  byId("clear").hidden = !text.value || item !== null;
   byId("text-size").textContent = text.value ? `${[...text.value].length.toLocaleString()} characters` : "";
   ranked?.abort();
   ranked = new AbortController();
   if (!text.value.trim()) {
     ranking = [];
     decision = null;
-    draw("Labels appear here, best first. Choose one to see which words voted for it.");
+    draw(NOTHING);
     return;
   }
   const began = performance.now();
@@ -90,15 +89,20 @@ async function rank() {
 function draw(nothing) {
   const focused = document.activeElement?.dataset?.label;
   const most = ranking.length ? ranking[0].score : 1;
-  byId("ranking").replaceChildren(...ranking.map((one) => row(one, one.score / most)));
+  byId("ranking").replaceChildren(...ranking.map((one, n) => row(one, one.score / most, n + 1)));
   drawDecision();
   byId("nothing").textContent = nothing;
   byId("nothing").hidden = ranking.length > 0;
   if (!ranking.length) byId("ranking-note").textContent = "";
   if (focused !== undefined) rows().find((button) => button.dataset.label === focused)?.focus();
   drawChosen();
-  guarded(explain)();
+  showWhy();
 }
+
+const showWhy = guarded(async () => {
+  if (picked === null || !text.value) why.hide();
+  else await why.explain(text.value, picked);
+});
 
 function drawDecision() {
   const known = ranking.length > 0 && ranking[0].probability !== null; // or it knows too little of itself to decide
@@ -110,7 +114,7 @@ function drawDecision() {
     : `It would ask a person: ${decision.reason}.`;
 }
 
-function row({ label, score, probability }, share) {
+function row({ label, score, probability }, share, number) {
   const name = String(label);
   const alone = decision.assigned.includes(label);
   const sure = probability === null ? score.toFixed(3) : `${(100 * probability).toFixed(0)} %`;
@@ -118,12 +122,13 @@ function row({ label, score, probability }, share) {
     bar(probability ?? share), make("span", { className: "name", textContent: called(name), title: name }),
     make("span", { className: "score", textContent: sure, title: `score ${score.toFixed(3)}` }));
   pick.dataset.label = name;
-  pick.addEventListener("click", () => { picked = picked === name ? null : name; marks(); guarded(explain)(); });
+  pick.addEventListener("click", () => { picked = picked === name ? null : name; marks(); showWhy(); });
   const yes = make("button", { className: "mark yes", type: "button", ariaLabel: `${called(name)} is right`, title: "Right (+)" }, icon("yes"));
   yes.addEventListener("click", () => judge(name, true));
   const no = make("button", { className: "mark no", type: "button", ariaLabel: `${called(name)} is wrong`, title: "Wrong (−)" }, icon("no"));
   no.addEventListener("click", () => judge(name, false));
-  return make("li", {}, pick, yes, no);
+  const digit = make("kbd", { className: "digit", ariaHidden: "true", textContent: number < 10 ? String(number) : "" });
+  return make("li", {}, digit, pick, yes, no);
 }
 
 const rows = () => [...document.querySelectorAll("#ranking .pick")];
@@ -140,6 +145,13 @@ function move(event) {
   event.preventDefault();
 }
 
+// Correcting
+
+export function judgeNumber(number, isRight) { // by its place in the ranking, from 1
+  const pick = rows()[number - 1];
+  if (pick && !learning) judge(pick.dataset.label, isRight);
+}
+
 function judge(name, isRight) {
   key = null;
   if (isRight) {
@@ -152,62 +164,29 @@ function judge(name, isRight) {
   drawChosen();
 }
 
-function marks() {
-  for (const pick of rows()) {
-    const name = pick.dataset.label;
-    pick.ariaPressed = String(name === picked);
-    pick.parentElement.classList.toggle("refused", wrong.has(name));
-    pick.parentElement.querySelector(".yes").ariaPressed = String(right.has(name));
-    pick.parentElement.querySelector(".no").ariaPressed = String(wrong.has(name));
-  }
-}
-
-// Why
-
-async function explain() {
-  const panel = byId("why");
-  if (picked === null || !text.value) { panel.hidden = true; return; }
-  const asked = text.value;
-  const why = await ask("v1/explain", { text: asked, label: picked });
-  if (asked !== text.value || String(why.label) !== picked) return;
-  panel.hidden = false;
-  byId("why-heading").textContent = why.votes.length ? `Why ${called(picked)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(picked)}`;
-  byId("why-text").replaceChildren(...marked(asked, why.votes));
-  byId("why-votes").replaceChildren(...why.votes.slice(0, 30).map((vote) =>
-    make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }))));
-}
-
-const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
-
-function marked(whole, votes) {
-  // Each character gets the sum of the votes of all features that stand there; places count characters, not halves.
-  const letters = Array.from(whole);
-  const weight = new Float64Array(letters.length);
-  for (const vote of votes) for (const [first, end] of vote.spans) for (let i = first; i < end; i++) weight[i] += vote.vote;
-  const most = weight.reduce((a, b) => Math.max(a, Math.abs(b)), 1e-12);
-  const pieces = [];
-  for (let i = 0; i < letters.length;) {
-    let end = i + 1;
-    while (end < letters.length && weight[end] === weight[i]) end++;
-    const piece = letters.slice(i, end).join("");
-    if (weight[i] === 0) pieces.push(piece);
-    else {
-      const mark = make("mark", { textContent: piece, title: signed(weight[i]) });
-      mark.style.setProperty("--strength", `${15 + 45 * Math.abs(weight[i]) / most}%`);
-      pieces.push(mark);
-    }
-    i = end;
-  }
-  return pieces;
-}
-
-// Correcting
-
 export function add(name, isNew) {
   key = null;
   wrong.delete(name);
   right.set(name, isNew);
   drawChosen();
+}
+
+function offered() { // what the model suggests for a text of the queue, to be accepted with one key
+  if (item === null || right.size || wrong.size || !ranking.length) return [];
+  const own = decision.assigned.length ? decision.assigned : [ranking[0].label];
+  return own.map(String);
+}
+
+function marks() {
+  const suggested = offered();
+  for (const pick of rows()) {
+    const name = pick.dataset.label;
+    pick.ariaPressed = String(name === picked);
+    pick.parentElement.classList.toggle("refused", wrong.has(name));
+    pick.parentElement.classList.toggle("offered", suggested.includes(name));
+    pick.parentElement.querySelector(".yes").ariaPressed = String(right.has(name));
+    pick.parentElement.querySelector(".no").ariaPressed = String(wrong.has(name));
+  }
 }
 
 function drawChosen() {
@@ -216,23 +195,36 @@ function drawChosen() {
     remove.addEventListener("click", () => { key = null; right.delete(name); drawChosen(); byId("add").focus(); });
     return make("li", {}, remove);
   }));
-  const ready = right.size > 0 && text.value.trim() !== "";
+  const suggested = offered();
+  const judged = right.size > 0 || (partly && wrong.size > 0) || suggested.length > 0;
+  const ready = judged && text.value.trim() !== "" && !learning;
   byId("learn").disabled = !ready;
-  byId("learn-hint").textContent = ready ? "" : wrong.size ? "Now tick or add a label that is right." : "Tick what is right, or add what is missing.";
+  byId("learn-words").textContent = suggested.length ? `Accept ${suggested.map(called).join(", ")}` : "Learn";
+  byId("learn-hint").textContent = judged ? "" : wrong.size ? "Now tick or add a label that is right." : "Tick what is right, or add what is missing.";
   marks();
 }
 
-const learn = guarded(async () => {
-  if (byId("learn").disabled) return;
-  byId("learn").disabled = true;
+function example() {
   key ??= Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const labels = right.size || wrong.size ? [...right.keys()] : offered();
+  const made = { text: text.value, labels, key: item?.id ?? key };
+  if (partly && wrong.size) made.wrong = [...wrong];
+  if (partly && !byId("all-of-them").hidden) made.complete = byId("complete").checked && labels.length > 0;
+  return made;
+}
+
+export const learn = guarded(async () => {
+  if (byId("learn").disabled || learning) return;
+  learning = true;
+  drawChosen();
   try {
-    const { learned } = await ask("v1/learn", { examples: [{ text: text.value, labels: [...right.keys()], key }] });
-    forget();
-    await rank();
-    changed({ learned: learned[0].number });
-    text.focus();
+    const { learned } = await ask("v1/learn", { examples: [example()] });
+    await changed({ learned: learned[0].number, item });
+  } catch (problem) {
+    if (item === null || problem.status !== 409) throw problem;
+    await changed({ taken: item });
   } finally {
+    learning = false;
     drawChosen();
   }
 });

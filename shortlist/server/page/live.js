@@ -5,9 +5,11 @@ import { ask, byId, guarded, make, show } from "./api.js";
 const EVERY = 2000; // milliseconds
 const SMOOTH = 20; // examples in each point of the lines
 let changed = () => {};
+let readOnly = () => {};
 
-export async function begin(onChange) {
+export async function begin(onChange, onReadOnly) {
   changed = onChange;
+  readOnly = onReadOnly;
   await guarded(refresh)();
   setInterval(() => { if (!document.hidden) refreshModel().catch(() => {}); }, EVERY);
 }
@@ -18,6 +20,7 @@ async function refreshModel() {
   const model = await ask("v1/model");
   byId("correct").hidden = model.read_only;
   byId("read-only").hidden = !model.read_only;
+  readOnly(model.read_only);
   const { rolling, speed } = model;
   const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(0)} %`);
   terms("live", {

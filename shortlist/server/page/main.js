@@ -1,10 +1,12 @@
 // Puts the views together.
 
-import { byId, guarded, make } from "./api.js";
+import { ask, byId, guarded, make } from "./api.js";
 import * as label from "./label.js";
 import * as live from "./live.js";
 import * as model from "./model.js";
+import * as queue from "./queue.js";
 import * as suggest from "./suggest.js";
+import * as sure from "./sure.js";
 
 const TABS = ["label", "model"];
 let fading;
@@ -36,21 +38,40 @@ function toast(words, ...children) {
   fading = setTimeout(() => byId("toast").replaceChildren(), 8000);
 }
 
-const onChange = guarded(async ({ learned, undone }) => {
-  if (learned) {
-    const undo = make("button", { type: "button", textContent: "Undo" });
-    undo.addEventListener("click", () => live.undo(learned, undo));
-    toast(`Learned as example ${learned}.`, undo);
-  } else {
-    toast(`Example ${undone} is taken back.`, make("span"));
-    await label.refresh();
-  }
-  await live.refresh();
+function undoing(work) {
+  const button = make("button", { type: "button", textContent: "Undo" });
+  button.addEventListener("click", () => work(button));
+  return button;
+}
+
+const onChange = guarded(async ({ learned, undone, taken }) => {
+  if (learned) toast(`Learned as example ${learned}.`, undoing((button) => live.undo(learned, button)));
+  else if (taken) toast("Somebody else has judged that one.");
+  else toast(`Example ${undone} is taken back.`, make("span"));
+  if (learned) await queue.afterLearning(learned);
+  else if (taken) await queue.goOn();
+  else await label.refresh();
+  guarded(() => Promise.all([live.refresh(), queue.refresh()]))(); // nobody waits for that to judge the next text
 });
 
+const onDecision = guarded(async ({ decision, decided }) => {
+  const takeBack = guarded(async (button) => {
+    button.disabled = true;
+    const { undone } = await ask("v1/queue/undo", { decision });
+    toast(`${undone.toLocaleString()} decisions are taken back.`);
+    await everything();
+  });
+  toast(`${decided.toLocaleString()} texts were decided.`, ...(decided ? [undoing(takeBack)] : []));
+  await everything();
+});
+
+const everything = () => Promise.all([label.refresh(), live.refresh(), queue.refresh()]);
+
 byId("problem-close").addEventListener("click", () => { byId("problem").hidden = true; });
+for (const button of document.querySelectorAll("dialog .close")) button.addEventListener("click", () => button.closest("dialog").close());
 suggest.begin(label.add);
 model.begin();
+sure.begin(onDecision);
 label.begin(onChange);
-live.begin(onChange);
+live.begin(onChange, queue.readOnly).then(() => queue.begin(toast, live.undo));
 if (location.hash === "#model") open("model");

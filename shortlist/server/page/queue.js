@@ -1,0 +1,184 @@
+// Texts that wait: taking them in, working through them one by one, by keyboard alone if one likes.
+
+import { ask, byId, download, guarded, has, make, send } from "./api.js";
+import * as label from "./label.js";
+
+const EVERY = 5000; // milliseconds between two looks at how far others have come
+const TABLES = /\.(jsonl|ndjson|json|csv|tsv|parquet|arff|xml|sgm)(\.(gz|bz2|xz|zst))?$|\.(gz|bz2|xz|zst)$/i;
+let item = null; // what is being judged
+let busy = false;
+let crossing = false; // x was pressed: the next digit crosses a label out
+let last = null; // the number of the last judgement, to take it back
+let undoLast = () => {};
+let say = () => {};
+
+// Who judges: a name of this tab, so that two tabs never meet the same text.
+const person = sessionStorage.getItem("person") || `page-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
+sessionStorage.setItem("person", person);
+
+export async function begin(toast, onUndo) {
+  say = toast;
+  undoLast = onUndo;
+  byId("queue-start").addEventListener("click", start);
+  byId("queue-stop").addEventListener("click", guarded(stop));
+  for (const [id, to] of [["skip", "skipped"], ["later", "later"], ["flag", "flagged"]]) byId(id).addEventListener("click", () => pass(to));
+  byId("help").addEventListener("click", showKeys);
+  byId("import").addEventListener("change", async (event) => { await take([...event.target.files]); event.target.value = ""; });
+  byId("file").addEventListener("change", async (event) => { await open([...event.target.files]); event.target.value = ""; });
+  byId("order").value = sessionStorage.getItem("order") || "gain";
+  byId("order").addEventListener("change", () => sessionStorage.setItem("order", byId("order").value));
+  document.addEventListener("keydown", keys);
+  beginDropping();
+  await guarded(async () => {
+    await refresh();
+    const formats = await has("/v1/export");
+    byId("export-format").hidden = !formats;
+    byId("export").addEventListener("click", guarded(() => save(formats)));
+  })();
+  setInterval(() => { if (!document.hidden) refresh().catch(() => {}); }, EVERY);
+}
+
+export async function refresh() {
+  if (byId("queue-card").dataset.off !== undefined) return;
+  draw(await ask("v1/queue"));
+}
+
+export function readOnly(isSo) {
+  byId("queue-card").hidden = isSo;
+  if (isSo) byId("queue-card").dataset.off = "";
+}
+
+function draw({ waiting, held, judged, skipped, flagged, total }) {
+  const aside = [[skipped, "skipped"], [flagged, "flagged"]].filter(([n]) => n).map(([n, word]) => `, ${n.toLocaleString()} ${word}`).join("");
+  byId("queue-words").textContent = total === 0 ? "No texts wait. Import a file of them, or drop one here."
+    : `${waiting.toLocaleString()} of ${total.toLocaleString()} texts left, ${judged.toLocaleString()} judged${aside}`;
+  byId("queue-progress").hidden = total === 0;
+  byId("queue-progress").max = Math.max(total, 1);
+  byId("queue-progress").value = total - waiting;
+  byId("queue-start").hidden = item !== null || waiting === 0;
+  byId("sure").hidden = waiting === 0;
+  byId("queue-stop").hidden = byId("passing").hidden = item === null;
+  byId("order-choice").hidden = total === 0;
+  byId("queue-held").textContent = held > (item === null ? 0 : 1) ? `Others have ${(held - (item === null ? 0 : 1)).toLocaleString()}` : "";
+}
+
+// Taking texts in
+
+const take = guarded(async (files) => {
+  let added = 0;
+  let known = 0;
+  for (const file of files) {
+    const answer = await send(`v1/queue/file?name=${encodeURIComponent(file.name)}`, file);
+    added += answer.added;
+    known += answer.known;
+  }
+  await refresh();
+  say(`${added.toLocaleString()} texts were added${known ? `; ${known.toLocaleString()} were there already` : ""}.`);
+});
+
+const open = guarded(async (files) => { // a table, or several files, are many texts; one file of plain text is one
+  if (!files.length) return;
+  if (files.length > 1 || TABLES.test(files[0].name) || item !== null) return take(files);
+  const content = await files[0].text();
+  if (content.includes("\0")) throw new Error(`${files[0].name} is not a text file.`);
+  await label.setText(content);
+});
+
+function beginDropping() {
+  const cards = [byId("text-card"), byId("queue-card")];
+  const over = (on) => { for (const card of cards) card.classList.toggle("dropping", on); };
+  document.addEventListener("dragover", (event) => { event.preventDefault(); over(true); });
+  document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) over(false); });
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    over(false);
+    const files = [...event.dataTransfer.files];
+    if (files.length) (event.target.closest?.("#queue-card") ? take : open)(files);
+    else if (event.dataTransfer.getData("text") && item === null) label.setText(event.dataTransfer.getData("text"));
+  });
+}
+
+const save = (formats) => {
+  const format = byId("export-format").value;
+  const ending = { jsonl: "jsonl", csv: "csv", fasttext: "txt" }[format] ?? "json";
+  return formats ? download(`v1/export?format=${format}`, `judged.${ending}`) : download("v1/journal", "judged.jsonl");
+};
+
+// Working
+
+const start = guarded(async () => { if (!busy) await next(); });
+
+async function stop() {
+  if (item) await ask("v1/queue/move", { ids: [item.id], to: "waiting", person });
+  item = null;
+  await label.judgeItem(null);
+  await refresh();
+  byId("queue-start").focus();
+}
+
+async function next() {
+  busy = true;
+  try {
+    const answer = await ask("v1/queue/next", { person, order: byId("order").value });
+    const was = item;
+    item = answer.item;
+    draw(answer.progress);
+    if (item !== null || was !== null) await label.judgeItem(item);
+    if (item === null) say(answer.progress.waiting ? "Others have all texts that are left." : "Nothing is left. Well done.");
+    byId("text").focus();
+  } finally {
+    busy = false;
+  }
+}
+
+const pass = guarded(async (to) => {
+  if (item === null || busy) return;
+  busy = true;
+  try {
+    await ask("v1/queue/move", { ids: [item.id], to, person });
+  } finally {
+    busy = false;
+  }
+  await next();
+});
+
+export async function afterLearning(number) { // the next text, or room for it
+  last = number;
+  if (item !== null) return next();
+  await label.setText("");
+  byId("text").focus();
+}
+
+export const goOn = () => next();
+
+// Keys
+
+const showKeys = () => byId("keys-dialog").showModal();
+
+function keys(event) {
+  const { key, target } = event;
+  if (item === null || busy || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (target.matches("input, select") || (target.matches("textarea") && !target.readOnly)) {
+    if (key === "Escape" && target === byId("add")) byId("text").focus();
+    return;
+  }
+  const known = { s: () => pass("skipped"), l: () => pass("later"), f: () => pass("flagged"), a: () => byId("add").focus(), u: takeBack, "?": showKeys };
+  const wasCrossing = crossing;
+  setCrossing(key === "x" && !crossing);
+  if (/^[1-9]$/.test(key)) label.judgeNumber(Number(key), !wasCrossing);
+  else if (key === "Enter" && !target.matches("button, a")) label.learn();
+  else if (known[key]) known[key]();
+  else if (key !== "x") return;
+  event.preventDefault();
+}
+
+function setCrossing(on) {
+  crossing = on;
+  byId("key-hint").textContent = on ? "x: now the number of a label that is wrong" : "";
+}
+
+function takeBack() {
+  if (last === null) return;
+  undoLast(last, make("button"));
+  last = null;
+}

@@ -1,0 +1,51 @@
+// Why a label: the words that voted for it, marked in the text.
+
+import { ask, byId, called, make } from "./api.js";
+
+// Words are marked whole, however many parts of them voted; where no spaces part words, every letter is one.
+const ALONE = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"].map((name) => `\\p{Script=${name}}`).join("");
+const WORD = new RegExp(`[${ALONE}]|(?:(?![${ALONE}])[\\p{L}\\p{M}\\p{N}_])+`, "gu");
+
+let wanted = null; // text and label that were asked for last
+
+export function hide() {
+  wanted = null;
+  byId("why").hidden = true;
+}
+
+export async function explain(text, label) {
+  const asked = wanted = { text, label };
+  const why = await ask("v1/explain", asked);
+  if (asked !== wanted) return;
+  byId("why").hidden = false;
+  byId("why-heading").textContent = why.votes.length ? `Why ${called(label)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(label)}`;
+  byId("why-text").replaceChildren(...marked(text, why.votes));
+  byId("why-votes").replaceChildren(...why.votes.slice(0, 30).map((vote) =>
+    make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }))));
+}
+
+const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
+
+function marked(whole, votes) {
+  // Places count characters, and JavaScript halves of some: both are counted here.
+  const place = new Map();
+  let count = 0;
+  for (let half = 0; half <= whole.length; half += (whole.codePointAt(half) > 0xffff ? 2 : 1)) place.set(half, count++);
+  const words = [...whole.matchAll(WORD)].map((found) => ({ text: found[0], from: found.index, first: place.get(found.index), end: place.get(found.index + found[0].length), weight: 0 }));
+  const at = new Int32Array(count).fill(-1); // which word each character belongs to
+  words.forEach((word, n) => at.fill(n, word.first, word.end));
+  for (const vote of votes) for (const [first, end] of vote.spans) {
+    for (const n of new Set(at.subarray(first, end))) if (n >= 0) words[n].weight += vote.vote;
+  }
+  const most = words.reduce((a, word) => Math.max(a, Math.abs(word.weight)), 1e-12);
+  const pieces = [];
+  let done = 0;
+  for (const { text, from, weight } of words) {
+    if (weight === 0) continue;
+    const mark = make("mark", { textContent: text, title: signed(weight) });
+    mark.style.setProperty("--strength", `${15 + 45 * Math.abs(weight) / most}%`);
+    pieces.push(whole.slice(done, from), mark);
+    done = from + text.length;
+  }
+  return [...pieces, whole.slice(done)];
+}

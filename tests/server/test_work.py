@@ -1,0 +1,277 @@
+"""A day's work in a real browser: many texts in, judged one after the other by keyboard, by several people; export."""
+
+import json
+import re
+
+import pytest
+
+from tests.server.browsing import expect, marks
+from tests.server.servers import in_thread
+
+pytestmark = marks
+WORDS = {"grain": ["wheat", "corn"], "money": ["bank", "rates"]}
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+DROP = """([name, content, where]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([content], name));
+    document.getElementById(where).dispatchEvent(new DragEvent("drop", {bubbles: true, dataTransfer: data}));
+}"""
+
+
+def tickets(n):
+    """Texts, each of whose first words tells its label; some have a word of the other one too."""
+    texts = []
+    for i in range(n):
+        label, other = ("grain", "money") if i % 2 == 0 else ("money", "grain")
+        more = WORDS[other if i % 8 in (3, 6) else label][i // 8 % 2]
+        texts.append(f"{WORDS[label][i // 4 % 2]} {more} number {i}")
+    return texts
+
+
+def lines(texts):
+    return "".join(json.dumps({"text": text}) + "\n" for text in texts)
+
+
+def wait_for(page, words):
+    expect(page.locator("#queue-words")).to_contain_text(words)
+
+
+def ready(page):
+    """Wait until the next text can be judged; gives it."""
+    expect(page.locator("body.working")).to_be_visible()
+    expect(page.locator("#ranking .pick").first).to_be_visible()
+    expect(page.locator("#learn")).to_be_enabled()
+    return page.locator("#text").input_value()
+
+
+def press(page, *keys):
+    """Press some keys, the last of which brings the next text, and wait for it."""
+    before = page.locator("#text").input_value()
+    for key in keys:
+        page.keyboard.press(key)
+    page.wait_for_function("before => document.getElementById('text').value !== before", arg=before)
+
+
+def test_a_thousand_texts_by_drag_and_drop_fifty_judged_by_keyboard(visit, server):
+    page = visit()
+    wait_for(page, "No texts wait")
+    page.evaluate(DROP, ["tickets.jsonl", lines(tickets(1000)), "text"])
+    wait_for(page, "1,000 of 1,000 texts left")
+    expect(page.locator("#toast")).to_contain_text("1,000 texts were added")
+    page.get_by_role("button", name="Start").focus()
+    page.keyboard.press("Enter")
+    told = {word: label for label, words in WORDS.items() for word in words}
+    for n in range(50):
+        label = told[ready(page).split()[0]]
+        names = page.locator("#ranking .name").all_inner_texts()
+        if names[0] != label:
+            page.keyboard.press(str(names.index(label) + 1))
+            expect(page.locator("#chosen li")).to_have_text([label])
+        press(page, "Enter")
+        wait_for(page, f"{999 - n} of 1,000 texts left")
+    examples = server.ask("examples?limit=100")["examples"]
+    assert len(examples) == len({one["text"] for one in examples}) == 50
+    assert all(one["labels"] == [told[one["text"].split()[0]]] for one in examples)
+
+
+def test_skip_later_flag_cross_and_take_back(visit, server):
+    server.ask("queue", texts=tickets(4))
+    page = visit()
+    page.locator("#order").select_option("date")
+    page.get_by_role("button", name="Start").click()
+    one, other, third, fourth = tickets(4)
+    assert ready(page) == one
+    assert page.locator("#text").evaluate("box => box.readOnly")
+    press(page, "l")
+    assert ready(page) == other
+    press(page, "f")
+    assert ready(page) == third
+    press(page, "s")
+    assert ready(page) == fourth
+    best = page.locator("#ranking .name").first.inner_text()
+    expect(page.locator("#learn-words")).to_have_text(f"Accept {best}")
+    page.keyboard.press("x")
+    expect(page.locator("#key-hint")).to_contain_text("now the number")
+    page.keyboard.press("1")
+    expect(page.locator("#ranking li.refused .name")).to_have_text(best)
+    expect(page.locator("#learn-words")).to_have_text("Learn")
+    page.keyboard.press("a")
+    page.keyboard.type("finance")
+    expect(page.locator("#suggestions li").first).to_contain_text("new label")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    expect(page.locator("#text")).to_be_focused()
+    press(page, "Enter")
+    assert ready(page) == one
+    wait_for(page, "1 of 4 texts left, 1 judged, 1 skipped, 1 flagged")
+    (learned,) = server.ask("examples")["examples"]
+    assert (learned["text"], learned["labels"]) == (fourth, ["finance"])
+    page.keyboard.press("u")
+    expect(page.locator("#toast")).to_contain_text("Example 1 is taken back")
+    wait_for(page, "2 of 4 texts left, 0 judged")
+    ready(page)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    press(page, "s")
+    assert ready(page) == fourth
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#text")).to_have_value("")
+    assert server.ask("queue")["held"] == 0
+    page.locator("#order").select_option("random")
+    page.reload()
+    expect(page.locator("#order")).to_have_value("random")
+
+
+def test_two_people_never_meet_the_same_text(visit, server):
+    server.ask("queue", texts=tickets(12))
+    pages, had = [visit(), visit()], []
+    for page in pages:
+        page.get_by_role("button", name="Start").click()
+    for n in range(5):
+        had += [ready(page) for page in pages]
+        assert len(set(had)) == 2 * n + 2
+        for page in pages:
+            press(page, "Enter")
+    assert server.ask("queue")["judged"] == 10
+    reloaded = ready(pages[0])
+    pages[0].reload()
+    pages[0].get_by_role("button", name="Start").click()
+    assert ready(pages[0]) == reloaded, "a tab gets back what it had"
+
+
+def test_a_text_that_another_has_judged_meanwhile(visit, server):
+    server.ask("queue", texts=tickets(2))
+    page = visit(refused=409)
+    page.get_by_role("button", name="Start").click()
+    text = ready(page)
+    (item,) = [one for one in server.ask("queue/items")["items"] if one["text"] == text]
+    server.learn(text, ["another label"], item["id"])
+    press(page, "Enter")
+    expect(page.locator("#toast")).to_contain_text("Somebody else has judged that one")
+    assert server.ask("model")["journal"] == 1
+    press(page, "Enter")
+    expect(page.locator("#toast")).to_contain_text("Nothing is left")
+    expect(page.locator("body.working")).to_have_count(0)
+
+
+def test_files_by_the_button_and_what_is_exported(visit, server):
+    page = visit(refused=422)
+    table = "id,text\n" + "".join(f"{n},{text}\n" for n, text in enumerate(tickets(30)))
+    page.locator("#import").set_input_files({"name": "t.csv", "mimeType": "text/csv", "buffer": table.encode()})
+    wait_for(page, "30 of 30 texts left")
+    page.evaluate(DROP, ["more.txt", "\n".join(tickets(40)), "queue-card"])
+    wait_for(page, "40 of 40 texts left")
+    expect(page.locator("#toast")).to_contain_text("10 texts were added; 30 were there already")
+    page.locator("#import").set_input_files({"name": "bad.jsonl", "mimeType": "", "buffer": b'{"text": 1\n'})
+    expect(page.locator("#problem")).to_contain_text("bad.jsonl, line 1")
+    page.get_by_role("button", name="Start").click()
+    text = ready(page)
+    press(page, "1", "Enter")
+    with page.expect_download() as loaded:
+        page.get_by_role("button", name="Export judged").click()
+    assert loaded.value.suggested_filename == "judged.jsonl"
+    with open(loaded.value.path(), encoding="utf-8") as file:
+        (line,) = [json.loads(one) for one in file]
+    assert line["text"] == text
+    assert len(line["labels"]) == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_sure_ones_are_shown_decided_and_taken_back(visit, sure):
+    sure.ask("queue", texts=[f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(20)] + ["number3"])
+    page = visit(sure.base_url)
+    page.get_by_role("button", name="Decide the sure ones").click()
+    expect(page.locator("#sure-words")).to_contain_text(re.compile("Of 21 texts that wait it would decide"))
+    page.locator("#precision").select_option("0.9")
+    expect(page.locator("#sure-words")).to_contain_text("would decide 20")
+    expect(page.locator("#sure-examples li")).to_have_count(10)
+    page.get_by_role("button", name="Decide them").click()
+    expect(page.locator("#toast")).to_contain_text("20 texts were decided")
+    wait_for(page, "1 of 21 texts left")
+    page.locator("#toast").get_by_role("button", name="Undo").click()
+    expect(page.locator("#toast")).to_contain_text("20 decisions are taken back")
+    wait_for(page, "21 of 21 texts left")
+    assert sure.ask("queue")["judged"] == 0
+    page.close()
+
+
+def test_on_a_phone(visit, server):
+    server.ask("queue", texts=[*tickets(3), "wheat " + "verylongword" * 20])
+    page = visit(**PHONE)
+    page.get_by_role("button", name="Start").tap()
+    for _ in range(3):
+        ready(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, "nothing reaches over the edge"
+        before = page.locator("#text").input_value()
+        page.get_by_role("button", name="Accept").tap()
+        page.wait_for_function("before => document.getElementById('text').value !== before", arg=before)
+    heights = page.locator("#ranking .score").evaluate_all("all => all.map(one => one.getClientRects().length)")
+    assert set(heights) == {1}, "no score is broken into lines"
+    small = page.evaluate(
+        "[...document.querySelectorAll('#view-label button')].filter(b => b.offsetParent)"
+        ".filter(b => b.offsetHeight < 32).map(b => b.textContent)"
+    )
+    assert small == [], "fingers need room"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
+def test_nothing_stands_in_the_way_of_anybody(visit, server, options, scheme):
+    """What axe-core finds: names, roles, contrast and the like."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    server.ask("queue", texts=tickets(5))
+    page = visit(color_scheme=scheme, **options)
+
+    def check():
+        found = axe.Axe().run(page).response["violations"]
+        assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == []
+
+    wait_for(page, "5 of 5 texts left")
+    check()
+    page.get_by_role("button", name="Start").click()
+    ready(page)
+    page.locator("#ranking .pick").first.click()
+    expect(page.locator("#why-text mark").first).to_be_visible()
+    page.locator("#ranking .yes").first.click()
+    page.locator("#ranking .no").last.click()
+    check()
+    page.get_by_role("button", name="Keys").click()
+    check()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Decide the sure ones").click()
+    expect(page.locator("#sure-words")).to_contain_text("texts that wait")
+    check()
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Model").click()
+    expect(page.locator("#labels button").first).to_be_visible()
+    check()
+
+
+def test_what_is_wrong_is_learned_where_the_server_takes_it(visit, server):
+    """Only asked for, and told, where the OpenAPI document of the server has it."""
+    shapes = server.get("/openapi.json").json()["components"]["schemas"]["ExampleQuestion"]["properties"]
+    page = visit()
+    page.get_by_role("textbox", name="Text").fill("bank holiday in the wheat fields")
+    expect(page.locator("#ranking .name").first).to_have_text("money")
+    switch = page.locator("#all-of-them")
+    expect(switch).to_be_visible() if "complete" in shapes else expect(switch).to_be_hidden()
+    page.get_by_role("button", name="grain is right").click()
+    page.get_by_role("button", name="money is wrong").click()
+    with page.expect_request("**/v1/learn") as sent:
+        page.get_by_role("button", name="Learn").click()
+    expect(page.locator("#toast")).to_contain_text("Learned as example 1")
+    example = sent.value.post_data_json["examples"][0]
+    assert example["labels"] == ["grain"]
+    assert ("wrong" in example) == ("wrong" in shapes)
+    assert example.get("wrong", ["money"]) == ["money"]
+
+
+def test_a_read_only_server_shows_no_queue(browser, folder):
+    with in_thread(folder, read_only=True) as server:
+        page = browser.new_page()
+        page.goto(str(server.base_url))
+        expect(page.locator("#read-only")).to_be_visible()
+        expect(page.locator("#queue-card")).to_be_hidden()
+        page.close()
