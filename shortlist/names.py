@@ -46,6 +46,7 @@ WHERE = {
     "TextVectorizer": "text.vectorizer",
     "TopDown": "categories.top_down",
     "TopicPerceptron": "categories.prototypes.topic_perceptron",
+    "TunedBoth": "categories.index.tuned_both",
     "TunedIndex": "categories.index.tuned_index",
     "TunedVectors": "categories.index.tuned_vectors",
     "UnweightedIndex": "categories.index.unweighted_index",

@@ -17,6 +17,7 @@ from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Longs
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import added, make_index
+from shortlist.categories.index.tuned_both import TunedBoth
 from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.shards import MergingLearner
@@ -93,4 +94,7 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     changed._index = added(index, alone, 1.0, n_labels)
     if isinstance(learner, TunedIndex):
         changed._biases = np.append(learner._bias(), learner._bias()[number])
+    if isinstance(learner, TunedBoth):
+        known = learner._known()[:, : n_labels - 1]
+        changed._weights = np.hstack([known, known[:, [number]]])
     return changed

@@ -20,7 +20,7 @@ class Examples:
     Texts and labels are lists, or sequences that can be used like these and are made in one go: Texts, NumberedLabels.
     """
 
-    texts: Sequence[Any] | None = None  # of str, or Fielded: documents of several fields
+    texts: Sequence[Any] | None = None  # of str; Fielded, of several fields; WithVectors, with a vector each
     rows: Rows | None = None
     labels: Sequence[list[str]] | None = None
     wrong: Sequence[list[str]] | None = None  # labels that were crossed out

@@ -42,7 +42,8 @@ class BoundedModel(RelabellingModel):
         """Learn in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
         checked = ((texts, self._checked(texts, labels)) for texts, labels in prefetch(batches))
         small = ((texts[block], labels[block]) for texts, labels in checked for block in blocks(texts))
-        for rows, labels in bound.windows(small):
+        apart = ((*self._apart(texts, bound.learner), labels) for texts, labels in small)
+        for rows, labels in bound.windows(apart):
             for _ in bound.learner._learn_passes(rows, labels, honest):
                 pass
             bound.keep()

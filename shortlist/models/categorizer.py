@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label, LabelsLike, class_list
@@ -20,11 +21,13 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, judged, numbered
 from shortlist.models.bounded_model import BoundedModel
+from shortlist.models.encoding import Encoder, one_with_vector, with_vectors
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
 from shortlist.models.search import is_record, search
-from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, default_text, texts_and_labels
+from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, VectorBatches, default_text, texts_and_labels
+from shortlist.models.vector_model import Pair, vector_of
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import blocks
 from shortlist.texts.fields import Document, as_documents
@@ -49,6 +52,8 @@ class Categorizer(BoundedModel):
     max_memory : str or int, default=None
         A bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is reached, the
         rarest words and the weakest edges make room, and learning goes on (memory.py).
+    encoder : callable, default=None
+        From a list of texts to a matrix with a row for each: vectors that are learned beside the words (encoding.py).
 
     Attributes
     ----------
@@ -85,10 +90,12 @@ class Categorizer(BoundedModel):
         learner: CategoryLearner | str | None = None,
         text: TextVectorizer | None = None,
         max_memory: str | int | None = None,
+        encoder: Encoder | None = None,
     ) -> None:
         self.learner = learner
         self.text = text
         self.max_memory = max_memory
+        self.encoder = encoder
 
     search_: dict[str, Any] | None = None
 
@@ -117,36 +124,45 @@ class Categorizer(BoundedModel):
 
     def learn(
         self, text: Document, labels: Label | Collection[Label],
-        wrong: Collection[Label] = (), complete: bool | None = None,
+        wrong: Collection[Label] = (), complete: bool | None = None, *, vector: ArrayLike | None = None,
     ) -> Self:  # fmt: skip
         """Learn one text with its label or list of labels. New words and labels just arrive.
 
-        A text may have several fields, ``{"title": …, "body": …, "author": ["Smith"], "price": 12.5}`` (fields.py).
+        A text may have several fields, ``{"title": …, "body": …, "author": ["Smith"], "price": 12.5}`` (fields.py), and
+        a vector beside it, which all texts have then.
         If some labels are ``wrong``, these are corrected down, and those that nobody judged are left alone; unless
         ``complete`` says that all labels that are not right are wrong, as they are where none is given as wrong.
         """
-        return self.learn_many([text], [labels], [wrong] if len(wrong) else None, complete)
+        texts = one_with_vector(text, vector)
+        return self.learn_many(texts, [labels], [wrong] if len(wrong) else None, complete)
 
     def learn_many(
         self, texts: Sequence[Document], Y: LabelsLike,
-        wrong: LabelsLike | None = None, complete: bool | Sequence[bool | None] | None = None,
+        wrong: LabelsLike | None = None, complete: bool | Sequence[bool | None] | None = None, *,
+        vectors: ArrayLike | None = None,
     ) -> Self:  # fmt: skip
-        """Learn texts in the order given, going on from what is known.
+        """Learn texts in the order given, going on from what is known; ``vectors`` has a row for each.
 
         ``wrong`` and ``complete`` are what ``learn`` has, for each text; ``complete`` may be one for all.
         """
         if wrong is not None or complete is not None:
             Y = judged(Y, len(as_documents(texts)), wrong, complete)
-        return self.partial_fit(texts, Y)
+        return self.partial_fit(texts, Y, vectors=vectors)
 
     @writing
     @whole
-    def partial_fit(self, texts: Sequence[Document], Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
+    def partial_fit(
+        self,
+        texts: Sequence[Document],
+        Y: LabelsLike,
+        classes: Iterable[Label] | None = None,
+        vectors: ArrayLike | None = None,
+    ) -> Self:
         """``learn_many`` under scikit-learn's name for it. ``classes`` names labels that need not occur in Y."""
-        texts = as_documents(texts)
+        texts = with_vectors(texts, vectors)
         Y = self._checked(texts, Y)
         named = [] if classes is None else class_list(classes)
-        text, learner = self._parts()
+        text, learner, texts = self._parts_for(texts)
         bound = self._bound(text, learner)
         if bound is not None:
             bound.check_labels(Y)
@@ -164,7 +180,7 @@ class Categorizer(BoundedModel):
         return self
 
     def _learn_all(self, text: TextVectorizer, learner: CategoryLearner, texts: Sequence[Document], Y: Any) -> None:
-        batch = TakenUp.of(text, texts, Y)
+        batch = TakenUp.of(text, *self._apart(texts, learner), Y)
         try:
             self._learn(text, learner, batch)
         except BaseException:
@@ -190,13 +206,6 @@ class Categorizer(BoundedModel):
             if not fitted and learner.__sklearn_is_fitted__():
                 self._have_parts(text, learner, notes=notes)
 
-    def _parts(self) -> tuple[TextVectorizer, CategoryLearner]:
-        """The parts that go on learning: those there are, or new ones, which the model has once they learned."""
-        if self.__sklearn_is_fitted__():
-            self.check_can_learn()
-            return self.text_, self.learner_
-        return self.new_text(), self.new_learner()
-
     def new_text(self) -> TextVectorizer:
         """The text part as it is set, before it has learned anything."""
         text: TextVectorizer = default_text() if self.text is None else clone(self.text)
@@ -212,7 +221,7 @@ class Categorizer(BoundedModel):
         bound = bound or self._bound_now
         notes = notes or (self._notes if getattr(self, "learner_", None) is learner else None)
         bound = bound if bound and bound.text is text else None
-        self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes)
+        self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes, **self._made_by(learner))
 
     @writing
     def check_labels(
@@ -225,9 +234,9 @@ class Categorizer(BoundedModel):
             self._have_parts(self.text_, self.learner_, bound)
             bound.check_labels(labels)
 
-    def fit(self, texts: Sequence[Document], Y: LabelsLike) -> Self:
+    def fit(self, texts: Sequence[Document], Y: LabelsLike, vectors: ArrayLike | None = None) -> Self:
         """Forget everything and learn these texts: shuffled, and as many passes as the learner is set to."""
-        texts = as_documents(texts)
+        texts = with_vectors(texts, vectors)
         return self.fit_batches([(texts, self._checked(texts, Y))])
 
     def fit_batches(self, batches: Iterable[Batch]) -> Self:
@@ -236,33 +245,33 @@ class Categorizer(BoundedModel):
         Batches are made in a thread of their own while earlier ones are tokenised. Until all is learned the model is
         what it was before.
         """
-        pairs = map(texts_and_labels, batches)
-        text, learner = self.new_text(), self.new_learner()
+        learner, pairs = self._first_meant(map(texts_and_labels, batches))
+        text = self.new_text()
         bound, honest = self._bound(text, learner), FirstPass()
         taught: tuple[list[str], list[list[Label]]] = [], []  # by names, behind the examples
         if bound is not None:
             self._fit_within(bound, pairs, honest)
             taught = self._lessons(dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True)))
         else:
-            labels = LabelBatches()
+            labels, vectors = LabelBatches(), VectorBatches()
 
             def texts() -> Iterator[Sequence[Document]]:
                 for some_texts, some_labels in prefetch(pairs):
-                    some_texts = as_documents(some_texts)
-                    text.settle(some_texts, labels.add(self._checked(some_texts, some_labels), len(some_texts)).single)
-                    yield some_texts
+                    plain = vectors.add(*self._apart(some_texts, learner))
+                    text.settle(plain, labels.add(self._checked(plain, some_labels), len(plain)).single)
+                    yield plain
                 names, own = self._lessons(labels.counts())
                 if names:
                     labels.add(own, len(names))
-                yield names
+                yield vectors.add(*self._apart(self._with_any(names, learner), learner))
 
-            counted = text.fit_counts(texts(), learner._jobs())
+            counted = vectors.beside(text.fit_counts(texts(), learner._jobs()))
             rows = counted if learner.takes_pieces else counted.all()
             learner._fit_rows(rows, labels.all(), watch=honest)
         self._have_parts(text, learner, bound, Notes(honest.confidence(learner)))
         self._have(retired_=(), _changes=())  # of labels that were forgotten
         if taught[0]:
-            self.learn_many(*taught)
+            self.learn_many(self._with_any(taught[0], learner), taught[1])
         return self
 
     def learn_batches(self, batches: Iterable[Batch]) -> Self:
@@ -270,22 +279,22 @@ class Categorizer(BoundedModel):
 
         If a batch cannot be made, all batches before it have been learned.
         """
-        pairs = map(texts_and_labels, batches)
+        pairs: Iterable[Pair] = map(texts_and_labels, batches)
         if self.max_memory is not None:  # words may be renumbered after each batch: none can be tokenised ahead
             for texts, Y in prefetch(pairs):
                 self.learn_many(texts, Y)
             return self
-        text, learner = self._parts()
+        text, learner, pairs = self._parts_for_all(pairs)
         waiting: deque[TakenUp] = deque()  # taken up, but not learned
         taking, stopped = threading.Lock(), threading.Event()
 
         def take_up() -> Iterator[TakenUp]:
             for texts, Y in prefetch(pairs):
-                labels = self._checked(texts, Y)
+                labels, own = self._checked(texts, Y), self._apart(texts, learner)
                 with taking:
                     if stopped.is_set():
                         return
-                    waiting.append(batch := TakenUp.of(text, texts, labels))
+                    waiting.append(batch := TakenUp.of(text, *own, labels))
                 yield batch
 
         try:
@@ -313,6 +322,7 @@ class Categorizer(BoundedModel):
         self._check_fitted()
         given = {"max_memory": self.max_memory, "search": self.search_}
         settings = self._changed_settings() | {name: value for name, value in given.items() if value is not None}
+        settings |= self._vector_settings()
         learner = self.learner_.to_state()  # first: the words may be ahead of what was learned, never behind
         parts = {"text": self.text_.to_state(), "learner": learner, "confidence": self.confidence_.to_state()}
         if self.vocabulary_ is not None:
@@ -324,15 +334,17 @@ class Categorizer(BoundedModel):
         text, learner = build(state.parts["text"]), build(state.parts["learner"])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
-        state.require(learner.n_features_in_ <= text.n_features_, "each column of the learner is one of its text part")
+        n_words = max(0, learner.n_features_in_ - vector_of(learner))
+        state.require(n_words <= text.n_features_, "each column of the learner is one of its text part")
         # Of hashed columns it has all, or a small file could ask for as many as there may be.
-        state.require(text.hashed in (None, learner.n_features_in_), "its learner has all hashed columns")
+        state.require(text.hashed in (None, n_words), "its learner has all hashed columns")
         categorizer = cls(learner=clone(learner), text=clone(text), max_memory=state.settings.get("max_memory"))
         categorizer.text_, categorizer.learner_, categorizer.search_ = text, learner, state.settings.get("search")
         state.require(
             categorizer.search_ is None or is_record(categorizer.search_), "what a search has tried is a record"
         )
         categorizer._take_settings(state)
+        categorizer._take_vector_settings(state)
         if "vocabulary" in state.parts:
             categorizer.vocabulary_ = build(state.parts["vocabulary"])
             is_one = isinstance(categorizer.vocabulary_, LabelVocabulary)

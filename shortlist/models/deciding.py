@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import Rows
@@ -20,6 +20,7 @@ from shortlist.models.base import Report
 from shortlist.models.category_model import CategoryModel, JudgedRanking, RankedLabels
 from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, Reason, groups_of
 from shortlist.models.confidence.thresholds import Automation
+from shortlist.models.encoding import with_vectors
 from shortlist.models.judging import Decisions
 from shortlist.models.observing import DEPTH, Notes
 from shortlist.models.rules import Rules
@@ -88,7 +89,12 @@ class DecidingModel(CategoryModel):
     # Deciding.
 
     def shortlist(
-        self, texts: Document | Sequence[Document], coverage: float = 0.95, by: str = "example"
+        self,
+        texts: Document | Sequence[Document],
+        coverage: float = 0.95,
+        by: str = "example",
+        *,
+        vectors: ArrayLike | None = None,
     ) -> Ranking | list[Ranking]:
         """For each text a ranking that is as long as it must be; for one text, one.
 
@@ -100,7 +106,7 @@ class DecidingModel(CategoryModel):
         promised: lists hold all, by="wrong" none.
         """
         as_choice(by, "by", FORMS)
-        found = self._cut(texts, coverage, by)
+        found = self._cut(texts if vectors is None else with_vectors(many(texts), vectors), coverage, by)
         return found[0] if is_one(texts) else found
 
     @reading
@@ -128,6 +134,7 @@ class DecidingModel(CategoryModel):
         *,
         precision: float | None = None,
         costs: tuple[float, float] | None = None,
+        vectors: ArrayLike | None = None,
     ) -> Assigned | list[Assigned]:
         """For each text its labels, none where nothing is sure enough; the list's ``reason`` says why.
 
@@ -136,7 +143,7 @@ class DecidingModel(CategoryModel):
         label. Where each text that was learned has one label, none gets more.
         """
         wanted = self.aim(aim, precision, costs)
-        found = self._assigned(texts, wanted)
+        found = self._assigned(texts if vectors is None else with_vectors(many(texts), vectors), wanted)
         return found[0] if is_one(texts) else found
 
     @reading

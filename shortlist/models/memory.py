@@ -19,13 +19,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from shortlist.arrays.given_labels import LabelsLike
+from shortlist.arrays.joined import Vectors
+from shortlist.arrays.rows import RowStore
 from shortlist.arrays.validation import as_size
 from shortlist.categories.index.learner import IndexLearner
+from shortlist.categories.index.tuned_both import TunedBoth
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.labels import NumberedLabels
 from shortlist.models.sizes import MOST
-from shortlist.models.text_batches import LabelBatches
+from shortlist.models.text_batches import LabelBatches, VectorBatches
 from shortlist.text.counted import CountedRows
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.fields import Document
@@ -48,6 +51,7 @@ class Bound:
         if not isinstance(learner, IndexLearner):
             raise InputError(f"max_memory needs a learner that can make room, such as FeatureFocus, not {learner}")
         self.text, self.learner = text, learner
+        self.n_vector = learner.vector if isinstance(learner, TunedBoth) else 0
         if getattr(learner, "shards", 1) > 1:
             raise InputError("max_memory bounds one index, and each shard has its own; use shards=1")
         self._said = False
@@ -91,7 +95,7 @@ class Bound:
 
     def _share_beside(self, n_labels: int, n_bytes: int) -> int:
         """The same beside that many labels, whose names take that many bytes."""
-        left = 3 * self.size // 4 - MOST.label * n_labels - MOST.name_byte * n_bytes
+        left = 3 * self.size // 4 - (MOST.label + MOST.weight * self.n_vector) * n_labels - MOST.name_byte * n_bytes
         if left < self.size // 4:
             raise InputError(f"max_memory is too small for {n_labels:,} labels; give at least twice as much")
         if self.text.hashed is not None and MOST.word * self.text.hashed > left // 2:
@@ -99,30 +103,30 @@ class Bound:
         return left // 2
 
     def _forget_rarest(self, n: int) -> None:
-        seen = self.learner.times_seen()
+        seen = self.learner.times_seen()[self.n_vector :]
         kept = np.ones(self.text.n_features_, dtype=bool)
         kept[np.argsort(seen, kind="stable")[: max(n, 1)]] = False
         self.text.forget_columns(kept)
-        self.learner.forget_columns(kept)
+        self.learner.forget_columns(np.append(np.ones(self.n_vector, dtype=bool), kept))
         self.words_forgotten += int((~kept).sum())
 
     def windows(
-        self, batches: Iterator[tuple[Sequence[Document], LabelsLike]]
-    ) -> Iterator[tuple[CountedRows, NumberedLabels]]:
+        self, batches: Iterator[tuple[Sequence[Document], Vectors | None, LabelsLike]]
+    ) -> Iterator[tuple[RowStore, NumberedLabels]]:
         """Rows of as many texts as there is room for at a time; all of them, if there is.
 
         Whoever takes a window learns it and makes room before asking for the next: that may renumber the words.
         """
-        rows, all_labels = CountedRows(self.text.weighted), LabelBatches()
-        for texts, labels in batches:
+        rows, vectors, all_labels = CountedRows(self.text.weighted), VectorBatches(), LabelBatches()
+        for texts, own_vectors, labels in batches:
             single = all_labels.add(labels, len(texts)).single
-            rows.add(self.text.take(texts, single=single).rows)
-            held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows
+            rows.add(self.text.take(vectors.add(texts, own_vectors), single=single).rows)
+            held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows + 2 * vectors.n_bytes
             if held > self.size // ROWS or self.words_are_full():
-                yield rows, all_labels.all()
-                rows, all_labels = CountedRows(self.text.weighted), LabelBatches()
+                yield vectors.beside(rows), all_labels.all()
+                rows, vectors, all_labels = CountedRows(self.text.weighted), VectorBatches(), LabelBatches()
         if rows.n_rows:
-            yield rows, all_labels.all()
+            yield vectors.beside(rows), all_labels.all()
 
 
 def give_back() -> None:

@@ -27,6 +27,7 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.sizes import USUAL
+from shortlist.models.vector_model import vector_of
 
 LEAST = 40  # examples of which one can take a quarter
 ALONE = 0.05  # of the time that learning takes, what one thread does while the others wait (benchmarks/cores.py)
@@ -61,6 +62,7 @@ class Trial(NamedTuple):
     entries: float
     model_size: float
     seconds: float
+    weights: float  # of vectors beside the words
 
 
 def plan(batches: Sequence[Examples], share: float, model: Model[Any], reading: float) -> Plan:
@@ -122,7 +124,9 @@ def _tried(batches: list[Examples], model: Model[Any]) -> Trial:
     entries = sum(int(fitted._rows(batch).indices.size) for batch in batches)
     size = sum(array.nbytes for array in fitted.to_state().all_arrays().values())
     n_edges = getattr(learner, "n_edges_", 0)
-    return Trial(len(learner.label_counts_), learner.n_features_in_, n_bytes, n_edges, entries, size, seconds)
+    n_labels, n_vector = len(learner.label_counts_), vector_of(learner)
+    words, weights = learner.n_features_in_ - n_vector, n_vector * n_labels
+    return Trial(n_labels, words, n_bytes, n_edges, entries, size, seconds, weights)
 
 
 def extrapolated(values: Sequence[float], doublings: float) -> float:
@@ -144,5 +148,5 @@ def extrapolated(values: Sequence[float], doublings: float) -> float:
 def peak(of_texts: bool, examples: float, end: Trial) -> int:
     """The bytes that training takes when it holds the most."""
     rows = (USUAL.entry if of_texts else GIVEN) * end.entries + ROW * examples
-    names = USUAL.name_byte * end.n_bytes
+    names = USUAL.name_byte * end.n_bytes + USUAL.weight * end.weights
     return round(rows + USUAL.edge * end.edges + USUAL.word * end.words + names + USUAL.label * end.labels)

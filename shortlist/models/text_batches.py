@@ -9,10 +9,12 @@ from typing import TypeAlias
 import numpy as np
 
 from shortlist.arrays.given_labels import Label, LabelsLike
+from shortlist.arrays.joined import JoinedStore, Vectors, beside
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
+from shortlist.text.counted import CountedRows
 from shortlist.text.taken import Taken
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.fields import Document
@@ -44,9 +46,11 @@ class TakenUp:
     n_learned: int = 0
 
     @classmethod
-    def of(cls, text: TextVectorizer, texts: Sequence[Document], labels: NumberedLabels) -> TakenUp:
+    def of(
+        cls, text: TextVectorizer, texts: Sequence[Document], vectors: Vectors | None, labels: NumberedLabels
+    ) -> TakenUp:
         taken = text.take(texts, single=labels.sets.single)
-        return cls(taken, text.weighted(taken.rows), labels)
+        return cls(taken, beside(vectors, text.weighted(taken.rows)), labels)
 
     def give_back(self, text: TextVectorizer) -> None:
         """Learning was stopped: the text part forgets those that were not learned."""
@@ -79,6 +83,27 @@ class LabelBatches:
         known = [n for n in self._columns if n is not None]
         columns = max(known) if known and len(known) == len(self._columns) else None
         return NumberedLabels(self._names.names, LabelSets.stack(self._sets), columns)
+
+
+class VectorBatches:
+    """The vectors of one batch after the other, put together, where texts have any."""
+
+    def __init__(self) -> None:
+        self.parts: list[Vectors] = []
+
+    def add(self, texts: Sequence[Document], vectors: Vectors | None) -> Sequence[Document]:
+        """Take up the vectors of the next texts; gives the texts."""
+        if vectors is not None:
+            self.parts.append(vectors)
+        return texts
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(part.nbytes for part in self.parts)
+
+    def beside(self, rows: CountedRows) -> CountedRows | JoinedStore:
+        """The rows of all texts, behind their vectors."""
+        return JoinedStore(np.concatenate(self.parts), rows) if self.parts else rows
 
 
 def default_text() -> TextVectorizer:

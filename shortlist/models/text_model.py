@@ -20,39 +20,51 @@ from shortlist.inputs.examples import Examples
 from shortlist.models.category_model import RankedLabels
 from shortlist.models.class_probabilities import check_order, check_table, of_columns, summing_to_one
 from shortlist.models.confidence import F1
-from shortlist.models.deciding import DecidingModel
+from shortlist.models.encoding import with_vector, with_vectors
 from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Rules, allowed_by
 from shortlist.models.saying import MORE, worth_naming
 from shortlist.models.text_batches import texts_of
+from shortlist.models.vector_model import VectorModel
 from shortlist.ranking import Explanation, Ranking
-from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts.fields import Document, Fielded, as_documents, is_one, many
+from shortlist.texts.beside import WithVectors
+from shortlist.texts.fields import Document, Fielded, as_documents, is_one
+
+VECTOR = "(vector)"  # what an explanation calls the votes of a text's vector
 
 
-class TextModel(ClassifierMixin, DecidingModel):
+class TextModel(ClassifierMixin, VectorModel):
     """Base class: answers about texts. How it learns is told in categorizer.py."""
 
     of_texts = True
-    text_: TextVectorizer
 
     @reading
-    def rank(self, text: Document | Sequence[Document], k: int = 5, rules: Rules | None = None) -> Ranking:
-        """The k best labels of a text, or of each of many texts; of those that the rules allow."""
+    def rank(
+        self,
+        text: Document | Sequence[Document],
+        k: int = 5,
+        rules: Rules | None = None,
+        *,
+        vector: ArrayLike | None = None,
+        vectors: ArrayLike | None = None,
+    ) -> Ranking:
+        """The k best labels of a text, or of each of many texts; of those that the rules allow.
+
+        Where it has learned with vectors, ``vector`` is that of one text, and ``vectors`` has a row for each of many.
+        """
         self._check_fitted()
-        rows = self.text_.rows(many(text)) if is_one(text) else self._rows_of(many(text))
-        found = self._ranked(rows, k, rules)
+        found = self._ranked(self._rows_of(with_vector(text, vector, vectors)), k, rules)
         return found[0] if is_one(text) else found
 
     @reading
-    def predict(self, texts: Sequence[Document]) -> NDArray[Any]:
+    def predict(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> NDArray[Any]:
         """The best label of each text; if all labels came as indicator matrices, such a matrix of what is assigned.
 
         Labels are assigned as by ``assign(texts, "f1")``. Before enough is known for that, each text gets as many of
         its best labels as an example has on average.
         """
         self._check_fitted()
-        rows, n_columns = self._rows_of(texts), self.learner_._label_columns
+        rows, n_columns = self._rows_of(with_vectors(texts, vectors)), self.learner_._label_columns
         if n_columns is not None and self.confidence_.ready:
             ranking = self._ranked(rows, DEPTH)
             return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), n_columns)
@@ -65,7 +77,7 @@ class TextModel(ClassifierMixin, DecidingModel):
         return chosen
 
     @reading
-    def predict_proba(self, texts: Sequence[Document]) -> Floats:
+    def predict_proba(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> Floats:
         """How likely each label is, n × number of labels, dense: for scikit-learn's tools, and few labels.
 
         Columns are in the order of ``classes_``, which must be sorted: scikit-learn's measures trust in that. Where
@@ -74,7 +86,7 @@ class TextModel(ClassifierMixin, DecidingModel):
         labels.
         """
         self._check_fitted()
-        learner, texts = self.learner_, as_documents(texts)
+        learner, texts = self.learner_, with_vectors(texts, vectors)
         n_columns = learner._label_columns
         check_table(len(texts), n_columns or len(learner.classes_))
         if not self.confidence_.ready:
@@ -91,38 +103,48 @@ class TextModel(ClassifierMixin, DecidingModel):
         return of_columns(ranking, learner._columns(n_columns), n_columns)
 
     @reading
-    def score(self, texts: Sequence[Document], Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        texts: Sequence[Document],
+        Y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        vectors: ArrayLike | None = None,
+    ) -> float:
         """R1: the share of texts whose best label is one of theirs."""
         self._check_fitted()
-        return self.learner_._score_rows(self._rows_of(texts), Y, sample_weight)
+        return self.learner_._score_rows(self._rows_of(with_vectors(texts, vectors)), Y, sample_weight)
 
     @reading
-    def explain(self, text: Document, label: Label) -> Explanation:
-        """The votes of the words of a text for a label. They sum to the label's score."""
+    def explain(self, text: Document, label: Label, *, vector: ArrayLike | None = None) -> Explanation:
+        """The votes of the words of a text for a label, and that of its vector. They sum to the label's score."""
         self._check_fitted()
-        found = self.learner_._explain_row(self.text_.rows(as_documents([text])), label)
-        columns = [int(column) for column, _ in found.votes]
-        names = iter(self.text_.names([column for column in columns if column != BIAS], text))
-        words = ["(any text)" if column == BIAS else next(names) for column in columns]
-        votes: list[tuple[Label, float]] = [(word, vote) for word, (_, vote) in zip(words, found.votes, strict=True)]
+        found = self.learner_._explain_row(self._rows_of(with_vector(text, vector, None)), label)
+        n_vector = self.n_vector_
+        given = summed(found.votes, n_vector)
+        columns = [column - n_vector for column, _ in given]  # from here on those of the text
+        names = iter(self.text_.names([column for column in columns if column >= 0], text))
+        others = {BIAS - n_vector: "(any text)", -n_vector: VECTOR}
+        words = [next(names) if column >= 0 else others[column] for column in columns]
+        votes: list[tuple[Label, float]] = [(word, vote) for word, (_, vote) in zip(words, given, strict=True)]
         spans = self.text_.spans(text)
         return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
 
     def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        text = texts_of(examples)[n]
-        best = list(self.rank(text, 1))
+        some = as_documents(texts_of(examples))[n : n + 1]
+        best = list(self.rank(some, 1)[0])
         if not best:
             raise InputError("nothing is retrieved for this text: the model knows none of its words")
-        return self.explain(text, best[0][0])
+        return self.explain(some[0], best[0][0], vector=some.vectors[0] if isinstance(some, WithVectors) else None)
 
     def _rows(self, examples: Examples) -> Rows:
         return self._rows_of(as_documents(texts_of(examples)))
 
-    def _rows_of(self, texts: Sequence[Document]) -> Rows:
-        return self.text_.rows(as_documents(texts), self.learner_._jobs())
-
     def _has_known_word(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
         given = as_documents(texts)
+        if isinstance(given, WithVectors):  # which say something of a text, too
+            return self._has_known_word(given.texts) | given.vectors.any(axis=1)
+        if self.n_vector_:
+            return np.ones(len(given), dtype=bool)
         if not isinstance(given, Fielded):
             return self.text_.has_known_word(given)
         more = np.array([bool(own) for own in given.features()])  # categories and numbers say something, too
@@ -140,7 +162,7 @@ class TextModel(ClassifierMixin, DecidingModel):
         return int(self.text_.vocabulary_.n_bytes)
 
     def feature_names(self, columns: Sequence[int]) -> list[str]:
-        return self.text_.names(columns)
+        return self.text_.names([column - self.n_vector_ for column in columns])
 
     @reading
     def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
@@ -153,3 +175,10 @@ class TextModel(ClassifierMixin, DecidingModel):
 
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"text": self.text_.get_params()}
+
+
+def summed(votes: Sequence[tuple[Any, float]], n_vector: int) -> list[tuple[int, float]]:
+    """Votes by column, heaviest first, with those of the first n_vector columns, a vector, as one, that of column 0."""
+    of_vector = [vote for column, vote in sorted(votes) if 0 <= column < n_vector]
+    others = [(int(column), vote) for column, vote in votes if not 0 <= column < n_vector]
+    return sorted([*others, (0, sum(of_vector))], key=lambda one: -abs(one[1])) if of_vector else others

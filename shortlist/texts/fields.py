@@ -18,6 +18,7 @@ import numpy as np
 from shortlist.arrays.kernels import Longs
 from shortlist.errors import InputError
 from shortlist.texts import Texts, as_texts, lengths_of
+from shortlist.texts.beside import WithVectors
 
 Value: TypeAlias = str | float | Sequence[str]
 Document: TypeAlias = str | Mapping[str, Value]  # as people give them; one text is a document too
@@ -147,7 +148,7 @@ def as_documents(documents: Iterable[object], name: str = "texts") -> Sequence[A
     """Check that these are texts, or documents of several fields, and give them as they are worked on."""
     if type(documents) is list and set(map(type, documents)) <= {str}:
         return documents  # what most are, and are asked for again and again on their way
-    if isinstance(documents, (Fielded, Texts)):
+    if isinstance(documents, (Fielded, Texts, WithVectors)):
         return documents
     if not isinstance(documents, (list, tuple)):
         return as_texts(documents, name)

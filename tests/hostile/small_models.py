@@ -41,11 +41,13 @@ def make():
     ]:
         models[f"texts, {name}"] = sl.Categorizer(learner, text).fit(T, Y)
     models["texts, bounded"] = sl.Categorizer(max_memory="64MB").fit(T, Y)
+    models["texts, with vectors"] = sl.Categorizer().fit(T, Y, vectors=np.random.default_rng(4).normal(size=(40, 6)))
     models["texts, other words"] = sl.Categorizer().fit([f"{one} extra{i}" for i, one in enumerate(T)], Y)
     for name, learner in [
         ("tuned", sl.TunedIndex(passes=2)),
         ("tuned in shards", sl.TunedIndex(shards=2)),
         ("vectors", sl.TunedVectors()),
+        ("words and a vector", sl.TunedBoth(4)),
         ("capped", sl.FeatureFocus(max_total_edges=20)),
         ("independent", sl.IndependentIndex(threshold=0.1)),
         ("rocchio", sl.Rocchio()),
@@ -111,6 +113,8 @@ def use(model, path):
 
 
 def use_categorizer(model):
+    if model.n_vector_:
+        model.encoder = lambda given: np.resize(np.linspace(-1, 1, 7), (len(given), model.n_vector_))
     yield "rank", [list(model.rank(text, k)) for text in NEW_TEXTS for k in (1, 100)]
     yield "rank many", model.rank(NEW_TEXTS, 3)
     labels = model.classes_.tolist()

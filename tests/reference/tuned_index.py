@@ -75,12 +75,16 @@ class SlowTunedIndex(SlowFeatureFocus):
     def width(self):
         return 5 * self.d_max if self.stats.many() else self.d_max
 
-    def retrieve(self, x):
+    def votes(self, x):
         scores = {}
         for f, v in x:
             for c, w in self.edges.get(f, [])[: self.width()]:
                 vote = v * self.rating(f) / self.total[f] * w + v * self.u.get((f, c), 0.0)
                 scores[c] = scores.get(c, 0.0) + vote
+        return scores
+
+    def retrieve(self, x):
+        scores = self.votes(x)
         return {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
 
     def learn(self, x, classes, first_pass=True, to_come=0, further=1, wrong=None):
@@ -118,14 +122,15 @@ class SlowTunedIndex(SlowFeatureFocus):
         wrong = {c: score for c, score in scores.items() if c not in classes}
         contest, missed, rival, keep = False, None, None, 0
         if classes and stats.n_labels <= 1.05 * stats.n_first:
-            r = min(classes, key=lambda c: scores.get(c, 0.0))
-            low, high = scores.get(r, 0.0), max(wrong.values(), default=0.0)
+            stands = {c: scores[c] if self.is_heard(c, scores) else 0.0 for c in classes}
+            r = min(classes, key=stands.get)
+            low, high = stands[r], max(wrong.values(), default=0.0)
             missed = 0.0 if low > high else 1.0
             if first_pass:
                 stats.note_missed(missed)
             contest = stats.missed <= 0.5
         if contest:
-            error = self.contend(r, low, wrong, r in scores)
+            error = self.contend(r, low, wrong, self.is_heard(r, scores))
             eta, keep = self.step * (5.0 / 3.0), self.width()
             best = min(1.0, max(0.0, high - low))
             z = best * best  # as compiled: ** 2 may round otherwise
@@ -148,6 +153,10 @@ class SlowTunedIndex(SlowFeatureFocus):
             for c, _ in self.edges.get(f, [])[: self.width()]:
                 a += v * error.get(c, 0.0) * self.u.get((f, c), 0.0)
         return Said(x, classes, crossed, list(scores), error, eta, keep, rival, missed, z, a)
+
+    def is_heard(self, c, scores):
+        """Whether anything votes for a label."""
+        return c in scores
 
     def correct(self, f, own, width):
         for one, v in own:

@@ -36,6 +36,7 @@ from shortlist.categories.index.tuning import (
     set_pace,
     width,
 )
+from shortlist.categories.index.vectors import Beside
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 
@@ -74,6 +75,7 @@ class Task(NamedTuple):
     bias: Floats
     stats: Floats
     to_come: Floats
+    beside: Beside  # what no block has, but those who learn one example after the other
 
 
 class Block(NamedTuple):

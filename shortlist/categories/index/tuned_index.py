@@ -30,6 +30,7 @@ from shortlist.categories.index.tuning import (
     least_share,
     width,
 )
+from shortlist.categories.index.vectors import NO_VECTOR, Beside
 from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.scratch import make_scratch
 from shortlist.files.store import State
@@ -154,15 +155,20 @@ class TunedIndex(IndexLearner):
         rules = Rules(
             self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap, float(self.step)
         )  # fmt: skip
+        words, beside = self._apart(rows)
+        bias = self._biases[: len(self._labels)]
         if self._block > 1:
-            task = Task(rows, labels, order, first_pass, self._biases, self._stats, self._to_come)
+            task = Task(words, labels, order, first_pass, bias, self._stats, self._to_come, beside)
             self._team = self._team or Team(self._block, self._jobs(), len(self._labels))
             return self._team.learn(task, done, self._index, rules)
         scratch = make_scratch(len(self._labels))
         return learn(
-            rows, labels, order, done, first_pass, self._index, self._biases, self._stats, self._to_come, scratch,
-            *rules,
+            words, beside, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch, *rules,
         )  # fmt: skip
+
+    def _apart(self, rows: Rows) -> tuple[Rows, Beside]:
+        """The words of some rows, and what votes beside them."""
+        return rows, NO_VECTOR
 
     # ``fit`` can learn examples in blocks. ``partial_fit`` learns each for itself: what a stream teaches must not
     # depend on how it was cut into batches.

@@ -13,15 +13,16 @@ from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import vectors
+from shortlist.categories.index.lists import empty_index
+from shortlist.categories.index.together import ALL, rank
 from shortlist.categories.index.tuned_index import START, joined, usual_passes
+from shortlist.categories.index.tuning import learn
 from shortlist.categories.scratch import make_scratch
 from shortlist.categories.shards import MergingLearner
 from shortlist.concurrency.interrupts import runs
-from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, numbered
 
-MOST_WEIGHTS = 1 << 30  # 4 GiB: more are no vectors, but words
 RUN = 256  # examples between two chances to stop
 
 
@@ -102,17 +103,9 @@ class TunedVectors(MergingLearner):
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)
-        self._check_size(max(rows.n_features, self._weights.shape[0]), len(self._labels) + len(labels.names))
+        widest = max(rows.n_features, self._weights.shape[0])
+        vectors.check_size(widest, len(self._labels) + len(labels.names), self)
         return super()._take_up(rows, labels, shuffled)
-
-    def _check_size(self, n_features: int, n_labels: int) -> None:
-        """Refuse what only words have, before there is room for it."""
-        if n_features * n_labels > MOST_WEIGHTS:
-            raise InputError(
-                f"TunedVectors has a weight for each column and label, and {n_features:,} columns with up to "
-                f"{n_labels:,} labels would take {4 * n_features * n_labels / 1e9:,.0f} GB; it is for dense vectors: "
-                "use TunedIndex for words"
-            )
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
@@ -127,9 +120,9 @@ class TunedVectors(MergingLearner):
             if not isinstance(some, Rows):
                 some, own = self._prepare(some.chosen(which)), labels.chosen(which)
                 which = np.arange(which.size)
-            vectors.learn(
-                some, own, which, first_pass, self._weights, self._biases, self._stats, to_come, scratch,
-                float(self.step),
+            learn(
+                vectors.no_rows(some.n_rows), vectors.Beside(some, self._weights, 0.0), own, which, 0, first_pass,
+                empty_index(), self._biases, self._stats, to_come, scratch, 1, 0.0, 0, True, 0, float(self.step),
             )  # fmt: skip
 
     def _bias(self) -> Floats:
@@ -142,11 +135,12 @@ class TunedVectors(MergingLearner):
     # Answers.
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        vectors.rank(rows, self._known(), self._bias(), ids, scores)
+        beside, bias = vectors.Beside(rows, self._known(), 0.0), self._bias()
+        rank(vectors.no_rows(rows.n_rows), beside, empty_index(), bias, bias, 1, 0, ALL, ids, scores)
 
     def _scores(self, rows: Rows) -> Floats:
         found = np.zeros((rows.n_rows, len(self._labels)))
-        vectors.all_scores(rows, self._known(), self._bias(), found)
+        vectors.add_all_votes(vectors.Beside(rows, self._known(), 0.0), self._bias(), found)
         return found
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
@@ -159,11 +153,10 @@ class TunedVectors(MergingLearner):
 
     def _merge(self, other: Any, numbers: Ints) -> None:
         share = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_)
-        theirs = other._known()
-        self._check_size(max(theirs.shape[0], self._weights.shape[0]), len(self._labels))
-        weights = vectors.widened(self._weights, theirs.shape[0], len(self._labels)) * np.float32(1.0 - share)
-        weights[np.ix_(np.arange(theirs.shape[0]), numbers)] += np.float32(share) * theirs[:, : numbers.size]
-        self._weights, self._biases = weights, (1.0 - share) * self._bias()
+        theirs, n_labels = other._known(), len(self._labels)
+        vectors.check_size(max(theirs.shape[0], self._weights.shape[0]), n_labels, self)
+        mine = vectors.widened(self._weights, theirs.shape[0], n_labels)
+        self._weights, self._biases = vectors.merged(mine, theirs, numbers, share), (1.0 - share) * self._bias()
         self._biases[numbers] += share * other._bias()
         self._stats = joined([self._stats, other._stats], [1.0 - share, share])
 

@@ -51,6 +51,9 @@ from shortlist.categories.index.contest import FASTER, HALF, NOTHING, RECENT, co
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
+from shortlist.categories.index.sharing import share_length
+from shortlist.categories.index.vectors import Beside, add_votes, has_vector, list_met
+from shortlist.categories.index.vectors import correct as correct_vectors
 from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import SINGLE, LabelSets
@@ -68,9 +71,9 @@ KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every ro
 
 @kernel
 def learn(
-    rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
-    stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int, leakage: bool,
-    cap: int, step: float,
+    rows: Rows, beside: Beside, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index,
+    bias: Floats, stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int,
+    leakage: bool, cap: int, step: float,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
@@ -84,7 +87,13 @@ def learn(
             if why != DONE:
                 return t, why, slots
             note_labels(stats, labels, i)
+        with_vector = has_vector(beside, i)
+        if with_vector:
+            share_length(rows, beside, i, index, rare)
         n = retrieve(rows, i, index, voting, rare, scratch.scores, scratch.touched)
+        if with_vector:
+            n = list_met(bias, scratch.scores, scratch.touched)
+            add_votes(beside.rows, i, beside.weights, scratch.scores, 0, bias.size)
         n = only_judged(labels, i, scratch, n)
         rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step)
         if first_pass:
@@ -95,6 +104,10 @@ def learn(
             eta *= min(1.0, FURTHER * stats[PACE]) * to_come[0] / to_come[1]
             correct(rows, i, index, scratch, voting, eta)
             to_come[0] -= 1.0
+        if with_vector:
+            correct_vectors(beside, i, bias, scratch, eta, KAPPA * eta)
+            scratch.scores[:] = 0.0
+            continue
         for a in range(n):
             c = scratch.touched[a]
             bias[c] += KAPPA * eta * scratch.change[c]

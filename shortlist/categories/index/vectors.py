@@ -1,11 +1,12 @@
 """An index whose lists are all full: each feature has a weight for every label. For vectors that are dense and signed.
 
 An embedding has some hundred columns, none of which is 0, and counting tells nothing about values of either sign. So
-there are no lists, only weights u_fc, all 0 at first, and a label has the score
+there are no lists, only weights u_fc, all 0 at first, and a label that an example was learned of has the score
 
-    s_c = b_c + Σ_f u_fc·x[f].
+    s_c = b_c + Σ_f u_fc·x[f],
 
-What an example teaches is what it teaches a tuned index (tuning.py, contest.py): e_c is found by the same rules, and
+to which the votes of words add up, where an example has both (tuned_both.py). What it teaches is what it teaches a
+tuned index (tuning.py, contest.py): e_c is found by the same rules, and
 
     u_fc += η·e_c·x[f],    b_c += κ·η·e_c.
 
@@ -15,20 +16,36 @@ loop over neighbours, which processors do several at a time without changing the
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, kernel
 from shortlist.arrays.rows import Rows
-from shortlist.categories.best import keep_best
-from shortlist.categories.index.tuning import FURTHER, KAPPA, find_errors, note_labels, only_judged
 from shortlist.categories.scratch import Scratch
-from shortlist.labels import LabelSets
+from shortlist.errors import InputError
 
 Weights = NDArray[np.float32]  # features × labels, with room for more labels
 
+MOST_WEIGHTS = 1 << 30  # 4 GiB: more are no vectors, but words
 TILE = 512  # labels whose weights, for all features of a vector, stay in the processor's cache
-TOGETHER = 16  # examples that are scored before the next tile is read
+
+
+class Beside(NamedTuple):
+    """What votes beside the words: a vector of each example, and the weights with which vectors vote."""
+
+    rows: Rows
+    weights: Weights
+    of_words: float  # of the squared length of an example, what its words may have; 0 leaves both as they are
+
+
+def no_rows(n: int) -> Rows:
+    """So many rows of nothing."""
+    return Rows(np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0), 0)
+
+
+NO_VECTOR = Beside(no_rows(0), np.zeros((0, 0), dtype=np.float32), 0.0)
 
 
 def widened(weights: Weights, n_features: int, n_labels: int) -> Weights:
@@ -42,33 +59,39 @@ def widened(weights: Weights, n_features: int, n_labels: int) -> Weights:
     return wider
 
 
-@kernel
-def learn(
-    rows: Rows, labels: LabelSets, order: Longs, first_pass: bool, weights: Weights, bias: Floats, stats: Floats,
-    to_come: Floats, scratch: Scratch, step: float,
-) -> None:  # fmt: skip
-    """Learn the examples of ``order``; to_come as tuning.learn has it."""
-    n_labels = bias.size
-    for i in order:
-        if first_pass:
-            note_labels(stats, labels, i)
-        scratch.scores[:] = 0.0
-        add_votes(rows, i, weights, scratch.scores, 0, n_labels)
-        n = only_judged(labels, i, scratch, list_met(bias, scratch.touched))
-        _, _, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, 1, step)
-        if not first_pass:
-            eta *= FURTHER * to_come[0] / to_come[1]
-            to_come[0] -= 1.0
-        correct(rows, i, weights, bias, scratch, eta)
-    scratch.scores[:] = 0.0
+def check_size(n_features: int, n_labels: int, who: object) -> None:
+    """Refuse what only words have, before there is room for it."""
+    if n_features * n_labels > MOST_WEIGHTS:
+        raise InputError(
+            f"{type(who).__name__} has a weight for each column of a vector and each label, and {n_features:,} columns "
+            f"with up to {n_labels:,} labels would take {4 * n_features * n_labels / 1e9:,.0f} GB; it is for dense "
+            "vectors: use TunedIndex for words"
+        )
+
+
+def merged(weights: Weights, others: Weights, numbers: Ints, share: float) -> Weights:
+    """The mean of both, the others having that share of it; their label i has the number numbers[i] here."""
+    found = widened(weights, others.shape[0], weights.shape[1]) * np.float32(1.0 - share)
+    for label, number in enumerate(numbers.tolist()):  # several may have become one
+        found[: others.shape[0], number] += np.float32(share) * others[:, label]
+    return found
 
 
 @kernel
-def list_met(bias: Floats, met: Ints) -> int:
-    """The labels of which an example was learned, into met[:n]: such a label has a bias, and others are no rivals."""
+def has_vector(beside: Beside, i: int) -> bool:
+    """Whether example i has a vector that says something."""
+    return beside.weights.shape[0] > 0 and beside.rows.indptr[i] < beside.rows.indptr[i + 1]
+
+
+@kernel
+def list_met(bias: Floats, scores: Floats, met: Ints) -> int:
+    """The labels that a vector may speak for, into met[:n]; scores are those of the words, before it does.
+
+    A label of which an example was learned has a bias; of others nothing is known but what words say.
+    """
     n = 0
     for c in range(bias.size):
-        if bias[c] != 0.0:
+        if bias[c] != 0.0 or scores[c] != 0.0:
             met[n] = c
             n += 1
     return n
@@ -101,8 +124,9 @@ def add_votes(rows: Rows, i: int, weights: Weights, scores: Floats, first: int, 
 
 
 @kernel
-def correct(rows: Rows, i: int, weights: Weights, bias: Floats, scratch: Scratch, eta: float) -> None:
+def correct(beside: Beside, i: int, bias: Floats, scratch: Scratch, eta: float, kappa_eta: float) -> None:
     """u_fc += η·e_c·x[f] and b_c += κ·η·e_c; the errors are 0 again. Often only some labels have one: these alone."""
+    rows, weights = beside.rows, beside.weights
     n = 0
     for c in range(bias.size):
         if scratch.change[c] != 0.0:
@@ -121,35 +145,18 @@ def correct(rows: Rows, i: int, weights: Weights, bias: Floats, scratch: Scratch
                 weights[f, c] += shift * scratch.change[c]
     for a in range(n):
         c = scratch.touched[a]
-        bias[c] += KAPPA * eta * scratch.change[c]
+        bias[c] += kappa_eta * scratch.change[c]
         scratch.change[c] = 0.0
 
 
 @kernel
-def all_scores(rows: Rows, weights: Weights, bias: Floats, found: Floats) -> None:
-    """The scores of all labels, into found (float64[n, labels], all 0)."""
-    for first in range(0, bias.size, TILE):
+def add_all_votes(beside: Beside, bias: Floats, scores: Floats) -> None:
+    """Add the votes of all vectors, and the biases, to the scores (float64[examples, labels])."""
+    n_rows = scores.shape[0]
+    for first in range(0, bias.size if beside.weights.shape[0] else 0, TILE):
         last = min(first + TILE, bias.size)
-        for i in range(rows.indptr.size - 1):
-            add_votes(rows, i, weights, found[i, first:last], first, last)
-    for i in range(rows.indptr.size - 1):
+        for i in range(n_rows):
+            add_votes(beside.rows, i, beside.weights, scores[i, first:last], first, last)
+    for i in range(n_rows):
         for c in range(bias.size):
-            found[i, c] += bias[c]
-
-
-@kernel
-def rank(rows: Rows, weights: Weights, bias: Floats, ids: Ints, best: Floats) -> None:
-    """The k best labels of each example (ids int32[n, k], best float64[n, k]); ties to the lower number.
-
-    Labels of which no example was learned are not ranked: nothing speaks for them, or against.
-    """
-    n_rows, n_labels = rows.indptr.size - 1, bias.size
-    candidates, scores = np.empty(n_labels, dtype=np.int32), np.empty((min(TOGETHER, n_rows), n_labels))
-    n = list_met(bias, candidates)
-    for first in range(0, n_rows, TOGETHER):
-        last = min(first + TOGETHER, n_rows)
-        some = Rows(rows.indptr[first : last + 1], rows.indices, rows.data, rows.n_features)
-        scores[:] = 0.0
-        all_scores(some, weights, bias, scores[: last - first])
-        for i in range(first, last):
-            keep_best(candidates[:n], scores[i - first], ids[i], best[i])
+            scores[i, c] += bias[c]

@@ -1,0 +1,123 @@
+"""Rows of words and a vector: taken apart, and ranked by the votes of both.
+
+The words of a row go to the index (retrieval.py), its vector to weights for each label (vectors.py). A row of words
+alone is ranked as the index ranks it, one of a vector alone as the weights do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.rows import Rows
+from shortlist.categories.best import keep_best
+from shortlist.categories.index.lists import Index
+from shortlist.categories.index.retrieval import retrieve
+from shortlist.categories.index.sharing import share_length
+from shortlist.categories.index.vectors import Beside, add_all_votes, has_vector, list_met
+
+Flags = NDArray[np.bool_]
+ALL = np.ones(0, dtype=np.bool_)  # every label may be ranked
+TOGETHER = 16  # rows that are scored before the next tile of weights is read
+
+
+@kernel
+def split(rows: Rows, n_vector: int) -> tuple[Rows, Rows]:
+    """The entries of the first n_vector columns, which stand first in each row or nowhere, and all the others."""
+    n_rows = rows.indptr.size - 1
+    ends, words_ends = np.zeros(n_rows + 1, dtype=np.int64), np.zeros(n_rows + 1, dtype=np.int64)
+    for i in range(n_rows):
+        n = 0
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            n += rows.indices[j] < n_vector
+        ends[i + 1] = ends[i] + n
+        words_ends[i + 1] = words_ends[i] + rows.indptr[i + 1] - rows.indptr[i] - n
+    indices, data = np.empty(ends[n_rows], dtype=np.int32), np.empty(ends[n_rows])
+    words_indices, words_data = np.empty(words_ends[n_rows], dtype=np.int32), np.empty(words_ends[n_rows])
+    for i in range(n_rows):
+        at, words_at = ends[i], words_ends[i]
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            if rows.indices[j] < n_vector:
+                indices[at], data[at] = rows.indices[j], rows.data[j]
+                at += 1
+            else:
+                words_indices[words_at], words_data[words_at] = rows.indices[j], rows.data[j]
+                words_at += 1
+    words = Rows(words_ends, words_indices, words_data, rows.n_features)
+    return Rows(ends, indices, data, n_vector), words
+
+
+@kernel
+def score(
+    words: Rows, beside: Beside, index: Index, bias: Floats, added: Floats, max_edges: int, rare: int, scores: Floats,
+    touched: Ints, n: Longs,
+) -> None:  # fmt: skip
+    """The scores of all rows (float64[rows, labels], zero before), and touched[i, :n[i]], those that are retrieved.
+
+    added: what a label has beside its votes, its bias as a rule.
+    """
+    for i in range(scores.shape[0]):
+        with_vector = has_vector(beside, i)
+        if with_vector:
+            share_length(words, beside, i, index, rare)
+        n[i] = retrieve(words, i, index, max_edges, rare, scores[i], touched[i])
+        if with_vector:
+            n[i] = list_met(bias, scores[i], touched[i])
+    add_all_votes(beside, added, scores)
+
+
+@kernel
+def rank(
+    words: Rows, beside: Beside, index: Index, bias: Floats, added: Floats, max_edges: int, rare: int, allowed: Flags,
+    ids: Ints, best: Floats,
+) -> None:  # fmt: skip
+    """The k best labels of each row (ids int32[n, k], best float64[n, k]); ties to the lower number.
+
+    allowed: bool[labels], or empty for all.
+    """
+    n_rows, n_labels = words.indptr.size - 1, bias.size
+    some = min(TOGETHER, n_rows)
+    scores, touched = np.empty((some, n_labels)), np.empty((some, n_labels + 1), dtype=np.int32)
+    n = np.zeros(some, dtype=np.int64)
+    for first in range(0, n_rows, TOGETHER):
+        last = min(first + TOGETHER, n_rows)
+        part = Rows(words.indptr[first : last + 1], words.indices, words.data, words.n_features)
+        vectors = beside.rows
+        own = Rows(vectors.indptr[first : last + 1], vectors.indices, vectors.data, vectors.n_features)
+        scores[:] = 0.0
+        with_vectors = Beside(own, beside.weights, beside.of_words)
+        score(part, with_vectors, index, bias, added, max_edges, rare, scores[: last - first], touched, n)
+        for i in range(last - first):
+            kept = n[i] if allowed.size == 0 else keep_allowed(touched[i], n[i], allowed)
+            keep_best(touched[i, :kept], scores[i], ids[first + i], best[first + i])
+
+
+@kernel
+def keep_allowed(touched: Ints, n: int, allowed: Flags) -> int:
+    """Only the allowed ones of touched[:n]; gives how many."""
+    kept = 0
+    for a in range(n):
+        touched[kept] = touched[a]
+        kept += allowed[touched[a]]
+    return kept
+
+
+@kernel
+def all_scores(
+    words: Rows, beside: Beside, index: Index, bias: Floats, max_edges: int, rare: int, found: Floats
+) -> None:
+    """The scores of all labels, into found (float64[n, labels], all 0): what retrieval.all_scores gives."""
+    n_rows, n_labels = found.shape
+    touched, n = np.empty((n_rows, n_labels + 1), dtype=np.int32), np.zeros(n_rows, dtype=np.int64)
+    score(words, beside, index, bias, bias, max_edges, rare, found, touched, n)
+    is_there = np.zeros(n_labels, dtype=np.bool_)
+    for i in range(n_rows):
+        lowest = 0.0
+        is_there[:] = False
+        for a in range(n[i]):
+            is_there[touched[i, a]] = True
+            lowest = min(lowest, found[i, touched[i, a]])
+        for c in range(n_labels):
+            if not is_there[c]:
+                found[i, c] = lowest
