@@ -75,6 +75,8 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
         return
     from shortlist.arrays.validation import as_real
 
+    if reading.vectors is not None:
+        raise InputError("--vectors is for one machine; leave out --workers and --dask, or use --vector-column")
     if "-" in data:
         raise InputError("standard input cannot be read in parts; name files")
     try:

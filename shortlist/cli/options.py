@@ -66,6 +66,7 @@ NOT_OF_A_FORMAT = {
     "source": "the argument that names the data", "addresses": "the argument that names the data",
     "format": "--format", "text": "--text-column", "labels": "--label-column", "label_separator": "--label-separator",
     "one_hot": "--one-hot-column", "wrong": "--wrong-column", "features": "--feature-column",
+    "vector": "--vector-column",
     "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size",
 }  # fmt: skip
 
@@ -92,6 +93,13 @@ class Reading:
     feature_column: Annotated[
         list[str] | None, typer.Option(help="A column of categories or numbers that belongs to the text; the same way.")
     ] = None
+    vector_column: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of vectors, lists of numbers; or columns of numbers, with a star, as embedding_*."),
+    ] = None
+    vectors: Annotated[
+        Path | None, typer.Option(help="A .npy file with a vector for each text, as numpy.save writes a matrix.")
+    ] = None
     id_column: Annotated[str | None, typer.Option(help="The column that holds a name for each example.")] = None
     label_separator: Annotated[str | None, typer.Option(help="What separates the labels in one column.")] = None
     target: Annotated[str | None, typer.Option(help="The column that holds the rating to learn.")] = None
@@ -106,14 +114,23 @@ class Reading:
         from shortlist.inputs import read
 
         options = self.columns() | more | self.options()
-        return read(source, format or self.format, encoding=self.encoding, skip_bad=self.skip_bad, **options)
+        stream = read(source, format or self.format, encoding=self.encoding, skip_bad=self.skip_bad, **options)
+        if self.vectors is not None and self.vector_column is not None:
+            raise InputError("--vectors and --vector-column both give vectors; give one of them")
+        return stream if self.vectors is None else stream.with_vectors(self.vectors)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether texts are to have vectors beside them."""
+        return self.vectors is not None or self.vector_column is not None
 
     def columns(self) -> dict[str, Any]:
         """Which columns hold what, as ``read`` is told."""
         given = {
             "text": _one_or_all(self.text_column), "labels": _one_or_all(self.label_column),
             "one_hot": _one_or_all(self.one_hot_column), "wrong": self.wrong_column,
-            "features": _one_or_all(self.feature_column), "id": self.id_column, "label_separator": self.label_separator,
+            "features": _one_or_all(self.feature_column), "vector": _one_or_all(self.vector_column),
+            "id": self.id_column, "label_separator": self.label_separator,
         }  # fmt: skip
         return {name: value for name, value in given.items() if value is not None}
 
@@ -126,6 +143,8 @@ class Reading:
 
         of_texts = model is not None and model.of_texts
         fields = None if model is None or self.text_column else model.fields_
+        if self.has_vectors and task != "categories":
+            raise InputError(f"--vectors and --vector-column are for labels of texts, not for {task}")
         if task != "ratings":
             return self.open(source, None, **({} if fields is None else {"text": fields}))
         found = self.format or (None if source == "-" else sniff(source))

@@ -46,6 +46,10 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
     if isinstance(model, Categorizer):
         if model.max_memory is not None:
             raise InputError("max_memory is for one machine: on a cluster, memory grows with the size of the parts")
+        if model.encoder is not None or any("vector" in part.options for part in parts):
+            raise InputError(
+                "vectors beside texts are learned on one machine; a cluster can rank and evaluate with them"
+            )
         text = settled(cluster, parts, model.new_text())
     learner = model.new_learner()
     if not isinstance(learner, (AdditiveLearner, ShardedLearner)):

@@ -18,6 +18,7 @@ from shortlist.inputs.formats.frames import Frame, Frames
 from shortlist.inputs.parsing.columns import Names
 from shortlist.inputs.registry import FORMATS
 from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
+from shortlist.inputs.vectors import beside
 
 Where = str | os.PathLike[str] | BinaryIO
 
@@ -43,6 +44,13 @@ class Stream:
             if len(batch):
                 batch.feature_names = self.columns
                 yield batch
+
+    def with_vectors(self, path: str | os.PathLike[str]) -> Stream:
+        """The same stream, whose texts have the rows of a .npy file beside them."""
+        if self.skip_bad:
+            raise InputError("texts that are left out would shift the vectors of all others; leave out skip_bad")
+        self._batches = beside(path, self._batches)
+        return self
 
     @property
     def bytes_read(self) -> int:

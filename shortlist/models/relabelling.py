@@ -101,14 +101,6 @@ class RelabellingModel(TextModel):
         pairs = list(self.vocabulary_.lessons({str(label): n for label, n in counts.items()}))
         return [text for text, _ in pairs], [[known.get(label, label)] for _, label in pairs]
 
-    def _lessons(self, counts: dict[Label, int]) -> tuple[list[str], list[list[Label]]]:
-        """The names by which the vocabulary teaches labels of few examples, and these labels."""
-        if self.vocabulary_ is None:
-            return [], []
-        known = {str(label): label for label in counts}
-        pairs = list(self.vocabulary_.lessons({str(label): n for label, n in counts.items()}))
-        return [text for text, _ in pairs], [[known.get(label, label)] for _, label in pairs]
-
     def rename_label(self, label: Label, name: Label) -> Self:
         """Give a label another name; it keeps what it has learned."""
         return self.change_labels(Change("rename", (label,), name))

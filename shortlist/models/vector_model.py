@@ -81,7 +81,7 @@ class VectorModel(DecidingModel):
         if self.encoder is not None and not isinstance(given, WithVectors):
             given = WithVectors(given, encoded(self.encoder, given if len(given) else [""])[: len(given)])
         if not isinstance(given, WithVectors):
-            return learner, given
+            return (learner.set_params(vector=0) if isinstance(learner, TunedBoth) else learner), given
         return beside_vector(learner, given.vectors.shape[1]), given
 
     def _parts_for(self, texts: Sequence[Document]) -> tuple[TextVectorizer, CategoryLearner, Sequence[Document]]:

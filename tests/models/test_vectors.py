@@ -226,6 +226,13 @@ def test_settings_of_the_learner_stay():
     assert (own["step"], own["passes"], own["n_jobs"], own["vector"]) == (0.1, 1, 2, WIDE)
 
 
+def test_a_model_that_had_vectors_can_be_fitted_without(tmp_path):
+    taught().save(tmp_path / "m.shortlist")
+    again = load(tmp_path / "m.shortlist").fit(*stories())
+    assert again.n_vector_ == 0
+    assert again.rank("wheat", k=1).labels.tolist() == ["grain"]
+
+
 def test_who_made_the_vectors():
     class Static:
         def __call__(self, given):

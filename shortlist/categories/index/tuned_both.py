@@ -111,10 +111,10 @@ class TunedBoth(TunedIndex):
 
     # Learning.
 
-    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike) -> LabelSets:
+    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)
         check_size(self.vector, len(self._labels) + len(labels.names), self)
-        return super()._take_up(rows, labels)
+        return super()._take_up(rows, labels, shuffled)
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._weights = self._known()

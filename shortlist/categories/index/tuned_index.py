@@ -163,7 +163,8 @@ class TunedIndex(IndexLearner):
             return self._team.learn(task, done, self._index, rules)
         scratch = make_scratch(len(self._labels))
         return learn(
-            words, beside, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch, *rules,
+            words, beside, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch,
+            *rules,
         )  # fmt: skip
 
     def _apart(self, rows: Rows) -> tuple[Rows, Beside]:

@@ -21,12 +21,13 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.parsing.cells import LabelCells, even_columns
-from shortlist.inputs.parsing.columns import Column, listed
+from shortlist.inputs.parsing.columns import Column, listed, shown
 from shortlist.inputs.parsing.fields import place_of
 from shortlist.inputs.parsing.quoting import Quoting
 from shortlist.inputs.parsing.separators import NAMED, recognised, with_point
 from shortlist.inputs.parsing.table import BadValue, Table
 from shortlist.inputs.source import Source
+from shortlist.texts.beside import Vectors, WithVectors
 from shortlist.texts.fields import Fielded, Value, cell_value
 
 UNSAID = -1.0  # where a column says neither yes nor no
@@ -185,6 +186,11 @@ class Csv(Table):
                     kept = [[cells[i] for i in good] for cells in columns]
                     return self._examples(source, layout, [numbers[i] for i in good], kept)
                 values[column] = found.tolist()
+        vectors = self._vectors(source, layout, numbers, columns)
+        if vectors is not None and np.isnan(vectors).any():
+            good = np.flatnonzero(~np.isnan(vectors).any(axis=1)).tolist()
+            kept = [[cells[i] for i in good] for cells in columns]
+            return self._examples(source, layout, [numbers[i] for i in good], kept)
         cells = {what: [columns[place] for column, place in layout.columns.items() if column.what == what]
                  for what in ("text", "labels", "wrong", "id")}  # fmt: skip
         ratings = [found for column, found in values.items() if column.what == "rating"]
@@ -196,14 +202,38 @@ class Csv(Table):
         labels += [layout.labels.split(own, None) for own in hot]
         wrong = [layout.labels.split(own, self.label_separator) for own in cells["wrong"]]
         complete = [found for column, found in values.items() if column.what == "complete"]
+        texts = self._documents(layout, columns) if self.has_fields else cells["text"][0]
         return Examples(
-            texts=self._documents(layout, columns) if self.has_fields else cells["text"][0],
+            texts=texts if vectors is None else WithVectors(texts, vectors),
             labels=layout.labels.together(labels) if labels else None,
             wrong=wrong[0] if wrong else None,
             complete=[None if one == UNSAID else bool(one) for one in complete[0]] if complete else None,
             ids=list(cells["id"][0]) if cells["id"] else None,
             ratings=np.array(ratings[0]) if ratings else None,
         )
+
+    def _vectors(
+        self, source: Source, layout: Layout, numbers: Sequence[int], columns: Sequence[Sequence[str]]
+    ) -> Vectors | None:
+        """The vector that the columns of it make up for each row, with NaN in a bad one, which is reported."""
+        places = {column: place for column, place in layout.columns.items() if column.what == "vector"}
+        if not places:
+            return None
+        found = np.empty((len(numbers), len(places)), dtype=np.float32)
+        for at, (column, place) in enumerate(places.items()):
+            for i, cell in enumerate(columns[place]):
+                found[i, at] = number = self._number_of_vector(cell)
+                if number != number:
+                    expected = f"expected a finite number in {column.name!r}, found {shown(cell)}"
+                    source.bad(numbers[i], place_of(place, [own[i] for own in columns]), expected)
+        return found
+
+    def _number_of_vector(self, cell: str) -> float:
+        """The number in a cell of a vector, or NaN."""
+        try:
+            return self.to_numbers(float(self._with_point(cell)), "")[0]
+        except (BadValue, ValueError):
+            return nan
 
     def _documents(self, layout: Layout, columns: Sequence[Sequence[str]]) -> Fielded:
         """The texts of several columns, and the values that belong to them."""

@@ -58,7 +58,7 @@ class JsonLines(Table):
                 if line.strip() and source.decoded_line(number, line) is not None:
                     try:
                         rows.append(row := to_row(line))
-                        if row[1] is None and source.progress.fields is None:
+                        if row.labels is None and source.progress.fields is None:
                             source.progress.fields = fields_of(line)
                     except (BadValue, ValueError, RecursionError) as problem:
                         source.bad(number, *explained(line, problem))
@@ -67,7 +67,9 @@ class JsonLines(Table):
     @property
     def _flat(self) -> bool:
         """Whether text and labels are a field each, whose name is known."""
-        several = self.has_fields or isinstance(self.labels, list) or self.one_hot is not None
+        several = (
+            self.has_fields or isinstance(self.labels, list) or self.one_hot is not None or self.vector is not None
+        )
         return not several and "*" not in f"{self.labels}"
 
     def _reader(self) -> Callable[[bytes], Row]:
@@ -108,7 +110,7 @@ class JsonLines(Table):
     def _row(self, record: Any) -> Row:
         crossed = getattr(record, "wrong", None)
         wrong = None if crossed is None else self.to_labels(crossed, str(self.wrong))
-        return (
+        return Row(
             record.text,
             None if record.labels is None else self.to_labels(record.labels, str(self.labels)),
             wrong,

@@ -62,4 +62,4 @@ class LabelStudio(JsonArray):
                 if self.labels in (EVERY, result.from_name):
                     found |= dict.fromkeys(self.to_labels(result.value.get("choices"), "choices"))
         own = task.data.get(self.id) if self.id is not None else None
-        return text, list(found), None if self.id is None else str(own), None
+        return Row(text, list(found), id=None if self.id is None else str(own))

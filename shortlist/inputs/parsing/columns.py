@@ -15,6 +15,7 @@ OPTIONS = {
     "text": "text= (--text-column)", "labels": "labels= (--label-column)", "one_hot": "one_hot= (--one-hot-column)",
     "wrong": "wrong= (--wrong-column)", "complete": "complete= (--option complete=NAME)",
     "features": "features= (--feature-column)", "id": "id= (--id-column)", "rating": "rating= (--option rating=NAME)",
+    "vector": "vector= (--vector-column)",
 }  # fmt: skip
 YES = {
     "1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -14,10 +14,22 @@ from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.columns import Column, Name, Names, absent, found_among, is_yes, listed, shown
 from shortlist.inputs.source import Progress
+from shortlist.texts.beside import WithVectors
 from shortlist.texts.fields import Document, Fielded, Value, cell_value, features_of
 
-# Text, labels, those that were crossed out, whether all others are wrong, id, rating.
-Row = tuple[Document, list[str] | None, list[str] | None, bool | None, str | None, float | None]
+MOST = float(np.finfo(np.float32).max)  # of a number of a vector
+
+
+class Row(NamedTuple):
+    """An example as a table has it."""
+
+    text: Document
+    labels: list[str] | None
+    wrong: list[str] | None = None  # those that were crossed out
+    complete: bool | None = None  # whether all others are wrong
+    id: str | None = None
+    rating: float | None = None
+    vector: list[float] | None = None
 
 
 @dataclass
@@ -30,7 +42,8 @@ class Table(Format):
     column of labels stands for any letters. ``wrong`` names the column of labels that were crossed out, which are split
     in the same way, and ``complete`` one that says whether all other labels are wrong (it is read beside the other one
     only): where that says nothing, they are if nothing was crossed out. Several columns of text are fields of one text;
-    ``features`` names columns of categories or numbers that belong to it.
+    ``features`` names columns of categories or numbers that belong to it. ``vector`` names a column of lists of
+    numbers, or several of numbers, ``embedding_*``: the vector that stands beside the text.
     """
 
     text: Names = "text"
@@ -42,14 +55,16 @@ class Table(Format):
     features: Names | None = None
     id: Name | None = None
     rating: Name | None = None
+    vector: Names | None = None
 
+    _n_vector: ClassVar[int] = 0  # how many numbers the first vector has, and so must all others
     carries: ClassVar[tuple[str, ...]] = ("texts", "labels", "wrong", "complete", "ids", "ratings")
 
     def wanted(self) -> list[Column]:
         """What is asked for, column by column; the options are checked here."""
         given: dict[str, Names | None] = {
             "text": self.text, "labels": self.labels, "one_hot": self.one_hot, "features": self.features,
-            "id": self.id, "rating": self.rating,
+            "id": self.id, "rating": self.rating, "vector": self.vector,
         }  # fmt: skip
         columns = [Column(what, name) for what, names in given.items() for name in listed(names)]
         used = {str(column.name) for column in columns}
@@ -133,7 +148,7 @@ class Table(Format):
 
     def to_row(self, values: Iterable[tuple[Column, object]]) -> Row:
         """An example from the values of its columns."""
-        labels, wrong, complete, name, rating = None, None, None, None, None
+        labels, wrong, complete, name, rating, vector = None, None, None, None, None, None
         document: dict[str, Value] = {}
         for column, value in values:
             if column.what == "text":
@@ -153,16 +168,39 @@ class Table(Format):
                 complete = value
             elif column.what == "id":
                 name = self.to_id(value)
+            elif column.what == "vector":
+                vector = (vector or []) + self.to_numbers(value, column.name)
             else:
                 rating = self.to_rating(value)
         text = document if self.has_fields else cast("str", next(iter(document.values()), ""))
-        return text, labels, wrong, self.to_complete(wrong, complete), name, rating
+        return Row(text, labels, wrong, self.to_complete(wrong, complete), name, rating, self._as_long(vector))
 
     def to_complete(self, wrong: list[str] | None, value: object) -> bool | None:
         """Whether all labels beside the right ones are wrong, where the example says so."""
         if wrong is None or value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
             return None
         return self.to_flag(Column("complete", self.complete or ""), value)
+
+    def to_numbers(self, value: object, column: Name) -> list[float]:
+        """The numbers in one value of a column of vectors: a list of them, or one."""
+        numbers: list[Any] = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
+        for number in numbers:
+            is_number = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
+            if not is_number or not abs(number) <= MOST:
+                raise BadValue(column, f"expected finite numbers in {column!r}, found {shown(number)}")
+        return [float(number) for number in numbers]
+
+    def _as_long(self, vector: list[float] | None) -> list[float] | None:
+        """A vector that has as many numbers as the first one."""
+        if vector is not None:
+            wanted = self._n_vector or len(vector)
+            if not vector or len(vector) != wanted:
+                name = listed(self.vector)[0]
+                raise BadValue(
+                    name, f"expected a vector of {wanted or 'some'} numbers in {name!r}, found {len(vector)}"
+                )
+            self._n_vector = wanted  # type: ignore[misc]
+        return vector
 
     @property
     def has_fields(self) -> bool:
@@ -186,10 +224,11 @@ class Table(Format):
         """The examples of some rows; labels are None where no row has any."""
         if not rows:
             return Examples(texts=[])
-        texts, labels, wrong, complete, ids, ratings = zip(*rows, strict=True)
+        texts, labels, wrong, complete, ids, ratings, vectors = zip(*rows, strict=True)
         judged = any(one is not None for one in wrong)
+        documents: Sequence[Any] = Fielded.of(texts) if self.has_fields else list(texts)
         return Examples(
-            texts=Fielded.of(texts) if self.has_fields else list(texts),
+            texts=documents if self.vector is None else WithVectors(documents, np.array(vectors, dtype=np.float32)),
             labels=[one or [] for one in labels] if any(one is not None for one in labels) else None,
             wrong=[one or [] for one in wrong] if judged else None,
             complete=list(complete) if judged else None,

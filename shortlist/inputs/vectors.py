@@ -1,0 +1,47 @@
+"""Vectors from a file of their own, beside the texts of another: what ``numpy.save`` has written, a row for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples
+from shortlist.texts.beside import WithVectors, as_vectors
+from shortlist.texts.fields import as_documents
+
+
+def open_vectors(path: str | os.PathLike[str]) -> NDArray[Any]:
+    """The matrix in a .npy file, of which rows are read as they are asked for. Nothing but numbers is opened."""
+    try:
+        found: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except (ValueError, OSError, EOFError, SyntaxError, MemoryError) as problem:
+        said = " ".join(str(problem).split())[:200]
+        raise InputError(f"cannot read {path}: expected numbers that numpy.save has written ({said})") from None
+    if found.ndim != 2 or found.dtype.kind not in "fiu":
+        raise InputError(f"{path}: expected a matrix of numbers, found {found.dtype} of the shape {found.shape}")
+    return found
+
+
+def beside(path: str | os.PathLike[str], batches: Iterator[Examples]) -> Iterator[Examples]:
+    """The same batches, each text with its row of the file, which must have as many."""
+    vectors = open_vectors(path)
+    first = 0
+    for batch in batches:
+        if batch.texts is None:
+            raise InputError(f"the vectors of {path} stand beside texts, and the data hold rows of features")
+        last = first + len(batch)
+        if last > len(vectors):
+            raise InputError(f"{path} has {len(vectors):,} rows, and there are more texts; it needs a row for each")
+        own = as_vectors(vectors[first:last], last - first, f"{path}, rows from {first} on: vectors")
+        yield replace(batch, texts=WithVectors(as_documents(batch.texts), own))
+        first = last
+    if first < len(vectors):
+        raise InputError(f"{path} has {len(vectors):,} rows, and there are {first:,} texts; it needs a row for each")
