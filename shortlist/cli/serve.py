@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import sys
 import tempfile
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,6 +40,10 @@ def serve(
     allow_origin: Annotated[
         list[str] | None, typer.Option(help="A site whose pages may ask (CORS), https://example.org; can be repeated.")
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="What makes vectors of texts, MODULE:FUNCTION, for a model that was learned with them."),
+    ] = None,
     limit: Annotated[
         list[str] | None, typer.Option(help="A limit, NAME=VALUE, such as text=100000; can be repeated.")
     ] = None,
@@ -62,7 +68,7 @@ def serve(
         folder=state or Path(os.devnull), host=host, port=port,
         token=read_token(token_file, os.environ.get("SHORTLIST_TOKEN")),
         read_only=read_only, salvage=salvage, workers=workers, origins=tuple(allow_origin or ()),
-        limits=Limits.of(named_values("--limit", limit)),
+        limits=Limits.of(named_values("--limit", limit)), encoder=None if encoder is None else find_encoder(encoder),
     )  # fmt: skip
     settings.check()
     if model_file is not None and not model_file.is_file():
@@ -79,6 +85,25 @@ def serve(
         except OSError as problem:
             raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
         run(replace(settings, folder=folder), model_file, lambda url: say(f"open {url}  (Ctrl-C stops)"))
+
+
+def find_encoder(named: str) -> Any:
+    """The callable that MODULE:FUNCTION names, from where the server was started or from what is installed."""
+    module, colon, function = named.partition(":")
+    if not colon or not module or not function:
+        raise InputError(f"--encoder must be MODULE:FUNCTION, not {named!r}")
+    sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module)
+    except ImportError as problem:
+        raise InputError(f"--encoder: cannot import {module}: {problem}") from None
+    finally:
+        sys.path.remove(os.getcwd())
+    for name in function.split("."):
+        found = getattr(found, name, None)
+    if not callable(found):
+        raise InputError(f"--encoder: the module {module} has no function {function}")
+    return found
 
 
 def demo_model(folder: Path) -> Path:

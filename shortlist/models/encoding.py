@@ -51,7 +51,13 @@ def name_of(encoder: Encoder) -> str:
     if isinstance(encoder, partial):
         return name_of(encoder.func)
     named: Any = encoder if hasattr(encoder, "__qualname__") else type(encoder)
-    return f"{named.__module__}.{named.__qualname__}"
+    return f"{named.__module__}.{named.__qualname__}".removeprefix("__main__.")
+
+
+def is_called(encoder: Encoder, name: str) -> bool:
+    """Whether that is the name of an encoder, which in the program that trained the model may have had no module."""
+    found = name_of(encoder)
+    return found == name or found.endswith(f".{name}") or name.endswith(f".{found}")
 
 
 def encoded(encoder: Encoder, texts: Sequence[Any]) -> Vectors:

@@ -17,7 +17,7 @@ from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.models.deciding import DecidingModel
-from shortlist.models.encoding import Encoder, encoded, name_of
+from shortlist.models.encoding import Encoder, encoded, is_called, name_of
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.beside import Vectors, WithVectors
 from shortlist.texts.fields import Document, as_documents
@@ -61,6 +61,10 @@ class VectorModel(DecidingModel):
             raise InputError(f"the model was learned with vectors of {n} numbers, and these have {vectors.shape[1]}")
         return plain, vectors
 
+    def vectors_of(self, texts: Sequence[Document]) -> Vectors | None:
+        """The vectors of texts, as it would take them; refused where they do not fit. None if it has learned none."""
+        return self._apart(texts)[1]
+
     def _encoded(self, texts: Sequence[Any], n: int, learned_with: str | None) -> Vectors:
         if self.encoder is None:
             by = f", made by the encoder {learned_with}" if learned_with else ""
@@ -68,7 +72,7 @@ class VectorModel(DecidingModel):
                 f"the model was learned with vectors of {n} numbers{by}: give vectors beside the texts, or the "
                 "encoder, as model.encoder = …"
             )
-        if learned_with not in (None, name_of(self.encoder)):
+        if learned_with is not None and not is_called(self.encoder, learned_with):
             raise InputError(
                 f"the model was learned with vectors of the encoder {learned_with}, not of {name_of(self.encoder)}, "
                 "and those of one mean nothing to the other"

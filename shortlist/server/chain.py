@@ -15,11 +15,11 @@ from typing import Any
 SIZE = 16  # bytes
 START = bytes(SIZE)  # before the first row
 COLUMNS = {
-    "examples": "number, time, key, text, labels, place, wrong, complete, person",
+    "examples": "number, time, key, text, labels, place, wrong, complete, person, vector",
     "undos": "number, time, example, person",
 }
 # What the last columns, which came later, hold where they say nothing.
-SILENT = {"examples": ("[]", 1, ""), "undos": ("",)}
+SILENT = {"examples": ("[]", 1, "", ""), "undos": ("",)}
 
 
 def link(table: str, before: bytes, row: Sequence[Any]) -> bytes:

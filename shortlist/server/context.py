@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -9,12 +10,14 @@ from starlette.exceptions import HTTPException
 from shortlist.arrays.given_labels import Label
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.encoding import encoded, with_vectors
 from shortlist.server.metrics import Metrics, Speedometer
 from shortlist.server.people import ASKING
 from shortlist.server.queue.handing import Handing
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Limits, Settings
 from shortlist.server.writer import Writer
+from shortlist.texts.beside import Vectors, as_vectors
 
 
 class Context:
@@ -57,6 +60,18 @@ class Context:
     def person(self) -> str:
         """The name of who asks; empty where the server knows nobody by name."""
         return ASKING.get().name
+
+    def vectors(self, texts: list[str], given: Sequence[Any] | None) -> Vectors | None:
+        """The vectors of texts as the model takes them, given or made by the encoder; None if it has learned none."""
+        model, encoder = self.model, self.settings.encoder
+        if given is not None or (model.n_vector_ and encoder is None):
+            return model.vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
+        return encoded(encoder, texts) if model.n_vector_ and encoder is not None and texts else None
+
+    def vector(self, text: str, given: list[float] | None) -> Vectors | None:
+        """That of one text."""
+        found = self.vectors([text], None if given is None else [given])
+        return None if found is None else found[0]
 
     def writer(self) -> Writer:
         """For who may change the model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ LEAST = 10  # labels that a decision looks at
 
 
 def decided(
-    model: Categorizer, text: str, question: RankQuestion, rules: Rules | None = None
+    model: Categorizer, texts: Sequence[str], question: RankQuestion, rules: Rules | None = None
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The ranking and the decision, as they are answered."""
+    """The ranking and the decision, as they are answered; texts holds the one, with its vector if it has any."""
     deep = DEPTH if question.coverage is not None else max(question.k, LEAST)
-    ranking = model.rank([text], deep, rules)
+    ranking = model.rank(texts, deep, rules)
     kept = ranking.ids >= 0
     if question.coverage is not None:
         kept &= model.listed(ranking, question.coverage)
@@ -28,7 +29,7 @@ def decided(
     if question.min_probability is not None:
         with np.errstate(invalid="ignore"):
             kept &= ranking.probabilities >= question.min_probability
-    (own,) = model.decide([text], ranking, model.aim("f1", question.precision))
+    (own,) = model.decide(texts, ranking, model.aim("f1", question.precision))
     (one,) = ranking.only(kept)
     found = [
         {"label": label, "score": score, "probability": chance if chance == chance else None}

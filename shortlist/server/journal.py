@@ -18,6 +18,8 @@ from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import chain
 from shortlist.server.ledger import Ledger, Version
+from shortlist.server.meaning import read, written
+from shortlist.texts.beside import Vectors
 
 WINDOW = 200  # examples that the rolling measures look back on
 KEPT = "NOT EXISTS (SELECT 1 FROM undos WHERE example = examples.number)"
@@ -38,6 +40,7 @@ class Example:
     wrong: Sequence[Any] = ()  # labels that were crossed out
     complete: bool = True  # whether all other labels are wrong; False: they were not judged
     person: str = ""  # who judged, where the server knows people
+    vector: Vectors | None = None  # that of the text, where texts have any
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ class Lesson(NamedTuple):
     wrong: list[Any]
     complete: bool
     person: str
+    vector: str  # as the journal keeps it (meaning.py)
 
 
 class Judged(NamedTuple):
@@ -135,13 +139,13 @@ class Journal(Ledger):
     def after(self, number: int, last: int, limit: int = 256) -> list[Lesson]:
         """The next examples to learn, up to the last: none that was taken back."""
         query = (
-            "SELECT number, text, labels, wrong, complete, person FROM examples "
+            "SELECT number, text, labels, wrong, complete, person, vector FROM examples "
             f"WHERE number > ? AND number <= ? AND {KEPT} ORDER BY number LIMIT ?"
         )
         rows = self._rows(query, (number, last, limit))
         return [
-            Lesson(n, text, json.loads(labels), json.loads(wrong), bool(complete), person)
-            for n, text, labels, wrong, complete, person in rows
+            Lesson(n, text, json.loads(labels), json.loads(wrong), bool(complete), person, vector)
+            for n, text, labels, wrong, complete, person, vector in rows
         ]
 
     def entries(self, before: int | None = None, limit: int = 20) -> list[Entry]:
@@ -228,9 +232,10 @@ class Journal(Ledger):
     def _append_one(self, example: Example) -> Receipt:
         given = example.labels if isinstance(example.labels, dict) else list(example.labels)
         labels = json.dumps(given, ensure_ascii=False)
-        judged = (json.dumps(list(example.wrong), ensure_ascii=False), int(example.complete), example.person)
+        wrong = json.dumps(list(example.wrong), ensure_ascii=False)
+        judged = (wrong, int(example.complete), example.person, written(example.vector))
         if example.key is not None:
-            query = "SELECT number, text, labels, wrong, complete, person FROM examples WHERE key = ?"
+            query = "SELECT number, text, labels, wrong, complete, person, vector FROM examples WHERE key = ?"
             known = self._db.execute(query, (example.key,)).fetchone()
             if known is not None and known[1:] != (example.text, labels, *judged):
                 raise KeyUsed(f"the key {example.key!r} was used for another example, number {known[0]}")
@@ -249,7 +254,10 @@ def _record(lesson: Lesson) -> dict[str, Any]:
     record: dict[str, Any] = {"text": lesson.text, "labels": lesson.labels}
     if lesson.wrong or not lesson.complete:
         record |= {"wrong": lesson.wrong, "complete": lesson.complete}
-    return record | ({"person": lesson.person} if lesson.person else {})
+    if lesson.person:
+        record["person"] = lesson.person
+    vector = read(lesson.vector)
+    return record if vector is None else record | {"vector": vector.tolist()}
 
 
 def _said(text: str, labels: list[Any] | dict[str, Any]) -> tuple[str, list[Any]]:

@@ -36,6 +36,7 @@ LATER = {
         "wrong": "TEXT NOT NULL DEFAULT '[]'",  # a JSON list: labels that were crossed out
         "complete": "INTEGER NOT NULL DEFAULT 1",  # whether all other labels are wrong; 0: they were not judged
         "person": "TEXT NOT NULL DEFAULT ''",  # who judged
+        "vector": "TEXT NOT NULL DEFAULT ''",  # that of the text (meaning.py)
     },
     "undos": {"person": "TEXT NOT NULL DEFAULT ''"},
 }

@@ -39,8 +39,9 @@ class LearningRoutes:
             names = [replica.label(name) for name in dict.fromkeys(one.labels)]
             wrong = [replica.label(name) for name in dict.fromkeys(one.wrong)]
             complete = not wrong if one.complete is None else one.complete
-            place = replica.place(one.text, names)
-            examples.append(Example(one.text, names, one.key, place, wrong, complete, context.person))
+            vector = context.vector(one.text, one.vector)
+            place = replica.place(one.text, names, vector)
+            examples.append(Example(one.text, names, one.key, place, wrong, complete, context.person, vector))
             await asyncio.sleep(0)
         judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
         context.model.check_labels(*map(list, judged))

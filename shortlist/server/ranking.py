@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.errors import InputError
+from shortlist.models.encoding import with_vectors
 from shortlist.models.rules import Rules
 from shortlist.server import schemas
 from shortlist.server.context import Context
@@ -36,10 +39,11 @@ class RankingRoutes:
         only, below = (None if given is None else tuple(given) for given in (question.only, question.below))
         most = {one.label: one.n for one in question.at_most}
         rules = Rules(only=only, but=tuple(question.but), below=below, at_most=most)
+        given = with_vectors(texts, context.vectors(texts, in_a_list(question)))
         rankings, decisions = [], []
-        for text in texts:
+        for n in range(len(texts)):
             began = time.perf_counter()
-            ranking, decision = decided(context.model, text, question, rules or None)
+            ranking, decision = decided(context.model, given[n : n + 1], question, rules or None)
             context.speed.add(1, time.perf_counter() - began)
             rankings.append([context.named(one["label"]) | one for one in ranking])
             decisions.append(decision)
@@ -52,16 +56,26 @@ class RankingRoutes:
         """Say which words of a text vote for a label, how much, and where they stand."""
         context = self._context
         context.limits.check_texts([question.text])
+        vector = context.vector(question.text, question.vector)
         if question.label is None:
-            best = context.replica.rank(question.text, 1)
+            best = context.replica.rank(question.text, 1, vector=vector)
             if not best:
                 raise HTTPException(404, "nothing is retrieved for this text: the model knows none of its words")
             label = best[0][0]
         else:
             label = context.known_label(question.label)
-        found = context.model.explain(question.text, label)
+        found = context.model.explain(question.text, label, vector=vector)
         votes = [
             {"feature": feature, "vote": vote, "spans": spans}
             for (feature, vote), spans in zip(found.votes, found.spans, strict=True)
         ]
         return as_json(context.named(label) | {"score": found.score, "votes": votes})
+
+
+def in_a_list(question: schemas.RankQuestion) -> list[Any] | None:
+    """The vectors of the texts of a question, of which there may be one."""
+    alone = isinstance(question.text, str)
+    given: list[Any] | None = question.vector
+    if given is not None and alone == isinstance(given[0] if given else None, list):
+        raise InputError("vector is a list of numbers for one text, and a list of such lists for a list of texts")
+    return [given] if alone and given is not None else given

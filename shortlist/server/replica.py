@@ -27,7 +27,9 @@ from shortlist.server import snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import Version
 from shortlist.server.logs import log
+from shortlist.server.meaning import read
 from shortlist.server.watching import UnknownWords
+from shortlist.texts.beside import Vectors
 
 FIRST = 5  # the rolling measures look at so many labels
 
@@ -113,14 +115,14 @@ class Replica:
             self.version = Version(self.version.examples, max(now.undos, self.version.undos))
         while self.version.examples < now.examples:
             entries = self.journal.after(self.version.examples, now.examples)
-            for number, text, labels, wrong, complete, _ in entries:
+            for number, text, labels, wrong, complete, _, vector in entries:
                 if number > self.version.examples:  # nobody else went on meanwhile
                     self.unknown.before(self.model, number, text)
                     try:
                         if isinstance(labels, dict):
                             self.model.change_labels(Change.of(labels))
                         else:
-                            self.model.learn(text, labels, wrong, complete)
+                            self.model.learn(text, labels, wrong, complete, vector=read(vector))
                     except InputError as problem:  # of which nothing was learned, here and wherever else it is read
                         log("passed over an example", "warning", number=number, problem=str(problem))
                     self.version = self.version._replace(examples=number)
@@ -150,12 +152,17 @@ class Replica:
         looking.add_done_callback(lambda _: self.reading.release())
         return await asyncio.shield(looking)
 
-    def rank(self, text: str, k: int, rules: Rules | None = None) -> list[tuple[Any, float]]:
-        return list(self.model.rank(text, k, rules))
+    def rank(
+        self, text: str, k: int, rules: Rules | None = None, vector: Vectors | None = None
+    ) -> list[tuple[Any, float]]:
+        """The best labels of a text; by its words alone if it has no vector."""
+        if vector is None and self.model.n_vector_:
+            vector = np.zeros(self.model.n_vector_, dtype=np.float32)
+        return list(self.model.rank(text, k, rules, vector=vector))
 
-    def place(self, text: str, labels: list[Any]) -> int | None:
+    def place(self, text: str, labels: list[Any], vector: Vectors | None = None) -> int | None:
         """Where the best of these labels stands now, if among the first."""
-        for place, (label, _) in enumerate(self.rank(text, FIRST), 1):
+        for place, (label, _) in enumerate(self.rank(text, FIRST, vector=vector), 1):
             if label in labels:
                 return place
         return None

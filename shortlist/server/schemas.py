@@ -36,6 +36,10 @@ LabelName = Annotated[
 ]
 Label = str | int | float
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
+Vector = Annotated[
+    list[Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]],
+    Field(min_length=1, max_length=65536, description="Where the model was learned with vectors: that of the text."),
+]
 Span = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
@@ -53,6 +57,9 @@ class AtMost(Question):
 
 class RankQuestion(Question):
     text: Text | list[Text] = Field(description="One text, or a list of them.", examples=["wheat exports rose"])
+    vector: Vector | list[Vector] | None = Field(
+        None, description="Where the model was learned with vectors: that of the text, or a list of those of the texts."
+    )
     k: Whole = Field(10, ge=1, le=1000, description="How many labels to give for each text.")
     coverage: Share | None = Field(
         None, description="Instead of k labels, as many as it takes to list all true ones, for this share of texts."
@@ -86,6 +93,7 @@ class RankAnswer(BaseModel):
 
 class ExplainQuestion(Question):
     text: Text
+    vector: Vector | None = None
     label: LabelName | None = Field(None, description="The label to explain; the best one if not given.")
 
 
@@ -108,6 +116,7 @@ class ExampleQuestion(Question):
     )
 
     text: Text
+    vector: Vector | None = None
     labels: list[LabelName] = Field([], description="The labels that fit the text: all of them, if it is complete.")
     wrong: list[LabelName] = Field([], description="Labels that were crossed out; none of those that fit.")
     complete: bool | None = Field(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InputError, ShortlistError
+from shortlist.models.encoding import encoded, is_called, name_of
 from shortlist.server import snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.logs import AsEvents, log
@@ -49,6 +50,7 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
                 log("salvaged", "warning", what=sentence)
         check_journal(settings.folder)
         replica = Replica(settings.folder, settings.read_only)
+        check_encoder(settings, replica)
         replica.warm_up()
         if not settings.read_only:
             replica.check_can_learn()
@@ -102,6 +104,23 @@ def listen(settings: Settings) -> socket.socket:
         raise InputError(f"cannot listen on {settings.host}, port {settings.port}: {problem.strerror}") from None
     listening.set_inheritable(True)
     return listening
+
+
+def check_encoder(settings: Settings, replica: Replica) -> None:
+    """Refuse an encoder for a model that has no vectors, or those of another."""
+    if settings.encoder is None:
+        return
+    n = replica.model.n_vector_ if replica.served.of_texts and replica.served.task == "categories" else 0
+    if n == 0:
+        raise InputError("--encoder is for a model that was learned with vectors, and this one was not")
+    found = encoded(settings.encoder, ["a text"]).shape[1]
+    known = replica.model.encoder_name_
+    if found != n or (known is not None and not is_called(settings.encoder, known)):
+        by = "" if known is None else f" by the encoder {known}"
+        raise InputError(
+            f"the model was learned with vectors of {n} numbers{by}, and --encoder gives {found} numbers by "
+            f"{name_of(settings.encoder)}"
+        )
 
 
 def check_journal(folder: Path) -> None:

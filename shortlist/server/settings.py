@@ -9,6 +9,7 @@ from typing import Any
 
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
+from shortlist.models.encoding import Encoder
 from shortlist.server.people import FILE as PEOPLE
 from shortlist.server.people import People
 
@@ -69,6 +70,7 @@ class Settings:
     salvage: bool = False  # go on with the sound part of a damaged journal
     workers: int = 1
     origins: tuple[str, ...] = ()
+    encoder: Encoder | None = None  # makes vectors of texts, for a model that has them
     limits: Limits = field(default_factory=Limits)
     snapshot_examples: int = 10_000  # a snapshot is written when so many examples are new,
     snapshot_seconds: float = 300.0  # or when any is and so much time has passed

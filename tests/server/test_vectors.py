@@ -1,0 +1,162 @@
+"""A model of texts with vectors, served: vectors come with the texts or from an encoder, and the journal keeps them."""
+
+import json
+
+import numpy as np
+import pytest
+
+import shortlist as sl
+from shortlist.cli.serve import find_encoder
+from shortlist.errors import InputError
+from shortlist.server import snapshots
+from shortlist.server.meaning import apart, with_vector
+from shortlist.server.replica import Replica
+from shortlist.server.serving import check_encoder
+from shortlist.server.settings import Settings
+from tests.server.servers import EXAMPLES, in_thread, state_bytes
+
+
+def meaning(texts):
+    """Three numbers for each text: is it about wheat, about a bank, and how long it is."""
+    return np.array([["wheat" in one, "bank" in one, -0.01 * len(one)] for one in texts], dtype=np.float32)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    texts, labels = zip(*EXAMPLES, strict=True)
+    sl.Categorizer().fit(list(texts), list(labels), vectors=meaning(texts)).save(tmp_path / "m.shortlist")
+    path = tmp_path / "state"
+    path.mkdir()
+    snapshots.take_base(path, tmp_path / "m.shortlist")
+    return path
+
+
+def vector(text):
+    return meaning([text])[0].tolist()
+
+
+def test_vectors_come_with_texts(folder):
+    model = sl.load(folder.parent / "m.shortlist")
+    with in_thread(folder) as server:
+        one = server.ask("rank", text="wheat", vector=vector("wheat"), k=2)["rankings"][0]
+        assert [(own["label"], own["score"]) for own in one] == list(model.rank("wheat", 2, vector=vector("wheat")))
+        texts = ["wheat", "bank"]
+        both = server.ask("rank", text=texts, vector=[vector(text) for text in texts], k=1)["rankings"]
+        assert [own[0]["label"] for own in both] == ["grain", "money"]
+        found = server.ask("explain", text="wheat", vector=vector("wheat"))
+        assert "(vector)" in [vote["feature"] for vote in found["votes"]]
+        assert sum(vote["vote"] for vote in found["votes"]) == pytest.approx(found["score"])
+        about = server.ask("model")
+        assert about["labels"] == 3
+
+
+def test_what_is_learned_is_kept_with_its_vector(folder):
+    with in_thread(folder) as server:
+        example = {"text": "zebra stripes", "labels": ["animals"], "vector": [0.5, -1, 3], "key": "once"}
+        assert server.ask("learn", examples=[example])["learned"][0]["new"]
+        assert not server.ask("learn", examples=[example])["learned"][0]["new"]
+        assert server.post("/v1/learn", json={"examples": [example | {"vector": [1, 2, 3]}]}).status_code == 409
+        assert server.ask("rank", text="zebra", vector=[0.5, -1, 3], k=1)["rankings"][0][0]["label"] == "animals"
+        (entry,) = server.ask("examples")["examples"]
+        assert (entry["text"], entry["labels"]) == ("zebra stripes", ["animals"])
+        line = json.loads(server.get("/v1/journal").text)
+        assert line == {"text": "zebra stripes", "labels": ["animals"], "vector": [0.5, -1.0, 3.0]}
+        assert server.ask("model")["rolling"]["window"] == 1
+        expected = state_bytes(server.replica.model)
+        learned = server.ask("learn", examples=[example | {"key": None, "text": "bank"}])["learned"][0]
+        server.ask("undo", number=learned["number"])
+        assert state_bytes(server.replica.model) == expected
+    again = Replica(folder)  # reads the journal anew
+    assert state_bytes(again.model) == expected
+    again.close()
+
+
+def test_an_encoder_makes_them(folder):
+    with in_thread(folder, encoder=meaning) as server:
+        assert server.ask("rank", text="wheat", k=1) == server.ask("rank", text="wheat", vector=vector("wheat"), k=1)
+        server.learn("a bank of sand", ["sea"])
+        line = json.loads(server.get("/v1/journal").text)
+        assert line["vector"] == vector("a bank of sand")
+        assert server.ask("explain", text="wheat")["label"] == "grain"
+    again = Replica(folder)  # without the encoder
+    assert again.model.learner_.n_examples_ == len(EXAMPLES) + 1
+    again.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("rank", {"text": "wheat"}),
+        ("rank", {"text": "wheat", "vector": [1, 2]}),
+        ("rank", {"text": "wheat", "vector": []}),
+        ("rank", {"text": "wheat", "vector": [[1, 2, 3]]}),
+        ("rank", {"text": ["wheat"], "vector": [1, 2, 3]}),
+        ("rank", {"text": ["wheat"], "vector": [[1, 2, 3], [1, 2, 3]]}),
+        ("rank", {"text": "wheat", "vector": [1, 2, "3"]}),
+        ("rank", {"text": "wheat", "vector": [1, 2, True]}),
+        ("rank", {"text": "wheat", "vector": [1, 2, 1e39]}),
+        ("explain", {"text": "wheat"}),
+        ("explain", {"text": "wheat", "vector": [1]}),
+        ("learn", {"examples": [{"text": "wheat", "labels": ["grain"]}]}),
+        ("learn", {"examples": [{"text": "wheat", "labels": ["grain"], "vector": [1]}]}),
+    ],
+)
+def test_what_does_not_fit_is_refused(folder, path, body):
+    with in_thread(folder) as server:
+        answer = server.post(f"/v1/{path}", json=body)
+        assert answer.status_code in (400, 422), answer.text
+        assert server.replica.journal.version().examples == 0
+
+
+def test_a_model_of_words_takes_no_vector(tmp_path, model_file):
+    words = tmp_path / "words"
+    words.mkdir()
+    snapshots.take_base(words, model_file)
+    with in_thread(words) as server:
+        answer = server.post("/v1/rank", json={"text": "wheat", "vector": [1.0]})
+    assert answer.status_code in (400, 422)
+    assert "learned without vectors" in answer.text
+
+
+def test_the_encoder_must_fit(folder, model_file, tmp_path):
+    replica = Replica(folder)
+    replica.warm_up()
+    check_encoder(Settings(folder, encoder=meaning), replica)
+    with pytest.raises(InputError, match="vectors of 3 numbers, and --encoder gives 2 numbers"):
+        check_encoder(Settings(folder, encoder=lambda texts: meaning(texts)[:, :2]), replica)
+    replica.model.encoder_name_ = "another.encoder"
+    with pytest.raises(InputError, match=r"by the encoder another\.encoder"):
+        check_encoder(Settings(folder, encoder=meaning), replica)
+    replica.close()
+    words = tmp_path / "words"
+    words.mkdir()
+    snapshots.take_base(words, model_file)
+    replica = Replica(words)
+    with pytest.raises(InputError, match="was learned with vectors, and this one was not"):
+        check_encoder(Settings(words, encoder=meaning), replica)
+    replica.close()
+
+
+def test_an_encoder_is_named_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "an_encoder_of_mine.py").write_text("def encode(texts):\n    return [[1.0]] * len(texts)\nn = 3\n")
+    assert find_encoder("an_encoder_of_mine:encode")(["a", "b"]) == [[1.0], [1.0]]
+    for wrong, sentence in [
+        ("an_encoder_of_mine", "must be MODULE:FUNCTION"),
+        ("an_encoder_of_mine:n", "has no function n"),
+        ("an_encoder_of_mine:absent", "has no function absent"),
+        ("no_such_module_of_mine:encode", "cannot import no_such_module_of_mine"),
+    ]:
+        with pytest.raises(InputError, match=sentence):
+            find_encoder(wrong)
+
+
+def test_vectors_in_the_journal_are_what_they_were():
+    numbers = np.array([0.1, -2.5e-30, 3e38], dtype=np.float32)
+    labels, found = apart(json.loads(json.dumps(with_vector(["a", 7], numbers))))
+    assert labels == ["a", 7]
+    assert found.tobytes() == numbers.tobytes()
+    assert apart(["a"]) == (["a"], None)
+    for bad in ({"vector": "?"}, {"vector": 3}, {}, {"vector": "AAA="}):
+        with pytest.raises(InputError):
+            apart(["a", bad])
