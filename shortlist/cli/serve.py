@@ -9,13 +9,16 @@ import tempfile
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.options import named_values
 from shortlist.cli.terminal import say, say_when_compiling
 from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.models.encoding import Encoder
 
 
 def serve(
@@ -87,7 +90,7 @@ def serve(
         run(replace(settings, folder=folder), model_file, lambda url: say(f"open {url}  (Ctrl-C stops)"))
 
 
-def find_encoder(named: str) -> Any:
+def find_encoder(named: str) -> Encoder:
     """The callable that MODULE:FUNCTION names, from where the server was started or from what is installed."""
     module, colon, function = named.partition(":")
     if not colon or not module or not function:
@@ -103,7 +106,8 @@ def find_encoder(named: str) -> Any:
         found = getattr(found, name, None)
     if not callable(found):
         raise InputError(f"--encoder: the module {module} has no function {function}")
-    return found
+    encoder: Encoder = found
+    return encoder
 
 
 def demo_model(folder: Path) -> Path:

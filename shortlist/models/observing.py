@@ -30,6 +30,7 @@ from shortlist.text.counting import keep
 DEPTH = 100  # labels of an honest ranking: no list can promise more
 STRIDE = 10
 MANY = 32
+WAITING = 4 * LOOK
 LEAST, MOST, SHARE = 16, 512, 8  # a piece of a stream has a SHARE-th of what is known by then, within these bounds
 
 
@@ -74,8 +75,8 @@ class Note(NamedTuple):
 class Notes:
     """A confidence, and honest rankings on their way to it.
 
-    To observe many at once takes hardly longer than to observe one, and has the same result: so a few may wait, until
-    there are as many as the confidence looks at, or until it is asked.
+    To observe many at once takes hardly longer than to observe one, and has the same result: so some may wait, until
+    there are WAITING of them, or until it is asked.
     """
 
     def __init__(self, confidence: Confidence | None = None) -> None:
@@ -86,7 +87,7 @@ class Notes:
     def add(self, ranking: Ranking, truth: LabelSets, groups: Bytes) -> None:
         self._waiting.append(Note(Ranking(ranking.ids, ranking.scores, ()), truth, groups))
         self._n_waiting += truth.n_rows
-        if self._n_waiting >= LOOK:
+        if self._n_waiting >= WAITING:
             self._settle()
 
     def settled(self, lock: ModelLock) -> Confidence:

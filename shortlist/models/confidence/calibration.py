@@ -169,21 +169,24 @@ def centre_and_scale(x: Floats, centre: Floats, scale: Floats) -> None:
 @kernel
 def most_likely(x: Floats, hits: Floats, weights: Floats) -> None:
     """Newton's method from the weights as they are: those that make the hits (float64[n], 0 or 1) most likely."""
-    slope, bend = np.empty(FEATURES), np.empty((FEATURES, FEATURES))
+    n = x.shape[0]
+    slope, bend, p = np.empty(FEATURES), np.empty((FEATURES, FEATURES)), np.empty(n)
     for _ in range(STEPS):
+        for i in range(n):
+            p[i] = 0.0
+            for a in range(FEATURES):
+                p[i] += weights[a] * x[i, a]
+        for i in range(n):  # a loop of its own: processors work out several at a time
+            p[i] = logistic(p[i])
         for a in range(FEATURES):
             slope[a] = -PENALTY * weights[a]
             for b in range(FEATURES):
                 bend[a, b] = PENALTY if a == b else 0.0
-        for i in range(x.shape[0]):
-            total = 0.0
+        for i in range(n):
             for a in range(FEATURES):
-                total += weights[a] * x[i, a]
-            p = logistic(total)
-            for a in range(FEATURES):
-                slope[a] += (hits[i] - p) * x[i, a]
+                slope[a] += (hits[i] - p[i]) * x[i, a]
                 for b in range(a + 1):
-                    bend[a, b] += p * (1.0 - p) * x[i, a] * x[i, b]
+                    bend[a, b] += p[i] * (1.0 - p[i]) * x[i, a] * x[i, b]
         solve(bend, slope)
         largest = 0.0
         for a in range(FEATURES):

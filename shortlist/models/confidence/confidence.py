@@ -73,7 +73,7 @@ class Confidence:
         first, n = 0, truth.n_rows
         while first < n:
             last = min(n, first + LOOK - self.observed % LOOK)
-            self._take_up(seen.take(np.arange(first, last)))
+            self._take_up(seen.take(slice(first, last)))
             first = last
         self._known = {}
 
@@ -81,7 +81,8 @@ class Confidence:
         """Add examples up to the next look, and look."""
         n = seen.true.size
         if self.ready:
-            seen.expected[:] = np.nan_to_num(self._probabilities_of(seen, self._curves)[:, 0])
+            best = calibration.probabilities(_scores_of(seen)[:, :2].copy(), self._curves)[:, 0]
+            seen.expected[:] = np.where(np.isnan(best), 0.0, best)
             move_levels(seen, self._curves, self._ascending, self._since, LEVELS, self._levels)
         self.window.add(seen)
         self.observed += n
@@ -98,7 +99,8 @@ class Confidence:
         elif self.ready:  # the curves were drawn without the new ones, which can so be judged by them
             new = self.window.rows(min(LOOK, self.observed - self._fitted_at))
             strange = all_strangeness(self.window.ring, new, self._curves)
-            self._ascending = np.sort(np.concatenate([self._ascending, strange]))
+            strange.sort()
+            self._ascending = np.insert(self._ascending, np.searchsorted(self._ascending, strange), strange)
 
     def _refit(self) -> None:
         rows = self.window.rows()
@@ -207,13 +209,10 @@ class Confidence:
             rows = self.window.rows()
             found = np.full((self.window.ring.true.size, WIDTH), np.nan)
             for by, own in self._judges(rows) if self.ready else ():
-                found[own] = self._probabilities_of(self.window.ring.take(own), by)
+                found[own] = calibration.probabilities(_scores_of(self.window.ring.take(own)), by)
             self._known["past"] = found[rows]
         past: Floats = self._known["past"]
         return past
-
-    def _probabilities_of(self, seen: Seen, curves: Curves) -> Floats:
-        return calibration.probabilities(np.where(seen.ids >= 0, seen.scores.astype(np.float64), np.nan), curves)
 
     # Model files.
 
@@ -243,6 +242,11 @@ class Confidence:
         state.require(within, "its levels lie between 0 and 1")
         confidence._ascending, confidence._levels = ascending, levels
         return confidence
+
+
+def _scores_of(seen: Seen) -> Floats:
+    """The scores of honest examples, NaN where there is no label."""
+    return np.where(seen.ids >= 0, seen.scores.astype(np.float64), np.nan)
 
 
 def _retrieved(scores: Floats) -> Longs:

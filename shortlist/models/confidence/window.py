@@ -53,8 +53,8 @@ class Seen(NamedTuple):
     def arrays(self) -> list[NDArray[Any]]:
         return list(self)
 
-    def take(self, rows: Longs) -> Seen:
-        return Seen(*(array[rows] for array in self.arrays))
+    def take(self, rows: Longs | slice) -> Seen:
+        return Seen(*[array[rows] for array in self.arrays])
 
 
 class Window:
@@ -81,7 +81,10 @@ class Window:
     def rows(self, last: int | None = None) -> Longs:
         """Where the examples that count stand in the ring, oldest first; only the ``last`` so many, if given."""
         n = self.length if last is None else min(last, self.length)
-        return (self.next - n + np.arange(n)) % max(1, self.ring.true.size)
+        if n <= self.next:
+            return np.arange(self.next - n, self.next)
+        room = self.ring.true.size
+        return np.concatenate([np.arange(room - n + self.next, room), np.arange(self.next)])
 
     def cut(self, n: int) -> None:
         """Forget all but the last n examples."""
