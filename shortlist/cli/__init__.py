@@ -9,6 +9,7 @@ import sys
 import typer
 
 from shortlist.cli import (
+    audit,
     compare,
     demo,
     evaluate,
@@ -38,7 +39,7 @@ app = typer.Typer(
     help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
 )
 app.callback()(version)
-OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, compare, inspect, reproduce)
+OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, audit, compare, inspect, reproduce)
 OF_SERVERS = (serve, queue, people, export)
 for verb in (*OF_MODELS, *OF_SERVERS, demo, warmup):
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))

@@ -54,7 +54,8 @@ def evaluate(
             found = there.evaluate(model, measures, details)
         else:
             stream = reading.open_for(model.task, sources[0], model)
-            batches = teaching(model.task, sources[0], stream, progress(stream, "ranking"))
+            read = teaching(model.task, sources[0], stream, progress(stream, "ranking"))
+            batches = (batch.complete_only() for batch in read)
             if plot or errors:
                 from shortlist.report.evaluation import evaluate_closely
 

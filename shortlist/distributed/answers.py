@@ -112,7 +112,7 @@ def ranked(model: CategoryModel, part: Part, stream: Iterable[Examples], k: int)
 
 def ranked_and_labelled(model: CategoryModel, part: Part, stream: Stream, k: int) -> Arrays:
     """The best labels of each example, and its own."""
-    batches = list(with_labels(part.name, stream, stream))
+    batches = [batch.complete_only() for batch in with_labels(part.name, stream, stream)]
     own = [labels for batch in batches for labels in batch.labels or ()]
     return ranked(model, part, batches, k) | {"labels": text_to_array(own)}
 

@@ -161,6 +161,8 @@ def survey(part: Part, text: TextVectorizer | None) -> State:
     labels, counts = LabelIndex(), np.zeros(0, dtype=np.int64)
     n_examples = n_features = 0
     for batch in with_labels(part.name, stream, stream):
+        if len(batch.complete_only()) < len(batch):
+            raise InputError(f"{part.name} has texts that were judged in part, which no cluster learns; train here")
         ids = labels.learn(batch.labels, len(batch)).ids
         counts = added(counts, np.bincount(ids, minlength=len(labels)))
         n_examples += len(batch)

@@ -48,6 +48,15 @@ class Examples:
                 taken[name] = values.take(which)  # type: ignore[attr-defined]
         return Examples(**taken, feature_names=self.feature_names)
 
+    def complete_only(self) -> Examples:
+        """The examples of which all labels were judged: those by which a ranking can be measured."""
+        if self.wrong is None:
+            return self
+        n = len(self)
+        judged = zip(self.labels or [[]] * n, self.wrong, self.complete or [None] * n, strict=True)
+        whole = [bool(own) and (not wrong if said is None else said) for own, wrong, said in judged]
+        return self.take([i for i in range(n) if whole[i]])
+
     def columns(self) -> Iterator[tuple[str, object]]:
         """The fields that this batch has, by name."""
         for one in fields(self):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats
@@ -17,6 +17,8 @@ from shortlist.categories.relabelling import counts_of
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
+from shortlist.labels import numbered
+from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import RankedLabels
 from shortlist.models.class_probabilities import check_order, check_table, of_columns, summing_to_one
 from shortlist.models.confidence import F1
@@ -128,6 +130,22 @@ class TextModel(ClassifierMixin, VectorModel):
         votes: list[tuple[Label, float]] = [(word, vote) for word, (_, vote) in zip(words, given, strict=True)]
         spans = self.text_.spans(text)
         return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
+
+    def audit(
+        self, texts: Sequence[Document], Y: LabelsLike, n: int = 100, random_state: int = 0, watch: Watch | None = None
+    ) -> Audit:
+        """Which of these examples a model with these settings contradicts: their labels may be wrong (auditing.py).
+
+        What this model has learned has no say. ``n`` examples are named and explained, those that it contradicts most.
+        ``watch`` is told how many of the parts are done, and how many there are.
+        """
+        documents = as_documents(texts)
+        labels = numbered(Y, len(documents))
+
+        def taught(which: list[int]) -> Any:
+            return clone(self).fit([documents[i] for i in which], labels.take(which))
+
+        return audit(documents, labels, taught, n, random_state, watch)
 
     def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         some = as_documents(texts_of(examples))[n : n + 1]

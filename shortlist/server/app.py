@@ -11,6 +11,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from shortlist.names import VERSION
+from shortlist.server.auditing import AuditRoutes
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
@@ -28,7 +29,7 @@ from shortlist.server.rows import RowModelRoutes, RowRoutes
 from shortlist.server.settings import Settings
 
 # Routes are tried in this order: what is asked most comes first.
-OF_TEXTS = (RankingRoutes, LearningRoutes, QueueRoutes, LookingRoutes, ReportingRoutes, OperationsRoutes)
+OF_TEXTS = (RankingRoutes, LearningRoutes, QueueRoutes, LookingRoutes, ReportingRoutes, AuditRoutes, OperationsRoutes)
 OF_ROWS = (RowRoutes, RowModelRoutes, OperationsRoutes)
 ABOUT_TEXTS = "Ranks the labels of texts, says why, and learns from corrections."
 ABOUT_ROWS = "Answers rows of numbers (ratings, documents of a query, labels), and says why."

@@ -34,8 +34,8 @@ class ReportingRoutes:
     def router(self) -> APIRouter:
         router = APIRouter()
         router.get("/v1/export", response_class=Response, **answers(str, 409, 422, kinds=KINDS))(self.export)
-        router.get("/v1/agreement", **answers(schemas.AgreementAnswer))(self.agreement)
-        router.get("/v1/watch", **answers(schemas.WatchAnswer))(self.watch)
+        router.get("/v1/agreement", **answers(report_schemas.AgreementAnswer))(self.agreement)
+        router.get("/v1/watch", **answers(report_schemas.WatchAnswer))(self.watch)
         return router
 
     async def export(

@@ -29,6 +29,7 @@ NEEDS: dict[tuple[str, str], Role | None] = {
     ("GET", "/v1/journal"): Role.READ,
     ("GET", "/v1/export"): Role.READ,
     ("GET", "/v1/watch"): Role.READ,
+    ("GET", "/v1/audit"): Role.READ,
     ("GET", "/metrics"): Role.READ,
     ("POST", "/v1/learn"): Role.JUDGE,
     ("POST", "/v1/undo"): Role.JUDGE,

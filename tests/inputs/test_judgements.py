@@ -54,6 +54,7 @@ def test_what_was_crossed_out(made):
     assert [list(own) for own in batch.labels] == [["grain"], ["money"], [], ["a", "b"]]
     assert [list(own) for own in batch.wrong] == WRONG
     assert batch.complete == COMPLETE
+    assert list(batch.complete_only().texts) == ["plain"], "all of it was judged, and something is right"
     taken = batch.take([2, 0])
     assert [list(own) for own in taken.wrong] == [["grain"], ["money", "trade"]]
     assert taken.complete == [True, None]

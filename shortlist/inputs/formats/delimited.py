@@ -73,7 +73,8 @@ class Csv(Table):
         """The same format, knowing what separates its cells."""
         if self.separator is not None:
             return self
-        names = [name for column in self.wanted() for name in listed(column.name)]
+        asked = [column for column in self.wanted() if column.what == "labels" or not column.may_be_absent]
+        names = [name for column in asked for name in listed(column.name)]
         separator = recognised(source.head(), names)
         source.progress.separator = separator
         return replace(self, separator=separator)

@@ -1,0 +1,93 @@
+"""shortlist audit"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shortlist.cli.options import Data, Json, Reading, Settable, complete_learner, named_values, reads
+from shortlist.cli.terminal import print_json, print_table, progress, say_when_compiling
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.arrays.given_labels import Label
+
+LETTERS = 70  # of a text that a table shows
+SHOWN = 15  # duplicates, and pairs of labels, that a table shows
+
+
+@reads
+def audit(
+    *,
+    data: Data = "-",
+    limit: Annotated[int, typer.Option(min=1, help="How many of the most doubtful examples to list.")] = 50,
+    learner: Annotated[
+        str | None, typer.Option(help="The learner, as for train.", autocompletion=complete_learner)
+    ] = None,
+    settings: Settable = None,
+    reading: Reading,
+    as_json: Json = False,
+) -> None:
+    """Find examples whose labels may be wrong, equal texts with different labels, and labels that get confused.
+
+    Each fifth of the examples is ranked by a model that has learned the others; what it contradicts most comes first,
+    with the words that speak against the label. Examples are numbered from 1, in the order of the file.
+    """
+    from shortlist.inputs.labelled import teaching
+    from shortlist.labels import NumberedLabels
+    from shortlist.models.making import Settings
+    from shortlist.models.text_batches import texts_and_labels
+    from shortlist.models.text_model import TextModel
+
+    say_when_compiling()
+    model = Settings("categories", learner, None, named_values("--set", settings)).model(of_texts=True)
+    assert isinstance(model, TextModel)
+    stream = reading.open_for("categories", data)
+    pairs = [texts_and_labels(batch) for batch in teaching("categories", data, stream, progress(stream, "reading"))]
+    if not pairs:
+        raise InputError(f"{data} has no examples to look through")
+    texts = [text for some, _ in pairs for text in some]
+    labels = NumberedLabels.stack([own for _, own in pairs])  # type: ignore[misc]
+    with parts_done() as watch:
+        found = model.audit(texts, labels, limit, watch=watch).numbered_as(range(1, len(texts) + 1))
+    if as_json:
+        print_json(found.to_dict() | {"skipped": stream.skipped.count})
+        return
+    print(f"{found.contradicted:,} of {found.examples:,} examples are contradicted by a model that learned the others.")
+    rows = [
+        [one.number, one.label, one.found, one.by, ", ".join(word for word, _ in one.words), one.text[:LETTERS]]
+        for one in found.doubts
+    ]
+    print_table("Most doubtful", ["example", "label", "rather", "by", "because of", "text"], rows)
+    if found.duplicates:
+        said = [
+            [", ".join(map(str, one.numbers)), " | ".join(map(in_words, one.labels)), one.text[:LETTERS]]
+            for one in found.duplicates[:SHOWN]
+        ]
+        print_table(f"Equal texts, different labels ({len(found.duplicates):,})", ["examples", "labels", "text"], said)
+    if found.confusions:
+        often = [[one.label, one.found, len(one.numbers)] for one in found.confusions[:SHOWN]]
+        print_table("Labels that get confused", ["label", "rather", "examples"], often)
+
+
+def in_words(labels: list[Label]) -> str:
+    return ", ".join(map(str, labels)) or "none"
+
+
+@contextmanager
+def parts_done() -> Iterator[Callable[[int, int], None]]:
+    """What is told how many parts are done: a bar on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, parts: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = ("looking", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("looking")
+        yield lambda done, parts: bar.update(task, completed=done, total=parts)

@@ -1,0 +1,212 @@
+"""Which examples a model contradicts: their labels may be wrong.
+
+The examples are dealt out in parts, and each part is ranked by a model that has learned the others: an example's own
+lesson never speaks for it, nor does that of an equal text, which is in the same part. A label is contradicted by as
+much as the best label that the example does not have scores above it; of an example the label that scores least counts:
+
+    max_{c ∉ y} s_c − min_{c ∈ y} s_c.
+
+Labels that the other parts do not have cannot be contradicted. Of an example that was judged in part only the labels
+that were crossed out count as c ∉ y. Words speak against a label that vote for the other one and not for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shortlist.arrays.given_labels import Label
+from shortlist.errors import InputError
+from shortlist.labels import NumberedLabels
+from shortlist.texts.fields import Document
+
+if TYPE_CHECKING:
+    from shortlist.models.text_model import TextModel
+
+PARTS = 5
+DEPTH = 100  # labels of a ranking; one that does not stand there scores less
+WORDS = 5
+MATRIX = 20  # labels of the matrix, those most often confused
+
+Taught = Callable[[list[int]], "TextModel"]  # a model that has learned the examples of these numbers
+Watch = Callable[[int, int], None]  # is told how many parts are done, of how many
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """An example that is contradicted."""
+
+    number: int  # of the example, from 0
+    text: str
+    labels: list[Label]
+    label: Label  # the one of them that is doubted most
+    found: Label  # what the model found instead
+    by: float  # how much more that scores
+    words: list[tuple[str, float]]  # what speaks for it and against the label, strongest first
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """Equal texts whose labels differ; spaces and capitals make no difference."""
+
+    numbers: list[int]
+    text: str
+    labels: list[list[Label]]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How often a label is contradicted by another one, and in which examples."""
+
+    label: Label
+    found: Label
+    numbers: list[int]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is doubtful in labelled examples, worst first."""
+
+    examples: int
+    contradicted: int  # how many examples; ``doubts`` has the first of them
+    doubts: list[Doubt]
+    duplicates: list[Duplicate]
+    confusions: list[Confusion]
+
+    def matrix(self, most: int = MATRIX) -> tuple[list[Label], list[list[int]]]:
+        """The labels most often confused, and how often each (row) is contradicted by each (column)."""
+        times: dict[Label, int] = defaultdict(int)
+        for one in self.confusions:
+            times[one.label] += len(one.numbers)
+            times[one.found] += len(one.numbers)
+        names = sorted(times, key=lambda name: -times[name])[:most]
+        place = {name: n for n, name in enumerate(names)}
+        counts = [[0] * len(names) for _ in names]
+        for one in self.confusions:
+            if one.label in place and one.found in place:
+                counts[place[one.label]][place[one.found]] = len(one.numbers)
+        return names, counts
+
+    def numbered_as(self, numbers: Sequence[int]) -> Audit:
+        """The same, where example i has the number numbers[i]."""
+
+        def all_of(own: list[int]) -> list[int]:
+            return [numbers[i] for i in own]
+
+        return replace(
+            self,
+            doubts=[replace(one, number=numbers[one.number]) for one in self.doubts],
+            duplicates=[replace(one, numbers=all_of(one.numbers)) for one in self.duplicates],
+            confusions=[replace(one, numbers=all_of(one.numbers)) for one in self.confusions],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        names, counts = self.matrix()
+        return asdict(self) | {"matrix": {"labels": names, "counts": counts}}
+
+
+def audit(
+    texts: Sequence[Document], labels: NumberedLabels, taught: Taught, n: int = 100, seed: int = 0,
+    watch: Watch | None = None,
+) -> Audit:  # fmt: skip
+    """Look through examples; ``n`` is how many of those that are contradicted most to name and explain."""
+    if len(texts) < PARTS:
+        raise InputError(f"an audit needs at least {PARTS} examples; there are {len(texts)}")
+    equal: dict[str, list[int]] = defaultdict(list)
+    for number, text in enumerate(texts):
+        equal[same(text)].append(number)
+    parts = dealt(list(equal.values()), seed)
+    doubts: list[Doubt] = []
+    pairs: dict[tuple[Label, Label], list[int]] = defaultdict(list)
+    for done, part in enumerate(parts):
+        if watch is not None:
+            watch(done, len(parts))
+        model = taught(sorted(number for other in parts if other is not part for number in other))
+        found = contradicted(model, texts, labels, part)
+        for one in found:
+            pairs[one.label, one.found].append(one.number)
+        doubts += [explained(model, texts[one.number], one) for one in found[:n]]
+    if watch is not None:
+        watch(len(parts), len(parts))
+    doubts.sort(key=lambda one: (-one.by, one.number))
+    confusions = [Confusion(label, other, sorted(numbers)) for (label, other), numbers in pairs.items()]
+    confusions.sort(key=lambda one: (-len(one.numbers), one.numbers))
+    duplicates = [
+        Duplicate(numbers, shown(texts[numbers[0]]), [labels[i] for i in numbers])
+        for numbers in equal.values() if len({frozenset(map(repr, labels[i])) for i in numbers}) > 1
+    ]  # fmt: skip
+    n_contradicted = sum(len(one.numbers) for one in confusions)
+    return Audit(len(texts), n_contradicted, doubts[:n], duplicates, confusions)
+
+
+def dealt(groups: list[list[int]], seed: int) -> list[list[int]]:
+    """The numbers in parts of about the same size, those of a group in the same one."""
+    order = np.random.default_rng(seed).permutation(len(groups))
+    parts = [[number for g in order[part::PARTS] for number in groups[g]] for part in range(PARTS)]
+    if not all(parts):
+        raise InputError(f"an audit needs at least {PARTS} different texts; there are {len(groups)}")
+    return [sorted(part) for part in parts]
+
+
+def contradicted(model: TextModel, texts: Sequence[Document], labels: NumberedLabels, part: list[int]) -> list[Doubt]:
+    """The examples of a part that the model contradicts, most first; their words are still to be found."""
+    known, found = model.learner_._labels.number, []
+    partial, names = labels.sets.partial, labels.names
+    for number, ranking in zip(part, model.rank([texts[i] for i in part], DEPTH), strict=True):
+        all_own = labels[number]
+        own = [label for label in all_own if label in known]
+        scores = dict(ranking)
+        others = [label for label in scores if label not in all_own]
+        if partial.complete.size and not partial.complete[number]:
+            crossed = {names[c] for c in partial.ids[partial.indptr[number] : partial.indptr[number + 1]].tolist()}
+            others = [label for label in others if label in crossed]
+        if not own or not others:
+            continue
+        least = 0.0 if len(scores) < DEPTH else min(scores.values())
+        label = min(own, key=lambda one: scores.get(one, least))
+        by = scores[others[0]] - scores.get(label, least)
+        if by > 0:
+            found.append(Doubt(number, shown(texts[number]), all_own, label, others[0], by, []))
+    found.sort(key=lambda one: (-one.by, one.number))
+    return found
+
+
+def explained(model: TextModel, text: Document, doubt: Doubt) -> Doubt:
+    """The same with the words that speak for what was found and against the label."""
+    votes: dict[str, float] = defaultdict(float)
+    for label, sign in ((doubt.found, 1.0), (doubt.label, -1.0)):
+        explanation = model.explain(text, label)
+        for (word, vote), spans in zip(explanation.votes, explanation.spans, strict=True):
+            votes[whole_words(text, spans) or str(word)] += sign * vote
+    votes.pop("(any text)", None)
+    strongest = sorted(votes.items(), key=lambda one: (-one[1], one[0]))[:WORDS]
+    return replace(doubt, words=[(word, vote) for word, vote in strongest if vote > 0])
+
+
+def whole_words(text: Document, spans: Sequence[tuple[int, int]]) -> str:
+    """What stands at the first of these places in a text, as far as its words reach; nothing if there is no place."""
+    if not isinstance(text, str) or not spans:
+        return ""
+    first, last = spans[0]
+    while first > 0 and not text[first - 1].isspace():
+        first -= 1
+    while last < len(text) and not text[last].isspace():
+        last += 1
+    return " ".join(text[first:last].split())
+
+
+def same(text: Document) -> str:
+    """What equal texts have in common."""
+    if isinstance(text, Mapping):
+        return json.dumps({name: same(str(value)) for name, value in sorted(text.items())})
+    return " ".join(str(text).casefold().split())
+
+
+def shown(text: Document) -> str:
+    """The text, or its fields one after the other."""
+    return " · ".join(map(str, text.values())) if isinstance(text, Mapping) else str(text)

@@ -1,0 +1,118 @@
+"""Looking through the examples of the journal for labels that may be wrong (models/auditing.py).
+
+What a part of them is contradicted by is the base model that has learned the other parts. Labels that were renamed or
+merged since are called what they are called now; those that were retired are left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+from fastapi import APIRouter, Query, Response
+
+from shortlist.errors import InputError
+from shortlist.labels import judged
+from shortlist.models.auditing import PARTS, Audit, audit, same
+from shortlist.models.categorizer import Categorizer
+from shortlist.models.relabelling import Change
+from shortlist.server import schemas, snapshots
+from shortlist.server.context import Context
+from shortlist.server.journal import Journal, Lesson
+from shortlist.server.ledger import Version
+from shortlist.server.responses import answers, as_json
+
+MOST = 20_000  # examples, the newest, that are looked through
+NAMED = 1000  # of those contradicted most
+LETTERS = 200  # of a text
+
+
+class AuditRoutes:
+    """Gives the examples that the model contradicts most. One audit runs at a time, for all who wait for it."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._version: Version | None = None
+        self._audit: asyncio.Task[Audit] | None = None
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+        router.get("/v1/audit", **answers(report_schemas.AuditAnswer, 422))(self.audit)
+        return router
+
+    async def audit(self, limit: Annotated[int, Query(ge=1, le=NAMED)] = 50) -> Response:
+        """Learned examples whose labels may be wrong, most doubtful first; equal texts; labels that get confused.
+
+        To repair an example, take it back (`/v1/undo`) and learn it with the right labels. The first question after
+        something was learned takes as long as learning the journal's newest 20,000 examples four times.
+        """
+        found = await asyncio.shield(self._running())  # it goes on where nobody waits any more
+        said = found.to_dict()
+        said["doubts"] = said["doubts"][:limit]
+        for one in said["doubts"] + said["duplicates"]:
+            one["text"] = one["text"][:LETTERS]
+        return as_json(said)
+
+    def _running(self) -> asyncio.Task[Audit]:
+        version, task = self._context.replica.journal.version(), self._audit
+        if task is None or (task.done() and (version != self._version or task.exception() is not None)):
+            task = asyncio.create_task(asyncio.to_thread(audit_of, self._context.settings.folder))
+            self._version, self._audit = version, task
+        return task
+
+
+def audit_of(folder: Path) -> Audit:
+    """What is doubtful in the examples of a state directory."""
+    lessons, changes = lessons_of(folder)
+    texts = [lesson.text for lesson in lessons]
+    if len(set(map(same, texts))) < PARTS:  # too few to say anything
+        return Audit(len(texts), 0, [], [], [])
+    labels = judged(
+        [cast("list[Any]", one.labels) for one in lessons], len(lessons), [one.wrong for one in lessons],
+        [one.complete for one in lessons],
+    )  # fmt: skip
+
+    def taught(which: list[int]) -> Categorizer:
+        model = cast("Categorizer", snapshots.opened(folder / snapshots.BASE))
+        for change in changes:
+            with contextlib.suppress(InputError):  # the base does not know a label that came later
+                model.change_labels(change)
+        return model.learn_many([texts[i] for i in which], labels.take(which))
+
+    return audit(texts, labels, taught, NAMED).numbered_as([lesson.number for lesson in lessons])
+
+
+def lessons_of(folder: Path) -> tuple[list[Lesson], list[Change]]:
+    """The newest examples, by the names that labels have now; and all changes of labels, in order."""
+    journal = Journal(folder, read_only=True)
+    try:
+        rows: list[Lesson] = []
+        last = journal.version().examples
+        while some := journal.after(rows[-1].number if rows else 0, last, 5000):
+            rows += some
+    finally:
+        journal.close()
+    changes: list[Change] = []
+    lessons: list[Lesson] = []
+    now: dict[Any, list[Any]] = {}  # what a label is called now
+    for lesson in reversed(rows):
+        if isinstance(lesson.labels, dict):
+            change = Change.of(lesson.labels)
+            changes.append(change)
+            if change.what in ("rename", "merge"):
+                now |= {label: now.get(change.into, [change.into]) for label in change.labels if label != change.into}
+            elif change.what == "retire":
+                now |= {label: [] for label in change.labels if label not in now}
+            elif change.what == "restore":
+                now |= {label: [label] for label in change.labels if label not in now}
+        elif len(lessons) < MOST:
+            labels, wrong = (
+                list(dict.fromkeys(name for label in own for name in now.get(label, [label])))
+                for own in (lesson.labels, lesson.wrong)
+            )
+            wrong = [label for label in wrong if label not in labels]
+            if labels or wrong:
+                lessons.append(lesson._replace(labels=labels, wrong=wrong))
+    return lessons[::-1], changes[::-1]

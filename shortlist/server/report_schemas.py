@@ -1,0 +1,92 @@
+"""What the server answers who looks back: agreement, quality over time, drift, and what an audit found."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from shortlist.server.schemas import Label
+
+
+class AgreementOfTwo(BaseModel):
+    people: list[str] = Field(description="Two names.")
+    texts: int = Field(description="How many texts both have judged.")
+    equal: float = Field(description="The share of them with equal labels.")
+    kappa: float | None = Field(description="Cohen's kappa; null where a text has several labels, or chance decides.")
+
+
+class AgreementAnswer(BaseModel):
+    texts: int = Field(description="How many texts were judged by more than one person.")
+    pairs: list[AgreementOfTwo]
+
+
+class QualityWindow(BaseModel):
+    last: int = Field(description="The number of the last example.")
+    time: float = Field(description="When it was learned; seconds since 1970.")
+    examples: int
+    p1: float = Field(alias="P@1", description="The share of examples of which a right label stood first before.")
+    low: float = Field(description="Of the 95 % interval (Wilson).")
+    high: float
+
+
+class Unknown(BaseModel):
+    now: float | None = Field(description="The share of words that were unknown, in the newest examples.")
+    before: float | None = Field(description="The same in those before them.")
+
+
+class Drift(BaseModel):
+    rankings: int = Field(description="How many honest rankings these numbers are from.")
+    expected: float | None = Field(description="How likely the best labels were said to be, on average.")
+    right: float | None = Field(description="How often they were right.")
+    calibration_error: float | None
+    decided_alone: float | None = Field(description="The share of texts that can be decided alone at 95 % precision.")
+    unknown: Unknown
+
+
+class CorrectedLabel(BaseModel):
+    label: Label
+    name: str = Field("", description="What people call it, where the model has a vocabulary.")
+    judged: int = Field(description="Examples in which it was right.")
+    missed: int = Field(description="Those of them of which no right label stood first.")
+    crossed_out: int
+
+
+class WatchAnswer(BaseModel):
+    quality: list[QualityWindow] = Field(description="Windows of 200 examples, oldest first.")
+    drift: Drift
+    corrected: list[CorrectedLabel] = Field(description="Most corrected first.")
+
+
+class DoubtAnswer(BaseModel):
+    number: int
+    text: str = Field(description="The first 200 characters.")
+    labels: list[Label]
+    label: Label = Field(description="The one of them that is doubted most.")
+    found: Label = Field(description="What the model found instead.")
+    by: float = Field(description="How much more that scores.")
+    words: list[tuple[str, float]] = Field(description="What speaks for it and against the label, strongest first.")
+
+
+class DuplicateAnswer(BaseModel):
+    numbers: list[int]
+    text: str = Field(description="The first 200 characters.")
+    labels: list[list[Label]] = Field(description="Of each of them; they differ.")
+
+
+class ConfusionAnswer(BaseModel):
+    label: Label
+    found: Label = Field(description="What the model found instead.")
+    numbers: list[int] = Field(description="In these examples.")
+
+
+class MatrixAnswer(BaseModel):
+    labels: list[Label]
+    counts: list[list[int]] = Field(description="How often each label (row) is contradicted by each other (column).")
+
+
+class AuditAnswer(BaseModel):
+    examples: int = Field(description="How many were looked through.")
+    contradicted: int
+    doubts: list[DoubtAnswer] = Field(description="The examples that the model contradicts most, most doubtful first.")
+    duplicates: list[DuplicateAnswer] = Field(description="Equal texts whose labels differ.")
+    confusions: list[ConfusionAnswer] = Field(description="Pairs of labels, those most often confused first.")
+    matrix: MatrixAnswer
