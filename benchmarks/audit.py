@@ -49,7 +49,7 @@ print(json.dumps({"issues": issues.tolist(), "order": order.tolist(), "seconds":
 
 def texts_of(data, name):
     if name == "newsgroups":
-        source = sl.read(data / "20newsgroups" / "20news-bydate-train")
+        source = sl.read(data / "20newsgroups" / "20news-bydate-train", encoding="latin-1")
     else:
         source = sl.read(data / "short_texts" / f"{name}.train.jsonl", **labels_of(data, name))
     both = (pair for batch in source for pair in zip(batch.texts, batch.labels, strict=True))

@@ -44,7 +44,12 @@ class LearningRoutes:
             examples.append(Example(one.text, names, one.key, place, wrong, complete, context.person, vector))
             await asyncio.sleep(0)
         judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
-        context.model.check_labels(*map(list, judged))
+        try:
+            context.model.check_labels(*map(list, judged))
+        except InputError as problem:
+            if any(one.wrong or not one.complete for one in examples):  # which the question allows, but not the model
+                raise HTTPException(409, str(problem)) from None
+            raise
         receipts = await writer.append(examples)
         await replica.catch_up()
         context.metrics.learned.inc(sum(receipt.new for receipt in receipts))

@@ -74,7 +74,8 @@ async def _validation(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, RequestValidationError)
     first = problem.errors()[0]
     where = ".".join(str(part) for part in first["loc"][1:]) or "the body"
-    return _problem(422, f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}")
+    said = first["msg"].removeprefix("Value error, ")  # which pydantic puts before what we say
+    return _problem(422, f"{where}: {said[0].lower()}{said[1:]}")
 
 
 async def _inside(_: Request, problem: Exception) -> Response:

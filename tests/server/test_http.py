@@ -158,7 +158,9 @@ def test_bad_questions(server):
     refused(server.post("/v1/rank", json={"text": "a", "top": 3}), 422, "top: extra inputs")
     refused(server.post("/v1/rank", json={}), 422, "text: field required")
     refused(server.post("/v1/learn", json={"examples": []}), 422, "examples")
-    refused(server.post("/v1/learn", json={"examples": [{"text": "a", "labels": []}]}), 422, "examples.0.labels")
+    refused(
+        server.post("/v1/learn", json={"examples": [{"text": "a", "labels": []}]}), 422, "examples.0: needs a label"
+    )
     refused(server.post("/v1/learn", json={"examples": [{"text": "a", "labels": ["b\nc"]}]}), 422, "labels.0")
     refused(server.post("/v1/undo", json={"number": 1}), 404, "no example 1")
     refused(server.post("/v1/explain", json={"text": "a", "label": "b"}), 404, "'b' has not been learned")

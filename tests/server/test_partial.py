@@ -89,14 +89,14 @@ def test_the_export_teaches_the_same(state, tuned_file, tmp_path):
 
 def test_what_is_refused(state):
     with in_thread(state) as server:
-        for lesson, words in (
-            ({"text": "a", "labels": []}, "needs a label that is right, or one that is wrong"),
-            ({"text": "a"}, "needs a label that is right, or one that is wrong"),
-            ({"text": "a", "labels": ["x"], "wrong": ["x"]}, "the label 'x' of example 0 is both right and wrong"),
-            ({"text": "a", "labels": ["x"], "complete": "yes"}, "complete"),
+        for lesson, status, words in (
+            ({"text": "a", "labels": []}, 422, "examples.0: needs a label that is right, or one that is wrong"),
+            ({"text": "a"}, 422, "examples.0: needs a label that is right, or one that is wrong"),
+            ({"text": "a", "labels": ["x"], "wrong": ["x"]}, 409, "the label 'x' of example 0 is both right and wrong"),
+            ({"text": "a", "labels": ["x"], "complete": "yes"}, 422, "complete"),
         ):
             answer = server.post("/v1/learn", json={"examples": [lesson]})
-            assert answer.status_code == 422
+            assert answer.status_code == status
             assert words in answer.json()["error"]
         assert server.ask("model")["journal"] == 0
 
@@ -104,7 +104,7 @@ def test_what_is_refused(state):
 def test_a_learner_that_cannot_is_not_asked_to(server):
     """Before it is in the journal: nothing is acknowledged that would be passed over."""
     answer = server.post("/v1/learn", json={"examples": [LESSONS[0]]})
-    assert answer.status_code == 422
+    assert answer.status_code == 409
     assert "FeatureFocus learns only from complete judgements" in answer.json()["error"]
     assert server.ask("model")["journal"] == 0
     assert server.ask("learn", examples=[LESSONS[2]])["learned"][0]["new"], "all of it was judged"
