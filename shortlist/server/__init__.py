@@ -18,5 +18,5 @@ the journal holds after it, one example at a time.
     reporting.py    routes that look back on judgements               exporting.py, agreement.py, watching.py
     middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals
     background.py   what goes on beside the requests                 metrics.py, logs.py, page/
-    settings.py     what a server is told
+    settings.py     what a server is told                            queue/       texts that wait to be judged
 """

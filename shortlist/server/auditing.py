@@ -18,7 +18,7 @@ from shortlist.labels import judged
 from shortlist.models.auditing import PARTS, Audit, audit, same
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.relabelling import Change
-from shortlist.server import schemas, snapshots
+from shortlist.server import report_schemas, snapshots
 from shortlist.server.context import Context
 from shortlist.server.journal import Journal, Lesson
 from shortlist.server.ledger import Version

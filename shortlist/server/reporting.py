@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
 from shortlist.errors import InputError
-from shortlist.server import schemas, watching
+from shortlist.server import report_schemas, watching
 from shortlist.server.agreement import agreement, latest
 from shortlist.server.context import Context
 from shortlist.server.exporting import LAYOUTS, exported

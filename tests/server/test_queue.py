@@ -179,6 +179,16 @@ def test_a_read_only_server_has_no_queue(folder):
         assert not (folder / "queue.sqlite").exists()
 
 
+def test_a_damaged_queue_stops_nothing_else(folder):
+    (folder / "queue.sqlite").write_bytes(b"no database at all" * 1000)
+    with in_thread(folder) as server:
+        answer = server.get("/v1/queue")
+        assert (answer.status_code, "move it away" in answer.json()["error"]) == (503, True)
+        assert server.learn("zebra", ["animals"])["new"]
+        (folder / "queue.sqlite").unlink()
+        assert server.ask("queue", texts=TEXTS)["added"] == 20
+
+
 def test_the_gain_of_an_uncertain_text_is_larger(server):
     sure, unsure, unknown = "wheat and corn prices", "wheat at the bank", "zebra"
     server.ask("queue", texts=[sure, unsure, unknown])
@@ -187,11 +197,6 @@ def test_the_gain_of_an_uncertain_text_is_larger(server):
         had.append(item["text"])
         server.ask("queue/move", ids=[item["id"]], to="skipped", person="anna")
     assert had == [unknown, unsure, sure]
-
-
-def test_ids_come_from_the_text_alone():
-    assert names_of("wheat")[0] == "queue-" + names_of("wheat")[0][6:]
-    assert names_of("wheat") == names_of("wheat") != names_of("corn")
 
 
 def test_the_sure_ones_are_decided_alone_and_taken_back_at_once(tmp_path, sure_file):

@@ -34,17 +34,16 @@ class Handing:
     """The queue of a state directory, as the routes of one process use it."""
 
     def __init__(self, folder: Path, replica: Replica) -> None:
-        self._replica = replica
+        self._folder, self._replica = folder, replica
         self._thread = ThreadPoolExecutor(1, "queue")
-        self._journal = Journal(folder)
-        self._queue = Queue(folder)
+        self._opened: tuple[Queue, Journal] | None = None
         self._recent: deque[frozenset[str]] = deque(maxlen=RECENT)
 
     def close(self) -> None:
         """Finish what was asked for."""
         self._thread.shutdown()
-        self._queue.close()
-        self._journal.close()
+        for one in self._opened or ():
+            one.close()
 
     async def ask(
         self,
@@ -55,8 +54,11 @@ class Handing:
         """Have something done with the queue, once it knows what the journal knows."""
 
         def done() -> Found:
-            follow(self._queue, self._journal)
-            return work(self._queue, *arguments, **named)
+            if self._opened is None:  # when it is first used: a queue that cannot be opened stops nothing else
+                self._opened = Queue(self._folder), Journal(self._folder)
+            queue, journal = self._opened
+            follow(queue, journal)
+            return work(queue, *arguments, **named)
 
         # Whoever gives up waiting does not take back what is already on its way to the disk.
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, done))

@@ -232,7 +232,10 @@ class Queue:
         except sqlite3.Error as problem:
             if "disk is full" in str(problem) or "disk I/O error" in str(problem):
                 raise DiskFull(f"the disk did not take it ({problem}): make room and try again") from None
-            raise JournalError(f"the queue {self.path} cannot be used: {problem}") from None
+            raise JournalError(
+                f"the queue {self.path} cannot be used ({problem}); move it away and import the texts again: what was "
+                "judged stands in the journal"
+            ) from None
 
     def _prepare(self) -> None:
         self.db.execute("PRAGMA journal_mode=WAL")
