@@ -58,6 +58,18 @@ def test_two_people_never_have_the_same_text(server):
     assert server.ask("model")["journal"] == 20
 
 
+def test_of_two_who_want_the_same_text_one_gets_it(server, folder):
+    server.ask("queue", texts=TEXTS[:2])
+    one, other = Queue(folder), Queue(folder)
+    first, second = (item.number for item in one.free("date", "anna", 2))
+    assert one.lease([first], "anna", 900).number == first
+    assert other.lease([first], "ben", 900) is None
+    assert other.lease([first, second], "ben", 900).number == second
+    assert one.lease([first], "anna", 900).number == first, "who has it can have it again"
+    one.close()
+    other.close()
+
+
 @pytest.mark.parametrize("order", ["gain", "date", "random"])
 def test_who_does_not_judge_loses_the_text_after_a_while(server, folder, order):
     server.ask("queue", texts=TEXTS[:1])
