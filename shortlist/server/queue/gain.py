@@ -1,9 +1,9 @@
 """How much a judgement of a text would teach, as far as its ranking can tell.
 
 The model would learn most where its two best labels are nearly as good as each other: the margin between their scores
-is what a judgement moves. Calibrated probabilities say the same more exactly once the model has them. A text of which
-no word is known has no margin at all, and comes first. Of texts that would teach as much, those come first that are
-unlike the texts judged last: a margin cannot tell that two texts would teach the same.
+is what a judgement moves. Scores are known from the first example on; margins of calibrated probabilities, which come
+later, were no better. A text of which no word is known has no margin at all, and comes first. Of texts that would teach
+as much, those come first that are unlike the texts judged last: a margin cannot tell that two would teach the same.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 from shortlist.arrays.kernels import Floats
 from shortlist.models.categorizer import Categorizer
 
-LOOKED_AT = 5  # labels of each text
+LOOKED_AT = 2  # labels of each text
 
 
 def gains(model: Categorizer, texts: Sequence[str]) -> Floats:
     """The expected gain of a judgement of each text, from 0 to 1."""
     ranking = model.rank(list(texts), LOOKED_AT)
-    scores = np.nan_to_num(ranking.scores[:, :2])
+    scores = np.nan_to_num(ranking.scores)
     if scores.shape[1] < 2:
         return np.ones(len(texts))  # one label, or none: all there is to learn is others
     first, second = scores.T
