@@ -15,13 +15,16 @@ from shortlist.cli import (
     evaluate,
     explain,
     export,
+    go_back,
     inspect,
     labels,
     learn,
     people,
     plan,
+    promote,
     queue,
     rank,
+    rehearse,
     reproduce,
     serve,
     train,
@@ -40,7 +43,7 @@ app = typer.Typer(
 )
 app.callback()(version)
 OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, audit, compare, inspect, reproduce)
-OF_SERVERS = (serve, queue, people, export)
+OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back)
 for verb in (*OF_MODELS, *OF_SERVERS, demo, warmup):
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
 

@@ -22,7 +22,7 @@ def section(command: Callable[..., None]) -> Iterator[str]:
     """One verb: what it does, and a table of what it takes."""
     parameters = list(signature(command, eval_str=True).parameters.values())
     arguments = [shown(one) for one in parameters if is_argument(one)]
-    yield f"## shortlist {command.__name__} {' '.join(arguments)} [options]"
+    yield f"## shortlist {command.__name__.replace('_', '-')} {' '.join(arguments)} [options]"
     yield ""
     yield cleandoc(command.__doc__ or "")
     yield ""

@@ -48,6 +48,13 @@ def plot_learning(path: str | Path, curves: Curves, measure: str) -> None:
     _save(axes, path)
 
 
+def plot_over_time(path: str | Path, curves: Curves, measure: str) -> None:
+    """A measure in windows of a stream."""
+    axes = _axes(path, "examples", measure, f"{measure} over time")
+    _draw(axes, curves, marker="o", markersize=3)
+    _save(axes, path)
+
+
 def plot_frequency_recall(path: str | Path, frequency: ArrayLike, recall: ArrayLike) -> None:
     """Recall of each label against its frequency in training, with the mean of labels of like frequency."""
     x, y = np.asarray(frequency, dtype=np.float64), np.asarray(recall, dtype=np.float64)

@@ -16,6 +16,7 @@ the journal holds after it, one example at a time.
     connections.py  limits before anything is asked                  direct.py    routes without detours
     people.py       who may use the server                           roles.py     which role each route needs
     reporting.py    routes that look back on judgements               exporting.py, agreement.py, watching.py
+    rehearsal.py    the journal replayed with a candidate             promotion.py  which takes its place
     middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals
     background.py   what goes on beside the requests                 metrics.py, logs.py, page/
     settings.py     what a server is told                            queue/       texts that wait to be judged

@@ -1,0 +1,115 @@
+"""shortlist rehearse"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options import Json, Settable, named_values
+from shortlist.cli.terminal import counted, print_json, print_table, say, say_when_compiling
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.models.categorizer import Categorizer
+
+State = Annotated[Path, typer.Argument(help="The folder that a server keeps what is learned in.")]
+
+
+def rehearse(
+    state: State,
+    learner: Annotated[str | None, typer.Option(help="Another learner; the present one if not given.")] = None,
+    settings: Settable = None,
+    data: Annotated[
+        str | None, typer.Option(help="Labelled examples that the candidate learns before the journal.")
+    ] = None,
+    model: Annotated[Path | None, typer.Option(help="A model file that is the candidate.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw both over time, in this file (.svg or .png).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Replay what a server has learned with its present model and with a candidate, side by side.
+
+    Each example is ranked before it is learned, by both. The candidate has the present settings but those of --learner
+    and --set. What the present model had learned before it was served is not in the journal: give the same examples by
+    --data, and none that are in the journal. The server may go on meanwhile. shortlist promote serves the candidate.
+    """
+    from shortlist.server import promotion, rehearsal
+    from shortlist.server.snapshots import BASE
+
+    say_when_compiling()
+    if not (state / BASE).is_file():
+        raise InputError(f"{state} is no state directory of a server")
+    present = opened(state / BASE)
+    if model is not None and (learner or settings or data):
+        raise InputError("--model is a whole candidate; leave out --learner, --set and --data")
+    other = opened(model) if model is not None else candidate_like(present, learner, named_values("--set", settings))
+    if data is not None:
+        taught(other, data)
+    kept = other.copy()  # as it is before the journal
+    found = rehearsal.report(rehearsal.rehearse(state, present, other))
+    promotion.keep(state, kept, found)
+    if plot is not None:
+        from shortlist.report.plots import plot_over_time
+
+        ends = [one["to"] for one in found["windows"]]
+        curves = {name: (ends, [one[name] for one in found["windows"]]) for name in ("present", "candidate")}
+        plot_over_time(plot, curves, "P@1")
+    print_json(found) if as_json else show(state, found)
+
+
+def opened(path: Path) -> Categorizer:
+    from shortlist.models.categorizer import Categorizer
+    from shortlist.models.making import open_model
+
+    model = open_model(path)
+    if not isinstance(model, Categorizer) or not model.can_learn:
+        raise InputError(f"{path} is no model of texts with labels that goes on learning, as a journal is learned by")
+    return model
+
+
+def candidate_like(present: Categorizer, learner: str | None, values: dict[str, Any]) -> Categorizer:
+    """A model that has learned nothing, with the settings of the present one but for these."""
+    from sklearn.base import clone
+
+    from shortlist.models.categorizer import Categorizer
+    from shortlist.models.learners import changed, named
+    from shortlist.models.making import TEXT
+
+    for_text = {name.removeprefix(TEXT): value for name, value in values.items() if name.startswith(TEXT)}
+    others = {name: value for name, value in values.items() if not name.startswith(TEXT)}
+    own = clone(present.learner_) if learner is None else named("categories", learner)
+    made = Categorizer(changed(own, others), changed(clone(present.text_), for_text, prefix=TEXT))
+    if present.vocabulary_ is not None:
+        made.set_vocabulary(present.vocabulary_)
+    return made.learn_many([], [])  # a learner that cannot go on learning refuses
+
+
+def taught(model: Categorizer, data: str) -> None:
+    """Have a candidate learn what the present model learned before it was served."""
+    from shortlist.inputs import read
+    from shortlist.inputs.labelled import teaching
+
+    stream = read(data)
+    model.fit_batches(teaching("categories", data, stream, iter(stream)))
+
+
+def show(state: Path, found: dict[str, Any]) -> None:
+    columns = ["present", "candidate", "difference", "from", "to"]
+    names = ["present", "candidate", "difference", "low", "high"]
+
+    def row(one: dict[str, Any]) -> list[Any]:
+        return [one[name] for name in names]
+
+    n = counted(found["all"]["examples"], "examples")
+    over_time = [[f"{one['from']:,}–{one['to']:,}", *row(one)] for one in found["windows"]]
+    print_table(f"P@1 before learning, {n}", ["examples", *columns], [*over_time, ["all", *row(found["all"])]])
+    groups = [[one["group"], one["labels"], *row(one)] for one in found["groups"]]
+    print_table("Right labels found, by groups of labels", ["labels with", "labels", *columns], groups)
+    if found["labels"]:
+        labels = [[str(one["label"]), one["examples"], *row(one)] for one in found["labels"]]
+        print_table("The labels that differ most", ["label", "examples", *columns], labels)
+    if found["falls"]:
+        say(f"the candidate falls for {', '.join(found['falls'])} by more than chance; promote needs --force")
+    else:
+        say(f"no group falls by more than chance; shortlist promote {state} serves the candidate")

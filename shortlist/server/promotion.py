@@ -1,0 +1,95 @@
+"""Putting a candidate in the place of the present model, and going back.
+
+What a server serves is its base and then the journal (snapshots.py). So to promote is to put another base in its
+place: the journal stays as it is, and is learned anew by the candidate when the server starts. Snapshots, which only
+save time, go first; then one rename changes the base, so that a crash at any moment leaves the one or the other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from shortlist.errors import InputError
+from shortlist.files.drafts import whole_file
+from shortlist.models.categorizer import Categorizer
+from shortlist.server import snapshots
+from shortlist.server.snapshot_writer import only_one
+
+CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsal.json"
+
+
+def keep(folder: Path, candidate: Categorizer, report: dict[str, Any]) -> None:
+    """Keep a candidate that has learned nothing of the journal, and how its rehearsal went."""
+    candidate.save(folder / CANDIDATE)
+    seal = {"base": _seal(folder / snapshots.BASE), "candidate": _seal(folder / CANDIDATE)}
+    with whole_file(folder / REPORT) as file:
+        file.write(json.dumps(seal | {"report": report}, ensure_ascii=False, indent=1).encode())
+
+
+def promote(folder: Path, force: bool = False) -> dict[str, Any]:
+    """Serve the candidate from now on; gives how its rehearsal went. Refused where a group of labels fell."""
+    with _stopped(folder):
+        base, candidate = folder / snapshots.BASE, folder / CANDIDATE
+        try:
+            kept = json.loads((folder / REPORT).read_bytes())
+            sealed = {"base": _seal(base), "candidate": _seal(candidate)}
+            fits = all(kept[what] == seal for what, seal in sealed.items())
+            falls: list[str] = kept["report"]["falls"]
+        except (OSError, ValueError, LookupError, TypeError):
+            raise InputError(f"there is no candidate in {folder}; make one with shortlist rehearse {folder}") from None
+        if not fits:
+            raise InputError(f"the candidate in {folder} was rehearsed against another model; rehearse it again")
+        if falls and not force:
+            raise InputError(f"the candidate falls for {', '.join(falls)}; --force promotes it all the same")
+        _copy(base, folder / BEFORE)
+        _remove_snapshots(folder)
+        os.replace(candidate, base)
+        (folder / REPORT).unlink()
+        report: dict[str, Any] = kept["report"]
+        return report
+
+
+def go_back(folder: Path) -> None:
+    """Serve the model of before again; the one that was served takes its place, so that going back twice is nothing."""
+    with _stopped(folder):
+        base, before = folder / snapshots.BASE, folder / BEFORE
+        if not before.is_file():
+            raise InputError(f"there is no {before}: nothing was promoted that could be taken back")
+        aside = folder / f".{BEFORE}"
+        _copy(base, aside)
+        _remove_snapshots(folder)
+        os.replace(before, base)
+        os.replace(aside, before)
+
+
+@contextmanager
+def _stopped(folder: Path) -> Iterator[None]:
+    """Nobody serves this folder, or writes snapshots of it, meanwhile."""
+    if not (folder / snapshots.BASE).is_file():
+        raise InputError(f"{folder} is no state directory of a server")
+    with snapshots.lock(folder), only_one(folder) as alone:
+        if not alone:
+            raise InputError(f"a snapshot of {folder} is being written; try again in a minute")
+        yield
+
+
+def _remove_snapshots(folder: Path) -> None:
+    for _, path in snapshots.listed(folder):
+        if path.name != snapshots.BASE:
+            path.unlink()
+
+
+def _copy(source: Path, target: Path) -> None:
+    with whole_file(target) as file, open(source, "rb") as own:
+        shutil.copyfileobj(own, file)
+
+
+def _seal(path: Path) -> str:
+    return blake2b(path.read_bytes(), digest_size=16).hexdigest()

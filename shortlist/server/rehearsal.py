@@ -1,0 +1,142 @@
+"""A rehearsal: the journal is learned anew by the present model and by a candidate, each ranking before it learns.
+
+Both go through the same examples in the same order, one at a time, as a server does (replica.py): what was taken back
+is left out, what was judged in part is learned in part, labels change where they were changed. What each made of an
+example before it learned it is compared, over time and by label, on the same examples.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shortlist.arrays.given_labels import Label
+from shortlist.errors import InputError
+from shortlist.measures.significance import paired_bootstrap
+from shortlist.models.categorizer import Categorizer
+from shortlist.server.journal import Lesson
+from shortlist.server.ledger import Version
+from shortlist.server.replica import Replica
+
+LEAST = 20  # examples that a window, a group or a label must have to be compared
+WINDOWS = 10
+SHOWN = 20  # labels
+RESAMPLES = 2000
+GROUPS = ((1, 4), (5, 19), (20, 99), (100, None))  # labels by the number of their examples
+
+
+class Apprentice(Replica):
+    """A model that learns the journal from its beginning."""
+
+    def __init__(self, folder: Path, model: Categorizer) -> None:
+        self._model = model
+        super().__init__(folder, read_only=True)
+
+    def _load(self) -> None:
+        self.served = self.model = self._model
+        self.version = Version(0, self.journal.version().undos)
+        self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
+
+    def learn_up_to(self, number: int) -> None:
+        for _ in self._steps(Version(number, self.version.undos)):
+            pass
+
+
+class Tried(NamedTuple):
+    """What a model made of an example before it learned it."""
+
+    first: float  # 1 where a right label stood first
+    found: list[float]  # of each right label, whether it was among as many as are right
+
+
+class Rehearsal(NamedTuple):
+    """What both models made of each example."""
+
+    labels: list[list[Label]]
+    present: list[Tried]
+    candidate: list[Tried]
+
+
+def rehearse(folder: Path, present: Categorizer, candidate: Categorizer) -> Rehearsal:
+    """Replay the journal of a state directory with both, which learn it."""
+    both = [Apprentice(folder, model) for model in (present, candidate)]
+    try:
+        rehearsal = Rehearsal([], [], [])
+        for lesson in _lessons(both[0]):
+            if not isinstance(lesson.labels, dict) and lesson.labels:
+                rehearsal.labels.append(lesson.labels)
+                for one, results in zip(both, rehearsal[1:], strict=True):
+                    results.append(tried(one.model, lesson.text, lesson.labels))
+            for one in both:
+                one.learn_up_to(lesson.number)
+    finally:
+        for one in both:
+            one.close()
+    if len(rehearsal.labels) < LEAST:
+        n = len(rehearsal.labels)
+        raise InputError(f"the journal in {folder} has {n} examples; a rehearsal needs at least {LEAST}")
+    return rehearsal
+
+
+def _lessons(replica: Replica) -> Iterator[Lesson]:
+    """The journal as it is now."""
+    number, last = 0, replica.journal.version().examples
+    while some := replica.journal.after(number, last):
+        yield from some
+        number = some[-1].number
+
+
+def tried(model: Categorizer, text: str, labels: list[Label]) -> Tried:
+    ranked = [label for label, _ in model.rank(text, max(1, len(labels)))]
+    return Tried(float(bool(ranked) and ranked[0] in labels), [float(label in ranked) for label in labels])
+
+
+def report(rehearsal: Rehearsal) -> dict[str, Any]:
+    """Both side by side: as a whole, over time, by groups of labels, and for single labels."""
+    firsts = [np.array([one.first for one in results]) for results in rehearsal[1:]]
+    n = firsts[0].size
+    edges = np.linspace(0, n, 1 + max(1, min(WINDOWS, n // LEAST))).astype(int).tolist()
+    windows = [
+        {"from": begin + 1, "to": end} | compared(*(own[begin:end] for own in firsts)) for begin, end in pairwise(edges)
+    ]
+    counts = Counter(label for own in rehearsal.labels for label in own)
+    groups: list[dict[str, Any]] = []
+    for least, most in GROUPS:
+        members = {label for label, times in counts.items() if least <= times and (most is None or times <= most)}
+        values = by_example(rehearsal, members)
+        if values[0].size >= LEAST:
+            named = f"{least}–{most} examples" if most else f"{least} examples and more"
+            groups.append({"group": named, "labels": len(members)} | compared(*values))
+    frequent = [label for label, times in counts.items() if times >= LEAST]
+    labels = [{"label": label} | compared(*by_example(rehearsal, {label})) for label in frequent]
+    labels.sort(key=lambda one: (-abs(one["difference"]), str(one["label"])))
+    whole = compared(*firsts)
+    every: list[dict[str, Any]] = [*groups, {"group": "all examples"} | whole]
+    falls = [one["group"] for one in every if one["high"] < 0]
+    return {"all": whole, "windows": windows, "groups": groups, "labels": labels[:SHOWN], "falls": falls}
+
+
+def by_example(rehearsal: Rehearsal, members: set[Label]) -> tuple[np.ndarray[Any, Any], ...]:
+    """For each example with labels among these, the share of them that each model found."""
+    values: dict[int, list[float]] = defaultdict(list)
+    for n, labels in enumerate(rehearsal.labels):
+        own = [i for i, label in enumerate(labels) if label in members]
+        if own:
+            for which, results in enumerate(rehearsal[1:]):
+                values[which].append(sum(results[n].found[i] for i in own) / len(own))
+    return np.array(values[0]), np.array(values[1])
+
+
+def compared(present: np.ndarray[Any, Any], candidate: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """Two means on the same examples, and the 95 % interval of their difference (paired bootstrap)."""
+    found = paired_bootstrap(candidate, present, resamples=RESAMPLES)
+    low, high = found.interval or (found.difference, found.difference)
+    return {
+        "examples": int(present.size), "present": float(present.mean()), "candidate": float(candidate.mean()),
+        "difference": found.difference, "low": float(low), "high": float(high),
+    }  # fmt: skip
