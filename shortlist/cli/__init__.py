@@ -29,6 +29,7 @@ from shortlist.cli import (
     serve,
     train,
     warmup,
+    workspace,
 )
 from shortlist.cli.version import version
 from shortlist.concurrency.prefetch import is_stuck
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 app.callback()(version)
 OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, audit, compare, inspect, reproduce)
-OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back)
+OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back, workspace)
 for verb in (*OF_MODELS, *OF_SERVERS, demo, warmup):
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
 
