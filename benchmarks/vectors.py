@@ -1,12 +1,12 @@
 """Words, a vector, and both: Categorizer beside scikit-learn's linear classifiers on the same three inputs, in one run.
 
-    python benchmarks/vectors.py DATA VECTORS [--validation] [SET ...]
+    python benchmarks/vectors.py DATA VECTORS [--validation] [--all] [SET ...]
 
 DATA has the folders short_texts, 20newsgroups and reuters21578. VECTORS has, made by whatever encoder, SET.train.npy
 and SET.test.npy: a row for each text, in order. Of each label 5, 10 and 50 training texts are drawn, then all are
 taken; P@1 in per cent on the test part, and the seconds of processor time to fit. scikit-learn has tf-idf of words (and
 of pairs and characters where texts are short), the vectors of unit length, and both side by side. With --validation
-every seventh training text is tested on, and no test part is read.
+every seventh training text is tested on, and no test part is read. With --all shortlist alone learns all examples.
 """
 
 import os
@@ -112,7 +112,7 @@ def rows_of(texts, V, new, new_V, short):
     return words, vectors, both
 
 
-def main(data, folder, names, validation):
+def main(data, folder, names, validation, all_alone):
     sl.Categorizer().fit(["a b", "c d"], ["x", "y"], vectors=np.eye(2)).rank(["a"], vectors=[[1.0, 2.0]])
     sl.TunedVectors().fit(np.eye(2), ["x", "y"]).rank(np.eye(2))
     three = "words, vector, both"
@@ -127,21 +127,21 @@ def main(data, folder, names, validation):
             texts, Y, V = [texts[i] for i in np.flatnonzero(~last)], [Y[i] for i in np.flatnonzero(~last)], V[~last]
         else:
             (new, truth), new_V = load(data, name, "test"), np.load(folder / f"{name}.test.npy").astype(np.float64)
-        for n in SIZES:
+        for n in SIZES if not all_alone else (None,):
             chosen = few(Y, n)
             some, own, own_V = [texts[i] for i in chosen], [Y[i] for i in chosen], V[chosen]
-            inputs = rows_of(some, own_V, new, new_V, name in SHORT)
             cells = []
-            for found in (
-                ours(some, own_V, own, new, new_V, truth),
-                theirs(LogisticRegression(C=10, max_iter=300), inputs, own, truth),
-                theirs(LinearSVC(), inputs, own, truth),
-            ):
-                found = list(found)
+            tools = [ours(some, own_V, own, new, new_V, truth)]
+            if not all_alone:
+                inputs = rows_of(some, own_V, new, new_V, name in SHORT)
+                tools.append(theirs(LogisticRegression(C=10, max_iter=300), inputs, own, truth))
+                tools.append(theirs(LinearSVC(), inputs, own, truth))
+            for tool in tools:
+                found = list(tool)
                 cells += [", ".join(f"{p:.1f}" for p, _ in found), ", ".join(f"{s:.2f}" for _, s in found)]
             print(f"| {name}, {n or f'all {len(chosen):,}'} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":
-    given = [one for one in sys.argv[1:] if one != "--validation"]
-    main(Path(given[0]), Path(given[1]), given[2:], "--validation" in sys.argv)
+    given = [one for one in sys.argv[1:] if not one.startswith("--")]
+    main(Path(given[0]), Path(given[1]), given[2:], "--validation" in sys.argv, "--all" in sys.argv)

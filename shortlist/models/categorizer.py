@@ -13,7 +13,6 @@ from sklearn.base import clone
 from shortlist.arrays.given_labels import Label, LabelsLike, class_list
 from shortlist.categories.answering import n_examples
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
@@ -325,9 +324,7 @@ class Categorizer(BoundedModel):
         settings |= self._vector_settings()
         learner = self.learner_.to_state()  # first: the words may be ahead of what was learned, never behind
         parts = {"text": self.text_.to_state(), "learner": learner, "confidence": self.confidence_.to_state()}
-        if self.vocabulary_ is not None:
-            parts["vocabulary"] = self.vocabulary_.to_state()
-        return State("Categorizer", settings, parts=parts)
+        return State("Categorizer", settings, parts=parts | self._vocabulary_part())
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -345,16 +342,5 @@ class Categorizer(BoundedModel):
         )
         categorizer._take_settings(state)
         categorizer._take_vector_settings(state)
-        if "vocabulary" in state.parts:
-            categorizer.vocabulary_ = build(state.parts["vocabulary"])
-            is_one = isinstance(categorizer.vocabulary_, LabelVocabulary)
-            state.require(is_one, "its vocabulary is a LabelVocabulary")
         categorizer._notes = Notes(confidence_in(state, len(learner.classes_)))
         return categorizer
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.classifier_tags.multi_label = True
-        return tags

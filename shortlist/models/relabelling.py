@@ -16,7 +16,7 @@ from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
-from shortlist.files.store import State
+from shortlist.files.store import State, build
 from shortlist.labels import NumberedLabels
 from shortlist.models.rules import Rules
 from shortlist.models.text_model import TextModel
@@ -212,6 +212,12 @@ class RelabellingModel(TextModel):
         self.retired_ = tuple(retired)
         if "rules" in state.settings:
             self.rules_ = Rules(**state.settings["rules"])
+        if "vocabulary" in state.parts:
+            self.vocabulary_ = build(state.parts["vocabulary"])
+            state.require(isinstance(self.vocabulary_, LabelVocabulary), "its vocabulary is a LabelVocabulary")
+
+    def _vocabulary_part(self) -> dict[str, State]:
+        return {} if self.vocabulary_ is None else {"vocabulary": self.vocabulary_.to_state()}
 
 
 def _given(change: Change) -> Label:

@@ -194,6 +194,13 @@ class TextModel(ClassifierMixin, VectorModel):
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"text": self.text_.get_params()}
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.classifier_tags.multi_label = True
+        return tags
+
 
 def summed(votes: Sequence[tuple[Any, float]], n_vector: int) -> list[tuple[int, float]]:
     """Votes by column, heaviest first, with those of the first n_vector columns, a vector, as one, that of column 0."""

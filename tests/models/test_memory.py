@@ -119,7 +119,7 @@ def test_words_and_edges_share_three_quarters():
 def test_rows_are_learned_when_they_fill_a_sixteenth():
     bound = Bound(LEAST, TextVectorizer(), FeatureFocus())
     held = []
-    for rows, labels in bound.windows(stream(100, new_words=0)):
+    for rows, labels in bound.windows((texts, None, labels) for texts, labels in stream(100, new_words=0)):
         assert rows.n_rows == labels.sets.indptr.size - 1
         held.append(MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows)
     assert len(held) == 2
