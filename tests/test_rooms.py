@@ -15,6 +15,7 @@ ORDER = [
     "experiments", "report", "server", "distributed", "cli",
 ]  # fmt: skip
 NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}
+MOST_ARROWS = 125
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -34,6 +35,10 @@ def imported(source: str, own: str = "") -> set[str]:
             found += [f"{module}.{alias.name}" for alias in node.names] if module == "shortlist" else [module]
     rooms = [name.split(".")[1] for name in found if name.startswith("shortlist.")]
     return {WHERE.get(name, name).split(".")[0] for name in rooms if name != "__version__"}
+
+
+def imports_of(path: Path) -> set[str]:
+    return imported(path.read_text(encoding="utf-8"), ".".join(path.relative_to(PACKAGE.parent).parent.parts))
 
 
 def test_every_way_to_import_is_seen():
@@ -57,10 +62,15 @@ def test_imports_go_down_the_list(path):
     if path == PACKAGE / "__init__.py":
         return  # the public names, imported lazily
     own = room(path)
-    package = ".".join(path.relative_to(PACKAGE.parent).parent.parts)
-    for name in imported(path.read_text(encoding="utf-8"), package):
+    for name in imports_of(path):
         assert ORDER.index(name) <= ORDER.index(own), f"{own} imports {name}"
         assert name not in NOT_FOR.get(own, ()), f"{own} imports {name}"
+
+
+def test_there_are_few_arrows_from_room_to_room():
+    """Each is something to know before one room can be changed: there should not be more of them, but fewer."""
+    arrows = {(room(path), name) for path in FILES for name in imports_of(path) if path != PACKAGE / "__init__.py"}
+    assert len({(own, name) for own, name in arrows if own != name}) <= MOST_ARROWS
 
 
 def test_every_public_name_is_there():

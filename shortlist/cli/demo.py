@@ -31,9 +31,10 @@ def demo(
     """
     import numpy as np
 
-    from shortlist import Categorizer, FrequencyBaseline
+    from shortlist.categories.frequency import FrequencyBaseline
     from shortlist.inputs.collections.docstrings import docstrings
     from shortlist.measures import evaluate
+    from shortlist.models.categorizer import Categorizer
 
     say_when_compiling()
     if not as_json:

@@ -8,7 +8,6 @@ import typer
 
 from shortlist.cli.options import Json, ModelFile
 from shortlist.cli.terminal import print_json, print_table, say_when_compiling
-from shortlist.errors import InputError
 
 
 def explain(
@@ -19,28 +18,18 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Say why a text gets a label: the votes of its words, which sum to the label's score."""
-    from shortlist.models.categorizer import Categorizer
     from shortlist.models.making import open_model
 
     say_when_compiling()
     model = open_model(model_file)
-    if not isinstance(model, Categorizer):
-        raise InputError("the model ranks rows of features; explain them from Python")
-    if label is None:
-        best = list(model.rank(text, 1))
-        if not best:
-            raise InputError("nothing is retrieved for this text: the model knows none of its words")
-        chosen = best[0][0]
-    else:
-        chosen = next((name for name in model.classes_.tolist() if str(name) == label), label)
-    found = model.explain(text, chosen)
+    found = model.explain_text(text, label)
     votes = found.votes if top == 0 else found.votes[:top]
+    name = model.name_of(found.label)
     if as_json:
-        named = {} if getattr(model, "vocabulary_", None) is None else {"name": model.name_of(chosen)}
-        print_json({"label": chosen} | named | {"score": found.score, "votes": votes})
+        named = {} if getattr(model, "vocabulary_", None) is None else {"name": name}
+        print_json({"label": found.label} | named | {"score": found.score, "votes": votes})
         return
     rest = found.votes[len(votes) :]
     shown = list(votes) + ([(f"{len(rest)} others", sum(vote for _, vote in rest))] if rest else [])
-    name = model.name_of(chosen)
-    title = name if name == str(chosen) else f"{name} ({chosen})"
+    title = name if name == str(found.label) else f"{name} ({found.label})"
     print_table(f"{title}: {found.score:.4f}", ["word", "vote"], shown)

@@ -99,14 +99,14 @@ def quietly(*arguments: object) -> None:
 
 
 def ratings(name: str) -> None:
-    from shortlist import Rater
+    from shortlist.models.rater import Rater
 
     rows, given = numbers(), [1, 2, 3, 4] * 5
     Rater(name).fit(rows, given).partial_fit(rows, given).predict(rows)
 
 
 def documents(name: str) -> None:
-    from shortlist import DocumentRanker
+    from shortlist.models.document_ranker import DocumentRanker
 
     query = [i // 5 for i in range(20)]
     DocumentRanker(name).fit(numbers(), [1, 0, 0, 1, 0] * 4, query=query).rank(numbers(), query=query)

@@ -1,4 +1,4 @@
-"""Measures of labels assigned rather than ranked: F1 over instances and labels, and a table of single labels.
+"""Measures of labels assigned rather than ranked: F1 over examples and labels, and a table of single labels.
 
 A ranking is cut where labels stop being assigned: after |y| of them, after k, or below a score of t. Only labels that
 are true or assigned somewhere take room, however many there are.
@@ -59,19 +59,19 @@ def _mean_of_ratios(sums: Values, count: float) -> float:
     return float(np.mean(2 * correct[both > 0] / both[both > 0])) if (both > 0).any() else np.nan
 
 
-MICRO = "2·Σ correct / (Σ assigned + Σ true), sums over instances and labels"
-MACRO = "mean over labels of 2·correct / (assigned + true), sums over instances"
+MICRO = "2·Σ correct / (Σ assigned + Σ true), sums over examples and labels"
+MACRO = "mean over labels of 2·correct / (assigned + true), sums over examples"
 
 
 @registered("micro-F1", "higher", MICRO, families=["categories"], total=_ratio)
 def micro_f1(positions: Positions) -> Values:
-    """Micro-averaged F1 when each instance is assigned as many labels as it truly has."""
+    """Micro-averaged F1 when each example is assigned as many labels as it truly has."""
     return _micro(positions, _as_many_as_true(positions))
 
 
 @registered("macro-F1", "higher", MACRO, families=["categories"], total=_mean_of_ratios)
 def macro_f1(positions: Positions) -> scipy.sparse.csr_array:
-    """Macro-averaged F1 when each instance is assigned as many labels as it truly has; over the labels that are true
+    """Macro-averaged F1 when each example is assigned as many labels as it truly has; over the labels that are true
     or assigned at least once."""
     return _macro(positions, _as_many_as_true(positions))
 
@@ -100,7 +100,7 @@ def _micro(positions: Positions, assigned: NDArray[np.int64]) -> Values:
 
 
 def _macro(positions: Positions, assigned: NDArray[np.int64]) -> scipy.sparse.csr_array:
-    """One row for each instance: correct, then assigned + true, for each label that is one or the other anywhere."""
+    """One row for each example: correct, then assigned + true, for each label that is one or the other anywhere."""
     row, item = positions.first(assigned)
     labels, true_column, assigned_column = _columns(positions, item)
     correct = positions.rank <= assigned[positions.row]
@@ -141,7 +141,7 @@ class LabelTable:
     """Precision, recall and F1 of every label that is true or assigned at least once; 0 where undefined.
 
     ``labels`` holds label numbers, ascending, and ``names`` the labels (None for those never learned);
-    ``true``, ``assigned`` and ``correct`` count instances.
+    ``true``, ``assigned`` and ``correct`` count examples.
     """
 
     labels: NDArray[np.int64]

@@ -14,9 +14,9 @@ Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def precision_recall(positions: Positions, levels: int = 11) -> Curve:
-    """Recall levels 0 … 1 and the interpolated precision there, averaged over instances with something relevant.
+    """Recall levels 0 … 1 and the interpolated precision there, averaged over examples with something relevant.
 
-    The interpolated precision of one instance at recall level l is the largest precision at any rank whose recall is
+    The interpolated precision of one example at recall level l is the largest precision at any rank whose recall is
     at least l; 0 if its ranking never reaches l.
     """
     recall = np.linspace(0, 1, as_whole(levels, "levels", least=2))
@@ -28,7 +28,7 @@ def precision_recall(positions: Positions, levels: int = 11) -> Curve:
 
 
 def among_first_k(positions: Positions, up_to: int | None = None) -> Curve:
-    """k = 1, 2, … and R_k: the share of instances with a relevant item among the first k."""
+    """k = 1, 2, … and R_k: the share of examples with a relevant item among the first k."""
     best = positions.best[positions.size > 0]
     if up_to is None:
         up_to = int(positions.length.max(initial=1))
@@ -57,7 +57,7 @@ def progressive(values: ArrayLike) -> Curve:
 def interpolated(
     starts: NDArray[np.int64], rank: NDArray[np.float64], recall: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Interpolated precision at each recall level, added up over instances; ranks as in Positions."""
+    """Interpolated precision at each recall level, added up over examples; ranks as in Positions."""
     total = np.zeros(recall.size)
     for i in range(starts.size - 1):
         size = starts[i + 1] - starts[i]

@@ -127,7 +127,7 @@ def evaluate_documents(
     Returns
     -------
     Evaluation
-        Its instances are the queries, in order of first appearance.
+        Its examples are the queries, in order of first appearance.
 
     Examples
     --------
@@ -200,15 +200,15 @@ def _summarise(
     random_state: int,
     propensities: Propensities | None = None,
 ) -> Evaluation:
-    """Compute the measures, each a function of sums over instances, and bootstrap them all with the same samples."""
+    """Compute the measures, each a function of sums over examples, and bootstrap them all with the same samples."""
     resamples = as_whole(resamples, "resamples")
-    columns: list[Any] = [(~empty)[:, None]]  # the first column counts the instances that are not left out
+    columns: list[Any] = [(~empty)[:, None]]  # the first column counts the examples that are not left out
     per_instance = {}
     left_out = {reason: int(empty.sum())} if empty.any() else {}
     for one in chosen:
         assert one.compute is not None  # only measures of models cannot be computed here, and they were refused above
         needed = {"propensities": propensities} if "propensities" in one.needs else {}
-        with np.errstate(divide="ignore", invalid="ignore"):  # dividing by 0 where an instance is left out
+        with np.errstate(divide="ignore", invalid="ignore"):  # dividing by 0 where an example is left out
             found = one.compute(data, **needed, **one.parameters)
         if one.total is None:
             found[empty] = np.nan

@@ -69,7 +69,7 @@ class Evaluation:
     measure   value    better
     MAE      0.3333    lower
     exact    0.6667    higher
-    3 instances
+    3 examples
     """
 
     measures: tuple[Measure, ...]
@@ -84,7 +84,7 @@ class Evaluation:
         return self.values[measure(name).name]
 
     def to_dict(self) -> EvaluationRecord:
-        """Everything but the values of single instances, ready for JSON; a value that does not exist is None."""
+        """Everything but the values of single examples, ready for JSON; a value that does not exist is None."""
 
         def number(value: float) -> float | None:
             return float(value) if np.isfinite(value) else None
@@ -110,7 +110,7 @@ class Evaluation:
             rows.append((one.name, f"{value:.4f}" if np.isfinite(value) else "–", interval, better))
         wide = [max(len(row[column]) for row in rows) for column in range(4)]
         lines = [f"{a:<{wide[0]}}  {b:>{wide[1]}}  {c:^{wide[2]}}  {d}" for a, b, c, d in rows]
-        lines.append(f"{self.n_instances} instance{'s' * (self.n_instances != 1)}")
+        lines.append(f"{self.n_instances} example{'s' * (self.n_instances != 1)}")
         lines += [f"{count} left out: {reason}" for reason, count in self.left_out.items()]
         return "\n".join(lines)
 
@@ -123,4 +123,4 @@ class Evaluation:
         for one in self.measures:
             low, high = self.intervals.get(one.name, (None, None))
             rows.append([one.name, self.values[one.name], low, high, one.better, self.highest.get(one.name)])
-        return html_table(heading, rows, f"{self.n_instances} instance{'s' * (self.n_instances != 1)}")
+        return html_table(heading, rows, f"{self.n_instances} example{'s' * (self.n_instances != 1)}")

@@ -6,7 +6,7 @@ E = {(r, q) : r ∈ y, q ∈ Y − y, s_r ≤ s_q}: a tie is an error, so that t
 With a complete ranking these are the papers' numbers exactly. In a ranking that was cut, or that lists only what was
 retrieved at all, the other items tie with each other below all that are listed: a relevant item that is missing loses
 against every non-relevant one, and has rank |Y|. So cutting a ranking short never makes it look better. A true label
-that no ranking can hold because it was never learned counts as one more item of Y, for the instance it belongs to.
+that no ranking can hold because it was never learned counts as one more item of Y, for the example it belongs to.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Values = NDArray[np.float64]
 
 @registered("loss1", "lower", "[E ≠ ∅]", paper="001", needs=["complete rankings"])
 def imperfect(positions: Positions) -> Values:
-    """Share of instances that are not ranked perfectly, every relevant item strictly above every other one."""
+    """Share of examples that are not ranked perfectly, every relevant item strictly above every other one."""
     return (positions.total(positions.errors) > 0).astype(np.float64)
 
 
@@ -54,8 +54,8 @@ def coverage(positions: Positions) -> Values:
     needs=["complete rankings"],
 )  # fmt: skip
 def roc_area(positions: Positions) -> Values:
-    """Area under the ROC curve of one instance: the share of pairs in the right order, a tie counting one half.
-    Instances with nothing but relevant items are left out."""
+    """Area under the ROC curve of one example: the share of pairs in the right order, a tie counting one half.
+    Examples with nothing but relevant items are left out."""
     pairs = (positions.size * positions.others).astype(np.float64)
     pairs[pairs == 0] = np.nan
     return 1 - positions.total(positions.errors - positions.ties / 2) / pairs

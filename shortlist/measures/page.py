@@ -26,7 +26,7 @@ import shortlist as sl
 
 ranking = categorizer.rank(texts, k=10)
 found = sl.evaluate(ranking, label_lists, ["R1", "R5", "MRR", "P@5", "nDCG@5", "micro-F1"])
-print(found.table())          # values with 95 % intervals, and how many instances were left out
+print(found.table())          # values with 95 % intervals, and how many examples were left out
 found["R1"], found.intervals["R1"], found.per_instance["R1"], found.to_dict()
 ```
 
@@ -35,11 +35,11 @@ number. A measure that looks at k labels refuses rankings that were cut shorter.
 
 ## Rules
 
-- **Notation.** For one instance y is the set of relevant items, Y the set of all items, s_r the score of item r and
-  rank(r) its rank, 1 for the best. Formulas are for one instance and are averaged over instances, unless they say
+- **Notation.** For one example y is the set of relevant items, Y the set of all items, s_r the score of item r and
+  rank(r) its rank, 1 for the best. Formulas are for one example and are averaged over examples, unless they say
   otherwise.
-- **Left out.** An instance with nothing relevant is left out of the averages, counted and reported; only micro-F1 and
-  macro-F1 look at it. ROC also leaves out instances with nothing but relevant items.
+- **Left out.** An example with nothing relevant is left out of the averages, counted and reported; only micro-F1 and
+  macro-F1 look at it. ROC also leaves out examples with nothing but relevant items.
 - **Ties.** A ranking of labels is taken in the order in which it comes: learners break ties by first appearance of the
   label. The documents of a query are ordered by score, ties in the order given. The losses, ROC and measures at a
   threshold look at scores, so that it does not matter to them how ties are broken: a tie is an error for the losses
@@ -50,7 +50,7 @@ number. A measure that looks at k labels refuses rankings that were cut shorter.
   are exactly the papers'; cutting a ranking never makes it look better, except that ROC grants missing relevant items
   half of their pairs with missing others. A measure at a threshold t sees only what was retrieved.
 - **Labels never learned** count as relevant items that are never retrieved.
-- **Intervals** are percentiles 2.5 and 97.5 of 1,000 bootstrap samples of the instances (`resamples`), the same samples
+- **Intervals** are percentiles 2.5 and 97.5 of 1,000 bootstrap samples of the examples (`resamples`), the same samples
   for every measure, from `random_state`.
 - **Empty positions.** Precision at k divides by k also where fewer labels were retrieved.
 
@@ -62,9 +62,9 @@ END = """\
 - scikit-learn's `coverage_error` is coverage + 1, and it gives tied labels the worst of their ranks.
 - `label_ranking_loss` is loss3, ties included; loss3 is 0 where every label is relevant, in both.
 - `label_ranking_average_precision_score` is AP where no scores tie (it gives tied labels the worst of their ranks); it
-  counts an instance with nothing relevant as 1, which is left out here.
+  counts an example with nothing relevant as 1, which is left out here.
 - `ndcg_score` averages over the orders of tied items, unless `ignore_ties=True`.
-- `roc_auc_score` is ROC of one instance, ties included.
+- `roc_auc_score` is ROC of one example, ties included.
 - `f1_score` is micro-F1 and macro-F1 of the assigned labels. macro-F1 is over labels that are true or assigned at least
   once; over an indicator matrix scikit-learn also counts the other columns, as 0.
 - trec_eval breaks ties by document name. Its `map`, `recip_rank`, `P` and `ndcg` are MAP, MRR, P@k and nDCG@k.
@@ -74,7 +74,7 @@ END = """\
 
 | function | gives |
 |---|---|
-| `precision_recall(positions)` | interpolated precision at recall levels 0 … 1, mean of instances (001, figure 6) |
+| `precision_recall(positions)` | interpolated precision at recall levels 0 … 1, mean of examples (001, figure 6) |
 | `among_first_k(positions)` | R_k for k = 1, 2, … |
 | `progressive(values)` | Σ_{i≤t} value_i / t: the round-averaged cumulative loss of a stream (papers 001 and 002) |
 | `per_label(ranking, truth)` | precision, recall, F1 and support of each label |

@@ -1,8 +1,8 @@
 """Where the relevant items came out: the one step that all measures of rankings share.
 
-An instance is a text and its items are labels, or an instance is a query and its items are documents. The relevant
-items of all instances are found in their rankings once, in time proportional to what was retrieved, and everything
-else is arithmetic on their ranks. Nothing here has the size of instances × labels.
+An example is a text and its items are labels, or an example is a query and its items are documents. The relevant
+items of all examples are found in their rankings once, in time proportional to what was retrieved, and everything
+else is arithmetic on their ranks. Nothing here has the size of examples × labels.
 
 What was not retrieved has rank ∞. It ties, in the losses, with everything else that was not retrieved, below
 everything that was: in a ranking cut at k a relevant item that was cut off loses against all non-relevant ones.
@@ -34,11 +34,11 @@ FAULTS = {
 
 @dataclass(frozen=True)
 class Positions:
-    """Rankings of n instances and the positions of their m relevant items, best first within an instance.
+    """Rankings of n examples and the positions of their m relevant items, best first within an example.
 
-    ``row``    int64[m]    the instance            ``size``     int64[n]   relevant items, |y|
+    ``row``    int64[m]    the example             ``size``     int64[n]   relevant items, |y|
     ``item``   int32[m]    the relevant item       ``others``   int64[n]   non-relevant items, |Y − y|
-    ``rank``   float64[m]  its rank from 1, or ∞   ``begin``    int64[n]   first retrieved item of an instance
+    ``rank``   float64[m]  its rank from 1, or ∞   ``begin``    int64[n]   first retrieved item of an example
     ``nth``    int64[m]    1 for the best, 2, …    ``length``   int64[n]   how many were retrieved
     ``errors`` int64[m]    non-relevant items      ``items``    int32[·]   the retrieved items, best first
                            with at least its score ``scores``   float64[·] their scores
@@ -67,24 +67,24 @@ class Positions:
         return self.size.size
 
     def total(self, values: ArrayLike) -> NDArray[np.float64]:
-        """Add up one number for each relevant item within its instance: float64[n]."""
+        """Add up one number for each relevant item within its example: float64[n]."""
         return np.bincount(self.row, weights=values, minlength=self.n).astype(np.float64, copy=False)
 
     @property
     def best(self) -> NDArray[np.float64]:
-        """The rank of the best relevant item of each instance, ∞ where none was retrieved."""
+        """The rank of the best relevant item of each example, ∞ where none was retrieved."""
         best = np.full(self.n, np.inf)
         first = self.nth == 1
         best[self.row[first]] = self.rank[first]
         return best
 
     def above(self, t: float) -> NDArray[np.int64]:
-        """How many retrieved items of each instance score above t: int64[n]."""
+        """How many retrieved items of each example score above t: int64[n]."""
         so_far = np.concatenate([[0], np.cumsum(self.scores > t)])
         return so_far[self.begin + self.length] - so_far[self.begin]
 
     def first(self, counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The first counts[i] retrieved items of each instance i: their instances, and the items."""
+        """The first counts[i] retrieved items of each example i: their examples, and the items."""
         row = np.repeat(np.arange(self.n), counts)
         place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return row, self.items[self.begin[row] + place]
@@ -144,7 +144,7 @@ def place_documents(scores: ArrayLike, relevance: ArrayLike, query: ArrayLike) -
 
 
 def _check_truth(truth: LabelSets, n: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The offsets and the labels, ascending within each instance."""
+    """The offsets and the labels, ascending within each example."""
     starts, ids = np.asarray(truth.indptr, dtype=np.int64), np.asarray(truth.ids)
     if starts.shape != (n + 1,):
         raise InputError(f"the ranking has {n} rows but the truth has {starts.size - 1}; each row needs its own")
@@ -228,7 +228,7 @@ def find(
 ) -> None:
     """Walk down each ranking, one group of tied scores after the other, and note each relevant item met.
 
-    Instance i retrieved items[begin[i] : begin[i]+length[i]], scores descending and never NaN; relevant to it are
+    Example i retrieved items[begin[i] : begin[i]+length[i]], scores descending and never NaN; relevant to it are
     relevant[starts[i] : starts[i+1]], ascending. The last four arrays, as long as ``relevant``, are filled.
     """
     met = np.zeros(relevant.size, dtype=np.bool_)

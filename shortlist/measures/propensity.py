@@ -3,7 +3,7 @@
 Rare labels are missing from the truth more often than frequent ones. With N training examples, N_l of them with
 label l, the propensity of l is  p_l = 1 / (1 + C·(N_l + B)^−A),  C = (ln N − 1)·(B + 1)^A  (Jain, Prabhu and Varma,
 KDD 2016), and finding l counts 1/p_l. As in the Repository's own script the total is divided by the total that the
-best possible ranking reaches, so that 1 is perfect: a ratio of means over instances, not a mean of ratios.
+best possible ranking reaches, so that 1 is perfect: a ratio of means over examples, not a mean of ratios.
 """
 
 from __future__ import annotations

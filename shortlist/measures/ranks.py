@@ -1,7 +1,7 @@
 """Measures that look at the ranks of the relevant items only (papers 001, 003, 004, and everyday retrieval).
 
-y is the set of relevant items of one instance and rank(r) ≥ 1 the rank of item r, ∞ if it was not retrieved.
-Averages are over instances. For labels y is a text's true labels; for documents those relevant to a query.
+y is the set of relevant items of one example and rank(r) ≥ 1 the rank of item r, ∞ if it was not retrieved.
+Averages are over examples. For labels y is a text's true labels; for documents those relevant to a query.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Values = NDArray[np.float64]
 
 @registered("Rk", "higher", "[min_{r∈y} rank(r) ≤ k]", paper="004")
 def among_first(positions: Positions, k: int) -> Values:
-    """Share of instances with a relevant item among the first k; the best-ranked relevant item counts."""
+    """Share of examples with a relevant item among the first k; the best-ranked relevant item counts."""
     return (positions.best <= k).astype(np.float64)
 
 
@@ -47,7 +47,7 @@ def recall(positions: Positions, k: int) -> Values:
 
 @registered("one-error", "lower", "[the first item is not relevant] = 1 − R1", paper="001")
 def one_error(positions: Positions) -> Values:
-    """Share of instances whose first item is not relevant."""
+    """Share of examples whose first item is not relevant."""
     return 1 - among_first(positions, 1)
 
 

@@ -4,9 +4,9 @@ A measure is a value: its name, which direction is better, its formula, what it 
 it. The functions stand in this room's other files and enter the registry by the ``registered`` decorator, so that a
 formula is written next to the lines that compute it.
 
-A function gives for each instance one number, whose mean is the measure, or a row of numbers: then the measure is a
-function (``total``) of the sums of those rows over instances and of the number of instances with something relevant.
-A bootstrap then only has to draw how often each instance counts.
+A function gives for each example one number, whose mean is the measure, or a row of numbers: then the measure is a
+function (``total``) of the sums of those rows over examples and of the number of examples with something relevant.
+A bootstrap then only has to draw how often each example counts.
 """
 
 from __future__ import annotations

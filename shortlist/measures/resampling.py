@@ -1,4 +1,4 @@
-"""The bootstrap. (SciPy's copies every instance's row for every sample; here a sample is n weights.)"""
+"""The bootstrap. (SciPy's copies every example's row for every sample; here a sample is n weights.)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is one method better than another? Tests on paired values: by query (paper 003), by split (004), by instance."""
+"""Is one method better than another? Tests on paired values: by query (paper 003), by split (004), by example."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from shortlist.arrays.given_labels import Label
 from shortlist.concurrency.locks import Shared, reading, writing
 from shortlist.concurrency.watching import Watcher, watched_by
 from shortlist.errors import InputError
@@ -138,6 +139,14 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     @abstractmethod
     def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         """Why the n-th example of a batch is answered as it is."""
+
+    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
+        """Why a text is answered as it is; or why it has that label, which is named as people type it."""
+        raise InputError(f"the model answers rows of {self.rows_of}, not texts; explain them from Python")
+
+    def name_of(self, label: Label) -> str:
+        """What people call a label."""
+        return str(label)
 
     # Measuring.
 

@@ -225,7 +225,6 @@ class CategoryModel(Model[JudgedRanking]):
         return self.learner_.label_counts_
 
     def name_of(self, label: Label) -> str:
-        """What people call a label."""
         return str(label) if self.vocabulary_ is None else self.vocabulary_.name(label)
 
     def knows(self, label: object) -> bool:

@@ -149,10 +149,19 @@ class TextModel(ClassifierMixin, VectorModel):
 
     def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         some = as_documents(texts_of(examples))[n : n + 1]
-        best = list(self.rank(some, 1)[0])
+        return self._explain_best(some[0], some.vectors[0] if isinstance(some, WithVectors) else None)
+
+    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
+        if label is None:
+            return self._explain_best(text)
+        return self.explain(text, next((name for name in self.classes_.tolist() if str(name) == label), label))
+
+    def _explain_best(self, text: Document, vector: ArrayLike | None = None) -> Explanation:
+        """Why the best label of a text is the best."""
+        best = list(self.rank(text, 1, vector=vector))
         if not best:
             raise InputError("nothing is retrieved for this text: the model knows none of its words")
-        return self.explain(some[0], best[0][0], vector=some.vectors[0] if isinstance(some, WithVectors) else None)
+        return self.explain(text, best[0][0], vector=vector)
 
     def _rows(self, examples: Examples) -> Rows:
         return self._rows_of(as_documents(texts_of(examples)))

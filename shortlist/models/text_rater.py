@@ -137,6 +137,11 @@ class TextRater(Rater):
     def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         return self.explain(texts_of(examples)[n])
 
+    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
+        if label is not None:
+            raise InputError("a rating is explained by what each word adds to its score; leave the label out")
+        return self.explain(text)
+
     def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
             texts = texts_of(batch)

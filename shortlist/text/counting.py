@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,9 +20,26 @@ def count(numbers: Ints, indptr: Longs, n_features: int) -> Rows:
 
 def keep(rows: Rows, kept: NDArray[np.bool_]) -> Rows:
     """Only some of the entries."""
-    before = np.zeros(kept.size + 1, dtype=np.int64)
-    np.cumsum(kept, out=before[1:])
-    return Rows(before[rows.indptr], rows.indices[kept], rows.data[kept], rows.n_features)
+    return Rows(*_keep(rows.indptr, rows.indices, rows.data, kept), rows.n_features)
+
+
+@kernel
+def _keep(
+    indptr: Longs, indices: Ints, data: NDArray[Any], kept: NDArray[np.bool_]
+) -> tuple[Longs, Ints, NDArray[Any]]:
+    """The entries j for which kept[j], row by row."""
+    n = 0
+    for j in range(indptr[0], indptr[-1]):
+        n += kept[j]
+    new_indptr, new_indices, new_data = np.zeros(indptr.size, np.int64), np.empty(n, np.int32), np.empty(n, data.dtype)
+    n = 0
+    for i in range(indptr.size - 1):
+        for j in range(indptr[i], indptr[i + 1]):
+            if kept[j]:
+                new_indices[n], new_data[n] = indices[j], data[j]
+                n += 1
+        new_indptr[i + 1] = n
+    return new_indptr, new_indices, new_data
 
 
 @kernel

@@ -99,6 +99,16 @@ def test_ratings_are_learned_from_texts(run, tmp_path):
     assert again.n_examples_ == 80
     assert json.loads(run("rank", "reviews.shortlist", "--text", "joy from the start", "--json").out)["rating"] == 4
     assert "rating" in run("rank", "reviews.shortlist", "--text", "a joy").out
+    shown = run("explain", "reviews.shortlist", "--text", "a joy from the start", "--json").json
+    assert shown["label"] == 4
+    assert "joy" in [word for word, _ in shown["votes"]]
+    assert "joy" in run("explain", "reviews.shortlist", "--text", "a joy from the start").out
+    refused(run("explain", "reviews.shortlist", "--text", "a joy", "--label", "4"), "leave the label out")
+
+
+def test_a_model_of_rows_explains_no_texts(run, tmp_path):
+    sl.Rater().fit([[0.0], [1.0]], [1, 2]).save(tmp_path / "rater.shortlist")
+    refused(run("explain", "rater.shortlist", "--text", "wheat"), "explain them from Python")
 
 
 def test_a_text_rater_goes_on_explains_and_is_the_same_in_parts(tmp_path):

@@ -82,7 +82,7 @@ def test_evaluate(run, model, news):
     assert found["measures"]["R1"]["value"] == 1.0
     assert found["measures"]["R1"]["low"] == 1.0
     table = run("evaluate", model, news, "-m", "P@2", "-m", "AP", "-m", "coverage").out
-    assert all(name in table for name in ("P@2", "AP", "coverage", "6 instances"))
+    assert all(name in table for name in ("P@2", "AP", "coverage", "6 examples"))
 
 
 def test_evaluate_a_model_of_few_examples(run, tmp_path):

@@ -235,7 +235,7 @@ def test_the_report_of_an_evaluation():
     assert lines[0].split() == ["measure", "value", "95", "%", "interval", "better"]
     assert lines[1].startswith("R1")
     assert "0.3333" in lines[1]
-    assert lines[-2:] == ["4 instances", "1 left out: no relevant label"]
+    assert lines[-2:] == ["4 examples", "1 left out: no relevant label"]
     report = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert report["measures"]["R1"]["value"] == pytest.approx(1 / 3)
     assert report["measures"]["R1"]["low"] <= 1 / 3 <= report["measures"]["R1"]["high"]
