@@ -148,8 +148,10 @@ def test_a_text_that_another_has_judged_meanwhile(visit, server):
     text = ready(page)
     (item,) = [one for one in server.ask("queue/items")["items"] if one["text"] == text]
     server.learn(text, ["another label"], item["id"])
-    press(page, "Enter")
+    page.keyboard.press("Enter")
     expect(page.locator("#toast")).to_contain_text("Somebody else has judged that one")
+    expect(page.locator("#text")).not_to_have_value(text)
+    ready(page)
     assert server.ask("model")["journal"] == 1
     press(page, "Enter")
     expect(page.locator("#toast")).to_contain_text("Nothing is left")
@@ -207,6 +209,7 @@ def test_on_a_phone(visit, server):
         before = page.locator("#text").input_value()
         page.get_by_role("button", name="Accept").tap()
         page.wait_for_function("before => document.getElementById('text').value !== before", arg=before)
+    ready(page)
     heights = page.locator("#ranking .score").evaluate_all("all => all.map(one => one.getClientRects().length)")
     assert set(heights) == {1}, "no score is broken into lines"
     small = page.evaluate(
@@ -222,7 +225,7 @@ def test_nothing_stands_in_the_way_of_anybody(visit, server, options, scheme):
     """What axe-core finds: names, roles, contrast and the like."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     server.ask("queue", texts=tickets(5))
-    page = visit(color_scheme=scheme, **options)
+    page = visit(color_scheme=scheme, reduced_motion="reduce", **options)
 
     def check():
         found = axe.Axe().run(page).response["violations"]

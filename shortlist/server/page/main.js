@@ -35,7 +35,7 @@ for (const name of TABS) {
 function toast(words, ...children) {
   clearTimeout(fading);
   byId("toast").replaceChildren(make("span", { textContent: words }), ...children);
-  fading = setTimeout(() => byId("toast").replaceChildren(), 8000);
+  fading = setTimeout(() => byId("toast").replaceChildren(), 20_000);
 }
 
 function undoing(work) {
