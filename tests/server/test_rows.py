@@ -77,7 +77,7 @@ def test_what_it_says_of_itself(served):
     assert 'shortlist_model{what="features"} 3.0' in server.get("/metrics").text
     assert "API" in server.get("/").text
     paths = server.get("/openapi.json").json()["paths"]
-    assert set(paths) == {"/v1/rank", "/v1/explain", "/v1/model", "/healthz"}
+    assert set(paths) == {"/v1/rank", "/v1/explain", "/v1/model", "/v1/me", "/healthz"}
 
 
 @pytest.mark.parametrize(
