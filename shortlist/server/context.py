@@ -8,6 +8,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 from shortlist.arrays.given_labels import Label
+from shortlist.errors import InputError
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, with_vectors
@@ -64,9 +65,14 @@ class Context:
     def vectors(self, texts: list[str], given: Sequence[Any] | None) -> Vectors | None:
         """The vectors of texts as the model takes them, given or made by the encoder; None if it has learned none."""
         model, encoder = self.model, self.settings.encoder
-        if given is not None or (model.n_vector_ and encoder is None):
+        if given is None and not model.n_vector_:
+            return None
+        if given is None and encoder is not None and texts:
+            return encoded(encoder, texts)
+        try:
             return model.vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
-        return encoded(encoder, texts) if model.n_vector_ and encoder is not None and texts else None
+        except InputError as problem:  # the question can be read; it is the model that does not allow it
+            raise HTTPException(409, str(problem)) from None
 
     def vector(self, text: str, given: list[float] | None) -> Vectors | None:
         """That of one text."""

@@ -9,7 +9,6 @@ from typing import Any
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
-from shortlist.errors import InputError
 from shortlist.models.encoding import with_vectors
 from shortlist.models.rules import Rules
 from shortlist.server import schemas
@@ -27,8 +26,8 @@ class RankingRoutes:
 
     def router(self) -> APIRouter:
         router = APIRouter(route_class=DirectRoute)
-        router.post("/v1/rank", **answers(schemas.RankAnswer, *ASKING))(self.rank)
-        router.post("/v1/explain", **answers(schemas.ExplainAnswer, 404, *ASKING))(self.explain)
+        router.post("/v1/rank", **answers(schemas.RankAnswer, 409, *ASKING))(self.rank)
+        router.post("/v1/explain", **answers(schemas.ExplainAnswer, 404, 409, *ASKING))(self.explain)
         return router
 
     async def rank(self, question: schemas.RankQuestion) -> Response:
@@ -77,5 +76,7 @@ def in_a_list(question: schemas.RankQuestion) -> list[Any] | None:
     alone = isinstance(question.text, str)
     given: list[Any] | None = question.vector
     if given is not None and alone == isinstance(given[0] if given else None, list):
-        raise InputError("vector is a list of numbers for one text, and a list of such lists for a list of texts")
+        raise HTTPException(
+            409, "vector is a list of numbers for one text, and a list of such lists for a list of texts"
+        )
     return [given] if alone and given is not None else given
