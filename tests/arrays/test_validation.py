@@ -197,3 +197,12 @@ def test_unseen_labels_are_numbered_behind_the_seen_ones():
     labels = LabelIndex(["a", "b"])
     assert labels.look_up([["b", "x"], ["y", "x"]], 2).ids.tolist() == [1, 2, 3, 2]
     assert len(labels) == 2
+
+
+@pytest.mark.parametrize("which", [[2, 0, 0], [], [1]])
+def test_rows_are_taken_in_any_order_and_more_than_once(which):
+    matrix = np.array([[9.0, 9.0, 9.0], [1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0], [9.0, 9.0, 9.0]])
+    block = as_rows(matrix).block(1, 4)  # shares its arrays with the rows before and behind it
+    taken = block.take(which)
+    assert dense(taken).tolist() == matrix[1:4][which].tolist()
+    assert taken.indices.size == taken.data.size == np.count_nonzero(matrix[1:4][which])

@@ -112,6 +112,17 @@ def test_an_exception_leaves_nothing_locked(verb):
     in_threads(model.write, model.read)
 
 
+def test_what_an_interruption_left_behind_holds_nothing():
+    """A reader's lock is let go in any case; that it stands among the readers does not count without it."""
+    model, thread = Model(), threading.get_ident()
+    lock_of(model).readers[thread] = left = threading.Lock()
+    assert not lock_of(model).is_held(thread)
+    model.read()
+    with left:
+        lock_of(model).readers[thread] = left
+        assert lock_of(model).is_held(thread)
+
+
 def test_copies_have_locks_of_their_own():
     model = sl.FeatureFocus().fit(np.eye(3), ["a", "b", "c"])
     fitted_again = clone(model).fit(np.eye(3), ["a", "b", "c"])
