@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 VARIANTS = (1, 2, 3, 4)
 METHOD = {3: "percentile", 4: "range"}
+MOST_VALUE = 1e100  # the solver squares and multiplies values, and goes round for ever among infinite ones
 
 
 class AccuracySVM(LinearRanker):
@@ -103,7 +104,10 @@ class AccuracySVM(LinearRanker):
             raise InputError("there must be both relevant and non-relevant documents to learn from")
         cost = np.count_nonzero(~relevant) / np.count_nonzero(relevant) if self.variant == 2 else 1.0
         svm = LinearSVC(C=C, dual=False, class_weight={0: 1.0, 1: cost}, max_iter=10_000)
-        svm.fit(self._features(X, query), relevant.astype(np.int64))
+        features = self._features(X, query)
+        if np.abs(features.data).max(initial=0.0) > MOST_VALUE:
+            raise InputError(f"AccuracySVM takes values of up to {MOST_VALUE:g}; scale the features first")
+        svm.fit(features, relevant.astype(np.int64))
         coef, intercept = svm.coef_[0].astype(np.float64), float(svm.intercept_[0])
         self._have(coef_=coef, intercept_=intercept, n_features_in_=rows.n_features, n_iter_=int(svm.n_iter_))
         note_names(self, column_names(X))

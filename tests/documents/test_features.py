@@ -186,6 +186,7 @@ def test_accuracy_svm_refuses(data):
     for bad, message in [
         (lambda: AccuracySVM(variant=5).fit(X, y, query=query), "variant must be one of 1, 2, 3, 4"),
         (lambda: AccuracySVM(C=0).fit(X, y, query=query), "C must be at least 1e-09"),
+        (lambda: AccuracySVM().fit(1e200 * X, y, query=query), "scale the features first"),
         (lambda: AccuracySVM().fit(X, y), "query is missing"),
         (lambda: AccuracySVM().fit(X, np.zeros(180), query=query), "both relevant and non-relevant"),
         (lambda: AccuracySVM(variant=4).fit(X, y, query=query).predict(X), "query is missing"),
