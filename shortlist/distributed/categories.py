@@ -46,7 +46,7 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
     if isinstance(model, Categorizer):
         if model.max_memory is not None:
             raise InputError("max_memory is for one machine: on a cluster, memory grows with the size of the parts")
-        if model.encoder is not None or any("vector" in part.options for part in parts):
+        if model.encoder is not None or any(part.options.get("vector") is not None for part in parts):
             raise InputError(
                 "vectors beside texts are learned on one machine; a cluster can rank and evaluate with them"
             )

@@ -21,6 +21,7 @@ from shortlist.measures.significance import paired_bootstrap
 from shortlist.models.categorizer import Categorizer
 from shortlist.server.journal import Lesson
 from shortlist.server.ledger import Version
+from shortlist.server.meaning import read
 from shortlist.server.replica import Replica
 
 LEAST = 20  # examples that a window, a group or a label must have to be compared
@@ -71,7 +72,7 @@ def rehearse(folder: Path, present: Categorizer, candidate: Categorizer) -> Rehe
             if not isinstance(lesson.labels, dict) and lesson.labels:
                 rehearsal.labels.append(lesson.labels)
                 for one, results in zip(both, rehearsal[1:], strict=True):
-                    results.append(tried(one.model, lesson.text, lesson.labels))
+                    results.append(tried(one, lesson, lesson.labels))
             for one in both:
                 one.learn_up_to(lesson.number)
     finally:
@@ -91,8 +92,8 @@ def _lessons(replica: Replica) -> Iterator[Lesson]:
         number = some[-1].number
 
 
-def tried(model: Categorizer, text: str, labels: list[Label]) -> Tried:
-    ranked = [label for label, _ in model.rank(text, max(1, len(labels)))]
+def tried(replica: Replica, lesson: Lesson, labels: list[Label]) -> Tried:
+    ranked = [label for label, _ in replica.rank(lesson.text, max(1, len(labels)), vector=read(lesson.vector))]
     return Tried(float(bool(ranked) and ranked[0] in labels), [float(label in ranked) for label in labels])
 
 

@@ -100,7 +100,7 @@ def test_a_bad_cell_is_named_with_its_line_and_column():
 
 
 def test_a_column_that_is_not_there():
-    with pytest.raises(InputError, match="expected a field 'w', found none"):
+    with pytest.raises(InputError, match="expected a field 'w', found 'text', 'labels', 'v'"):
         list(read(lines(RECORDS), vector="w"))
     with pytest.raises(InputError, match=r"name the right one with vector= \(--vector-column\)"):
         list(read(io.BytesIO(b"text,labels\na,b\n"), "csv", vector="v_*"))

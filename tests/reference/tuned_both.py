@@ -43,8 +43,8 @@ class SlowTunedBoth(SlowTunedIndex):
     def is_heard(self, c, scores):
         return c in self.heard if self.v else c in scores
 
-    def say(self, x, classes, first_pass, to_come, further):
-        self.said = super().say(x, classes, first_pass, to_come, further)
+    def say(self, x, classes, crossed=None, **pass_):
+        self.said = super().say(x, classes, crossed, **pass_)
         if self.v:  # then a label has a bias from its first example on
             self.said.retrieved += [c for c in classes if c not in self.said.retrieved]
         return self.said

@@ -59,7 +59,7 @@ def test_it_is_checked_and_read_as_it_is(earlier):
     check_journal(earlier)
     journal = Journal(earlier, read_only=True)
     assert [lesson[:3] for lesson in journal.after(0, 99)] == LEARNED
-    assert all(lesson[3:] == ([], True, "") for lesson in journal.after(0, 99))
+    assert all(lesson[3:] == ([], True, "", "") for lesson in journal.after(0, 99))
     assert [entry.undone for entry in journal.entries()] == [False, False, True, False, False, False]
     journal.close()
     with in_thread(earlier, read_only=True) as server:
@@ -77,7 +77,7 @@ def test_it_goes_on(earlier):
         assert replica.version == (6, 1)
         assert state_bytes(replica.model) == state_bytes(expected(earlier))
         replica.journal.append([[Example("next", ["trade"], wrong=["money"], complete=False, person="ada")]])
-        assert replica.journal.after(6, 99) == [(7, "next", ["trade"], ["money"], False, "ada")]
+        assert replica.journal.after(6, 99) == [(7, "next", ["trade"], ["money"], False, "ada", "")]
         (entry,) = replica.journal.entries(limit=1)
         assert (entry.labels, entry.wrong, entry.complete, entry.person) == (["trade"], ["money"], False, "ada")
         assert replica.journal.undo(6, "bob")

@@ -19,7 +19,14 @@ QUESTIONS = {  # something that each route answers, so that what is refused is r
     "/v1/learn": {"examples": [{"text": "zebra", "labels": ["animals"]}]},
     "/v1/undo": {"number": 1},
     "/v1/labels": {"change": "rename", "labels": ["grain"], "into": "grain"},
+    "/v1/queue": {"texts": ["wheat rose"]},
+    "/v1/queue/next": {"person": "anna"},
+    "/v1/queue/move": {"ids": ["none"], "to": "later", "person": "anna"},
+    "/v1/queue/sure": {},
+    "/v1/queue/decide": {"ids": ["none"]},
+    "/v1/queue/undo": {"decision": 1},
 }
+AS_FILE = {"content-type": "application/octet-stream"}
 ASKED = {"/v1/label": {"name": "grain"}, "/v1/feature": {"name": "wheat"}}
 
 
@@ -47,6 +54,8 @@ def asked(client, method, path, token):
     place = path.replace("{name}", "page.css")
     if method == "GET":
         return client.get(place, params=ASKED.get(path), headers=bearer(token))
+    if path == "/v1/queue/file":
+        return client.post(place, content=b"wheat rose\n", headers=bearer(token) | AS_FILE)
     return client.request(method, place, json=QUESTIONS[path], headers=bearer(token))
 
 

@@ -99,6 +99,11 @@ class TunedBoth(TunedIndex):
         as_whole(self.vector, "vector")
         self._weights = np.zeros((self.vector, 0), dtype=np.float32)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = not self.vector
+        return tags
+
     def _as_rows(self, X: MatrixLike) -> Rows:
         rows = as_rows(X)
         words = rows.data[rows.indices >= self.vector]

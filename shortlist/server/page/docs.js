@@ -8,6 +8,7 @@ const resolve = (schema) => (schema?.$ref ? api.components.schemas[schema.$ref.s
 function kind(schema) {
   if (schema.$ref) return schema.$ref.split("/").pop();
   if (schema.anyOf) return schema.anyOf.map(kind).join(" or ");
+  if (schema.prefixItems) return `${schema.prefixItems.map(kind).join(", ")}`;
   if (schema.type === "array") return `list of ${kind(schema.items)}`;
   return schema.type ?? "any";
 }
