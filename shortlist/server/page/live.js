@@ -26,8 +26,8 @@ async function refreshModel() {
   terms("live", {
     "Learned here": (model.journal - model.undone).toLocaleString(),
     "Examples in all": model.examples.toLocaleString(),
-    "Right at first (R1)": percent(rolling.R1),
-    "Right in five (R5)": percent(rolling.R5),
+    "First label right (R1)": percent(rolling.R1),
+    "One of five right (R5)": percent(rolling.R5),
     "Time to rank": speed.microseconds === null ? "–" : `${(speed.microseconds / 1000).toFixed(2)} ms`,
     "Texts a second": speed.ranked_per_second.toFixed(1),
     "Labels": model.labels.toLocaleString(),
