@@ -27,9 +27,9 @@ def export(
     from shortlist.files.drafts import whole_file
     from shortlist.server.exporting import exported
     from shortlist.server.journal import Journal
+    from shortlist.server.snapshots import check_state
 
-    if not state.is_dir():
-        raise InputError(f"there is no state directory {state}")
+    check_state(state)
     journal = Journal(state, read_only=True)
     try:
         pieces = exported(journal, format)

@@ -65,10 +65,9 @@ def queue(
 def add_to(state: Path, texts: Iterable[str]) -> dict[str, int]:
     """Write to the queue in a state folder."""
     from shortlist.server.queue.store import Queue
-    from shortlist.server.snapshots import is_new
+    from shortlist.server.snapshots import check_state
 
-    if is_new(state):
-        raise InputError(f"{state} is not the state folder of a server; shortlist serve MODEL --state makes one")
+    check_state(state)
     queue = Queue(state)
     try:
         return queue.add(texts)._asdict()

@@ -35,11 +35,10 @@ def rehearse(
     --data, and none that are in the journal. The server may go on meanwhile. shortlist promote serves the candidate.
     """
     from shortlist.server import promotion, rehearsal
-    from shortlist.server.snapshots import BASE
+    from shortlist.server.snapshots import BASE, check_state
 
     say_when_compiling()
-    if not (state / BASE).is_file():
-        raise InputError(f"{state} is no state directory of a server")
+    check_state(state)
     present = opened(state / BASE)
     if model is not None and (learner or settings or data):
         raise InputError("--model is a whole candidate; leave out --learner, --set and --data")

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from shortlist.errors import InputError, ShortlistError
 from shortlist.files.drafts import whole_file
+from shortlist.server.state import no_state
 
 FILE = "people.json"
 NAME = re.compile(r"\w[\w.@ -]{0,98}\w|\w")  # in a spreadsheet it must not look like a formula
@@ -135,8 +136,8 @@ def changing(folder: Path) -> Iterator[People]:
 
     try:
         held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as problem:
-        raise InputError(f"there is no state directory {folder}: {problem.strerror}") from None
+    except OSError:
+        raise no_state(folder) from None
     try:
         fcntl.flock(held, fcntl.LOCK_EX)
         people = People(folder / FILE)

@@ -72,8 +72,7 @@ def go_back(folder: Path) -> None:
 @contextmanager
 def _stopped(folder: Path) -> Iterator[None]:
     """Nobody serves this folder, or writes snapshots of it, meanwhile."""
-    if not (folder / snapshots.BASE).is_file():
-        raise InputError(f"{folder} is no state directory of a server")
+    snapshots.check_state(folder)
     with snapshots.lock(folder), only_one(folder) as alone:
         if not alone:
             raise InputError(f"a snapshot of {folder} is being written; try again in a minute")

@@ -19,6 +19,7 @@ from shortlist.models.base import Model
 from shortlist.models.making import open_model
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import JournalError, Version
+from shortlist.server.state import no_state
 
 BASE = "base.shortlist"
 LOCK = "lock"
@@ -45,6 +46,12 @@ def lock(folder: Path) -> IO[bytes]:
 def is_new(folder: Path) -> bool:
     """Whether no server has worked in this folder yet."""
     return not (folder / BASE).exists()
+
+
+def check_state(folder: Path) -> None:
+    """Refuse a folder that no server has served yet."""
+    if is_new(folder):
+        raise no_state(folder)
 
 
 def take_base(folder: Path, model: Path) -> None:

@@ -25,8 +25,7 @@ NO_WORKSPACE = "is no workspace of shortlist; shortlist workspace save makes one
 
 def save(folder: Path, target: Path) -> None:
     """Write the workspace of a state directory to a file."""
-    if snapshots.is_new(folder):
-        raise InputError(f"{folder} is no state directory of a server")
+    snapshots.check_state(folder)
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary)
         _copy_journal(folder, copy)

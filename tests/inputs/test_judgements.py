@@ -94,3 +94,14 @@ def test_what_is_neither_yes_nor_no():
     fails(line, "json-lines", "line 1, column 45: expected yes or no, 1 or 0, in 'complete', found 'perhaps'")
     table = "text,labels,wrong,complete\na,x,y,perhaps\n"
     fails(table, "csv", "line 2, column 7: expected yes or no, 1 or 0, in 'complete', found 'perhaps'")
+
+
+def test_a_field_that_no_record_has_is_said():
+    lines = b'{"text": "a", "labels": ["x"]}\n{"text": "b", "labels": ["y"], "no": ["x"]}\n'
+    for name, said in (("no", 0), ("nix", 1), ("wrong", 0)):
+        stream = read(io.BytesIO(lines), "json-lines", wrong=name)
+        list(stream)
+        assert len(stream.notes) == said
+    stream = read(io.BytesIO(lines), "json-lines", wrong="nix")
+    list(stream)
+    assert stream.notes == ["no record has the field 'nix': nothing was taken as crossed out"]

@@ -109,7 +109,7 @@ def test_many_examples_come_whole(folder, run):
 
 def test_refusals(judged, run, tmp_path):
     assert "there is no layout 'xml'; there are jsonl, csv" in run("export", judged, "--format", "xml").err
-    assert "there is no state directory" in run("export", tmp_path / "nothing").err
+    assert "is no state directory of a server" in run("export", tmp_path / "nothing").err
     journal = Journal(judged)
     journal.append([[Example("a", ["this|that"])]])
     journal.close()

@@ -45,9 +45,10 @@ class JsonLines(Table):
         plain = self._flat and self.label_separator is None and self.id is None and self.rating is None
         labels = LabelCells()
         written = () if self.wrong is None else {json.dumps(self.wrong, ensure_ascii=way) for way in (True, False)}
-        crossed = [name.encode() for name in written]
+        crossed, met = [name.encode() for name in written], False
         for first, block in source.blocks():
-            usual = plain and not any(name in block for name in crossed)
+            met |= (named_here := any(name in block for name in crossed))
+            usual = plain and not named_here
             if usual and (found := usual_records(block, str(self.text), str(self.labels))):
                 texts, own, indptr = found
                 yield Examples(texts=texts, labels=labels.number(own, indptr))
@@ -63,6 +64,8 @@ class JsonLines(Table):
                     except (BadValue, ValueError, RecursionError) as problem:
                         source.bad(number, *explained(line, problem))
             yield self.batch(rows)
+        if self.wrong not in (None, "wrong") and not met:
+            source.progress.notes.append(f"no record has the field {self.wrong!r}: nothing was taken as crossed out")
 
     @property
     def _flat(self) -> bool:
