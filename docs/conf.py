@@ -20,7 +20,9 @@ author = "The shortlist maintainers"
 release = version = VERSION
 copyright = author
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "matplotlib.sphinxext.plot_directive"]
+plot_formats = [("png", 130)]
+plot_html_show_formats = plot_html_show_source_link = False
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "notebooks"]
 myst_heading_anchors = 3
@@ -129,7 +131,7 @@ def write(path: Path, text: str) -> None:
 
 
 def adapt(_: Any, page: str, source: list[str]) -> None:
-    """Put the contents into the start page, and make plain text of links to files that are not on the site."""
+    """Put the contents into the start page, run the tutorials, and make plain text of links that leave the site."""
     contents = toctree([page_of(title) for title in parts()], ":hidden:")
     text = source[0].replace("<!-- contents -->", contents) if page == "index" else source[0]
 
@@ -146,7 +148,18 @@ def adapt(_: Any, page: str, source: list[str]) -> None:
             return f"[{label}]({up}{elsewhere[path]}.md)"
         return label if label.startswith("`") else f"`{label}`"
 
+    if page.startswith("tutorials/"):
+        text = re.sub(r"```python\n(.*?)```", run_here, text, flags=re.DOTALL)
     source[0] = re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", linked, text)
+
+
+def run_here(match: re.Match[str]) -> str:
+    """A block that runs while the site is built, after those before it on its page, with the figure that it draws."""
+    code = match[1]
+    titles = re.findall(r'title(?:=f?|\()"([^"]+)"', code)
+    options = [":context: close-figs", ":include-source: true", f":alt: {'; '.join(titles)}" if titles else ":nofigs:"]
+    lines = [*options, "", *code.splitlines()]
+    return "\n".join(["```{eval-rst}", ".. plot::", *(f"   {line}".rstrip() for line in lines), "```"])
 
 
 def leave_out(_: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool:

@@ -88,6 +88,13 @@ def test_the_start_page_shows_the_product(site):
     assert (site / "search.html").exists()
 
 
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "docs" / "tutorials").glob("*.md")))
+def test_a_tutorial_is_run_and_draws_what_it_shows(site, name):
+    drawn = f"{name}-1.png"
+    assert drawn in (site / "tutorials" / f"{name}.html").read_text(encoding="utf-8")
+    assert (site / "_images" / drawn).exists()
+
+
 def test_the_http_interface_is_described(site):
     pytest.importorskip("fastapi")
     text = (site / "http.html").read_text(encoding="utf-8")

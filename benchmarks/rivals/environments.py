@@ -1,6 +1,7 @@
 """An environment of its own for each rival, from PyPI."""
 
 import json
+import platform
 import shutil
 import subprocess
 import sys
@@ -55,9 +56,10 @@ def build(name, interpreter, folder, python):
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
         except subprocess.TimeoutExpired:
-            return f"cannot be installed here: not done after {SECONDS} s"
+            return f"cannot be installed on {platform.machine()}: not done after {SECONDS} s"
         if done.returncode:
-            return f"cannot be installed here: {reason(done.stderr) or f'exit code {done.returncode}'}"
+            print(f"{name}: {reason(done.stderr) or f'exit code {done.returncode}'}", file=sys.stderr, flush=True)
+            return f"cannot be installed on {platform.machine()}"
     return None
 
 
