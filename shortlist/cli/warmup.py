@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TEXTS = (
     "wheat exports rose as the harvest came in",
     "the bank raised its interest rates",
-    "gold fell",
+    "the price of gold fell in the cafe\u0301",  # not in normal form: its last letter is two characters
     "corn and wheat",
 )
 ONE_EACH = ("grain", "money", "metals", "grain")
@@ -72,7 +72,10 @@ def verbs() -> None:
     for labels in (ONE_EACH, SEVERAL):
         with tempfile.TemporaryDirectory() as folder:
             data, table, model = Path(folder, "data.jsonl"), Path(folder, "data.tsv"), Path(folder, "data.shortlist")
-            pairs = list(zip(TEXTS, labels, strict=True)) * 20
+            # each text has words of its own too, as texts have, and together enough for the vocabulary to grow
+            pairs = [
+                (f"{text} {own_words(n)}", own) for n in range(20) for text, own in zip(TEXTS, labels, strict=True)
+            ]
             records = (json.dumps({"text": text, "labels": own}) + "\n" for text, own in pairs)
             data.write_text("".join(records), encoding="utf-8")
             rows = (f"{text}\t{own if isinstance(own, str) else '|'.join(own)}\n" for text, own in pairs)
@@ -85,6 +88,11 @@ def verbs() -> None:
             for options in ([], ["--assign"], ["--coverage", "0.9"]):
                 quietly("rank", model, data, *options)
             quietly("evaluate", model, data)
+
+
+def own_words(n: int) -> str:
+    """Words that no other text has; in one text also a word that is repeated more often than a byte can count."""
+    return " ".join([f"word{n}x{i}" for i in range(30)] + ["again"] * (300 if n == 0 else 0))
 
 
 def quietly(*arguments: object) -> None:

@@ -5,8 +5,15 @@ import subprocess
 import sys
 import weakref
 
-from shortlist.cli.warmup import TEXTS, loops
+from shortlist.cli.warmup import loops
 
+TEXTS = [
+    "Die Preise für Weizen stiegen nach der späten Ernte",
+    "cafe\u0301 and naïve, the same word composed and not",
+    "a text of " + " ".join(f"word{n:04d}" for n in range(3000)),
+    "rates" + " and rates" * 500,
+    "rates",
+]
 ORDINARY = """
 import contextlib, io, sys
 from shortlist.cli import main
@@ -35,9 +42,9 @@ for one, signatures in later.items():
 
 def test_ordinary_use_compiles_nothing_more(tmp_path):
     for name, labels in (("one", "a"), ("several", ["a", "b"])):
-        rows = [{"text": text, "labels": labels if n % 2 else "b"} for n, text in enumerate(TEXTS * 15)]
+        rows = [{"text": f"{text} only{n}", "labels": labels if n % 3 else "b"} for n, text in enumerate(TEXTS * 15)]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
+    (tmp_path / "texts.txt").write_text("\n".join([*TEXTS, "never seen before", "rates and unheard"]) + "\n")
     done = subprocess.run([sys.executable, "-c", ORDINARY], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "several.shortlist").exists(), done.stderr
