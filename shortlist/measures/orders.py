@@ -17,9 +17,21 @@ Order = Sequence[Hashable]  # labels, best first
 def kendall_tau(predicted: Sequence[Order], true: Sequence[Order]) -> float:
     """The mean over examples of (pairs in the true order − pairs in the wrong one) / all pairs.
 
+    Parameters
+    ----------
+    predicted : sequence of orders
+        Of each example, labels, best first: at least those that the true order names.
+    true : sequence of orders
+        Of each example, labels, best first: all or some. One of fewer than two labels counts for nothing.
+
+    Returns
+    -------
+    float
+        From −1 (all reversed) to 1 (all as they are); NaN if no true order has two labels.
+
     Examples
     --------
-    >>> from shortlist.measures.orders import kendall_tau
+    >>> from shortlist import kendall_tau
     >>> kendall_tau([["a", "b", "c"]], [["a", "c", "b"]])
     0.3333333333333333
     """
@@ -29,9 +41,21 @@ def kendall_tau(predicted: Sequence[Order], true: Sequence[Order]) -> float:
 def spearman_rho(predicted: Sequence[Order], true: Sequence[Order]) -> float:
     """The mean over examples of 1 − 6·Σ d² / (m³ − m), d being the differences of the places of m labels.
 
+    Parameters
+    ----------
+    predicted : sequence of orders
+        Of each example, labels, best first: at least those that the true order names.
+    true : sequence of orders
+        Of each example, labels, best first: all or some. One of fewer than two labels counts for nothing.
+
+    Returns
+    -------
+    float
+        From −1 to 1; far places count more than in Kendall's τ. NaN if no true order has two labels.
+
     Examples
     --------
-    >>> from shortlist.measures.orders import spearman_rho
+    >>> from shortlist import spearman_rho
     >>> spearman_rho([["a", "b", "c"]], [["a", "c", "b"]])
     0.5
     """

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist import MMP, InputError
-from shortlist.categories.label_ranking import LabelRanker
-from shortlist.measures.orders import kendall_tau, spearman_rho
+from shortlist import MMP, InputError, LabelRanker, ModelFileError, kendall_tau, load, spearman_rho
+from shortlist.files import store
 from tests.reference.label_ranking import learn_by_mmp, learn_by_prank, pairs_of
 
 LABELS = list("abcde")
@@ -97,10 +97,18 @@ def test_measures_are_scipys(seed):
             lambda: LabelRanker(labels=["a"]).fit([[1.0]], [["a", "b"]]),
             "row 0 has the label 'b', which labels does not",
         ),
-        (lambda: LabelRanker().fit([[1.0]], [["a"], ["b"]]), "there are 1 rows and 2 orders of labels"),
+        (lambda: LabelRanker().fit([[1.0]], [["a"], ["b"]]), "there are 1 rows but orders of labels for 2"),
         (lambda: LabelRanker().fit_pairs([[1.0]], [["ab"]]), "row 0 does not hold pairs of labels"),
         (lambda: LabelRanker().fit_pairs([[1.0]], [[("a", "a")]]), "a pair of row 0 sets a label before itself"),
         (lambda: LabelRanker("prank").fit_pairs([[1.0]], [[("a", "b")]]), "PRank learns from places"),
+        (lambda: LabelRanker().fit([[1.0]], ["ab"]), "row 0 has 'ab' where a list of labels, best first, is wanted"),
+        (lambda: LabelRanker().fit([[1.0]], [{"a", "b"}]), "where a list of labels, best first, is wanted"),
+        (lambda: LabelRanker().fit([[1.0]], [[None]]), "the label None of example 0 is neither text nor a number"),
+        (lambda: LabelRanker().fit(np.empty((0, 2)), []), "there are no rows to learn from"),
+        (
+            lambda: LabelRanker("prank").fit([[1.0]], [["a", "b"]]).partial_fit([[1.0]], [["c"]]),
+            "row 0 has the label 'c', which is new; PRank counts places among all labels",
+        ),
         (lambda: LabelRanker("svm").fit([[1.0]], [["a"]]), "rule"),
         (lambda: LabelRanker().fit([[1.0]], [["a", "b"]]).predict([[1.0, 2.0]]), "X has 2 features"),
         (lambda: kendall_tau([["a"]], [["b"]]), "the predicted order of row 0 lacks 'b'"),
@@ -111,3 +119,112 @@ def test_measures_are_scipys(seed):
 def test_what_is_wrong_is_named(wrong, complaint):
     with pytest.raises(InputError, match=complaint):
         wrong()
+
+
+RULES = ["mmp", "prank"]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("hypothesis", ["averaged", "last"])
+def test_parts_of_a_stream_are_the_stream(rule, hypothesis):
+    X, orders = stream_of(3, partial=True)
+    common = {"hypothesis": hypothesis, "labels": LABELS, "random_state": None, "passes": 1}
+    fitted = LabelRanker(rule, **common).fit(X, orders)
+    for size in (1, 7):
+        grown = LabelRanker(rule, **common)
+        for first in range(0, len(orders), size):
+            grown.partial_fit(X[first : first + size], orders[first : first + size])
+        np.testing.assert_array_equal(grown.coef_, fitted.coef_)
+        np.testing.assert_array_equal(grown.thresholds_, fitted.thresholds_)
+        assert grown.n_examples_ == fitted.n_examples_ == 30
+        assert grown.label_counts_.tolist() == fitted.label_counts_.tolist()
+    assert fitted.label_counts_.tolist() == [sum(label in own for own in orders) for label in LABELS]
+
+
+def test_labels_and_columns_arrive():
+    """What comes later finds prototypes of zeros, as if it had been known from the first."""
+    X, orders = stream_of(4, partial=True)
+    X[:15, 3] = 0.0
+    known = LabelRanker(random_state=None, passes=1).fit(X, orders)
+    met = LabelRanker().partial_fit(X[:1, :3], orders[:1])
+    assert list(met.classes_) == orders[0]
+    met.partial_fit(X[1:15, :3], orders[1:15]).partial_fit(X[15:], orders[15:])
+    assert list(met.classes_) == list(known.classes_)
+    np.testing.assert_array_equal(met.coef_, known.coef_)
+    pairs = [[(own[0], own[-1])] if len(own) > 1 else [] for own in orders]
+    by_pairs = LabelRanker(random_state=None, passes=1).fit_pairs(X, pairs)
+    np.testing.assert_array_equal(LabelRanker().partial_fit_pairs(X, pairs).coef_, by_pairs.coef_)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_sparse_rows_are_rows(rule):
+    X, orders = stream_of(5)
+    X[X < 0.5] = 0.0
+    dense, sparse = LabelRanker(rule).fit(X, orders), LabelRanker(rule).fit(scipy.sparse.csr_array(X), orders)
+    np.testing.assert_array_equal(dense.coef_, sparse.coef_)
+    np.testing.assert_array_equal(dense.predict(X), sparse.predict(scipy.sparse.csr_array(X)))
+
+
+def test_what_fails_leaves_the_ranker_as_it_was():
+    X, orders = stream_of(6)
+    ranker = LabelRanker("prank")
+    with pytest.raises(InputError):
+        LabelRanker("prank", labels=["a"]).partial_fit(X, orders)
+    with pytest.raises(InputError):
+        ranker.set_params(labels=["a"]).partial_fit(X, orders)
+    assert not hasattr(ranker, "_clock")
+    ranker.set_params(labels=None).fit(X, orders)
+    before = ranker.coef_
+    for wrong in (ranker.fit, ranker.partial_fit):
+        with pytest.raises(InputError):
+            wrong(X, [*orders[:-1], ["a", "a"]])
+    with pytest.raises(InputError):
+        ranker.partial_fit(X, [["z"]] * len(X))
+    np.testing.assert_array_equal(ranker.coef_, before)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("named", [None, np.array(LABELS)])
+def test_a_saved_ranker_is_the_same_and_goes_on(rule, named, tmp_path):
+    X, orders = stream_of(7)
+    ranker = LabelRanker(rule, labels=named).fit(X, orders)
+    ranker.save(tmp_path / "ranker.shortlist")
+    opened = load(tmp_path / "ranker.shortlist", kind=LabelRanker)
+    opened.save(tmp_path / "again.shortlist")
+    assert (tmp_path / "again.shortlist").read_bytes() == (tmp_path / "ranker.shortlist").read_bytes()
+    np.testing.assert_array_equal(opened.predict(X), ranker.predict(X))
+    for one in (opened, ranker):
+        one.partial_fit(X[:5], orders[5:10])
+    np.testing.assert_array_equal(opened.coef_, ranker.coef_)
+    np.testing.assert_array_equal(opened.thresholds_, ranker.thresholds_)
+
+
+@pytest.mark.parametrize(
+    ("name", "damaged"),
+    [
+        ("weights", np.zeros((2, 5, 3))),
+        ("weights", np.full((2, 5, 4), np.nan)),
+        ("thresholds", np.zeros(3)),
+        ("thresholds", np.array([0.0, 1.0, 0.5, 2.0])),
+        ("clock", np.zeros(1, dtype=np.int64)),
+        ("clock", np.zeros(2, dtype=np.int64)),
+        ("label_counts", np.zeros(4, dtype=np.int64)),
+    ],
+)
+def test_a_damaged_file_is_refused(name, damaged):
+    X, orders = stream_of(8)
+    state = LabelRanker("prank").fit(X, orders).to_state()
+    state.arrays = dict(state.arrays) | {name: damaged}
+    with pytest.raises(ModelFileError):
+        store.build(state)
+
+
+def test_names_of_columns_are_kept_and_checked(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, orders = stream_of(9)
+    table = pandas.DataFrame(X, columns=list("wxyz"))
+    ranker = LabelRanker().fit(table, orders)
+    ranker.save(tmp_path / "ranker.shortlist")
+    assert load(tmp_path / "ranker.shortlist").feature_names_in_.tolist() == list("wxyz")
+    with pytest.raises(InputError, match="feature names"):
+        ranker.predict(table[list("zyxw")])
