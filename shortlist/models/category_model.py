@@ -22,8 +22,9 @@ from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.measures import Evaluation, depth, evaluate, measure, per_label, propensities_for
 from shortlist.models.base import Model, Report, Table
+from shortlist.models.known_rules import KnownRules
 from shortlist.models.near_misses import as_table, near_misses
-from shortlist.models.rules import Kinds, Rules, allowed_by, kinds_of, within_kinds
+from shortlist.models.rules import Kinds, Rules, within_kinds
 from shortlist.ranking import Ranking
 
 
@@ -99,19 +100,15 @@ class CategoryModel(Model[JudgedRanking]):
         """The rules that a ranking keeps to: those of the model, and those of whoever asks."""
         return [] if rules is None else [rules]
 
-    _allowed_before: tuple[tuple[Any, ...], Allowed, Kinds] | None = None
+    _known_rules: KnownRules | None = None
 
     def _allowed(self, every: list[Rules]) -> tuple[Allowed, Kinds]:
         """What the rules allow. Those who ask by the same rules again need not wait for it again."""
-        learner, before = self.learner_, self._allowed_before
-        learned = learner.n_examples_ if any(rules.prior for rules in every) else 0  # a prior depends on counts
-        now = (learner._labels, len(learner._labels), self.vocabulary_, self.retired_, learned, every)
-        if before is not None and before[0] == now:
-            return before[1:]
-        allowed = allowed_by(every, learner, self.vocabulary_, self.retired_)
-        kinds = kinds_of(every, learner._labels, self.vocabulary_)
-        self._allowed_before = now, allowed, kinds
-        return allowed, kinds
+        learner, known = self.learner_, self._known_rules
+        now = (learner._labels, len(learner._labels), self.vocabulary_, self.retired_)
+        if known is None or known.of != now:
+            known = self._known_rules = KnownRules(now)
+        return known.joined(every, learner)
 
     def _found(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
         """The k best labels that the rules allow."""

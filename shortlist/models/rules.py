@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label
+from shortlist.arrays.kernels import Floats
 from shortlist.arrays.validation import as_real, as_whole
-from shortlist.categories.allowed import Allowed
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.relabelling import counts_of
 from shortlist.concepts.vocabulary import LabelVocabulary
@@ -106,30 +107,27 @@ class Rules:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
 
-def allowed_by(
-    every: Sequence[Rules], learner: CategoryLearner, vocabulary: LabelVocabulary | None, retired: Iterable[Label]
-) -> Allowed:
-    """What several rules, and labels that were retired, leave of the labels of a learner."""
-    labels, prior = learner._labels, sum(rules.prior for rules in every)
+def left_by(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None) -> NDArray[np.bool_]:
+    """Which labels rules leave."""
     may = np.ones(len(labels), dtype=np.bool_)
-    may[_numbers(labels, retired)] = False
-    for rules in every:
-        if rules.only is not None:
-            may &= _mask(labels, rules.only)
-        if rules.below is not None:
-            may &= _mask(labels, _narrower(vocabulary, rules.below))
-        may[_numbers(labels, rules.but)] = False
-    if not prior or not len(labels):
-        return Allowed(may)
+    if rules.only is not None:
+        may &= mask_of(labels, rules.only)
+    if rules.below is not None:
+        may &= mask_of(labels, _narrower(vocabulary, rules.below))
+    may[_numbers(labels, rules.but)] = False
+    return may
+
+
+def offsets_by(prior: float, learner: CategoryLearner) -> Floats:
+    """What a prior adds to the score of each label."""
     counts = counts_of(learner)
-    return Allowed(may, -prior * np.log10((1.0 + counts) / (1.0 + counts.mean())))
+    offsets: Floats = -prior * np.log10((1.0 + counts) / (1.0 + counts.mean()))
+    return offsets
 
 
-def kinds_of(every: Iterable[Rules], labels: LabelIndex, vocabulary: LabelVocabulary | None) -> Kinds:
+def kinds_of(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None) -> Kinds:
     """For each kind of which there may be at most so many: which labels are of it, and how many."""
-    return [
-        (_mask(labels, _narrower(vocabulary, [kind])), most) for rules in every for kind, most in rules.at_most.items()
-    ]
+    return [(mask_of(labels, _narrower(vocabulary, [kind])), most) for kind, most in rules.at_most.items()]
 
 
 def within_kinds(rank: Callable[[int], Ranking], k: int, n_labels: int, kinds: Kinds) -> Ranking:
@@ -174,15 +172,16 @@ def _narrower(vocabulary: LabelVocabulary | None, labels: Labels) -> set[str]:
 
 def _numbers(labels: LabelIndex, wanted: Labels) -> list[int]:
     """The numbers of labels, by themselves or by their text (7 and "7" are the same); those never learned have none."""
-    found = []
-    for label in wanted:
-        text = str(label)
-        also = (int(text),) if text.isascii() and text.isdigit() and len(text) < DIGITS else ()
-        found += [labels.number[one] for one in dict.fromkeys((label, text, *also)) if one in labels.number]
-    return found
+    asked = list(wanted)
+    texts = [str(label) for label in asked if type(label) is not str]
+    digits = [text for text in (*asked, *texts) if type(text) is str and text.isdigit()]
+    whole = [int(text) for text in digits if text.isascii() and len(text) < DIGITS]
+    number = map(labels.number.get, chain(asked, texts, whole))  # ten thousand labels take a millisecond
+    return [found for found in number if found is not None]
 
 
-def _mask(labels: LabelIndex, wanted: Labels) -> NDArray[np.bool_]:
+def mask_of(labels: LabelIndex, wanted: Labels) -> NDArray[np.bool_]:
+    """For each label whether it is wanted."""
     mask = np.zeros(len(labels), dtype=np.bool_)
     mask[_numbers(labels, wanted)] = True
     return mask

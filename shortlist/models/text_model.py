@@ -24,7 +24,7 @@ from shortlist.models.class_probabilities import check_order, check_table, of_co
 from shortlist.models.confidence import F1
 from shortlist.models.encoding import with_vector, with_vectors
 from shortlist.models.observing import DEPTH
-from shortlist.models.rules import Rules, allowed_by
+from shortlist.models.rules import Rules
 from shortlist.models.saying import MORE, worth_naming
 from shortlist.models.text_batches import texts_of
 from shortlist.models.vector_model import VectorModel
@@ -72,7 +72,7 @@ class TextModel(ClassifierMixin, VectorModel):
             return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), n_columns)
         if not self.retired_ and not self._every_rule(None):
             return self.learner_._predict_rows(rows)
-        allowed = allowed_by(self._every_rule(None), self.learner_, self.vocabulary_, self.retired_)
+        allowed, _ = self._allowed(self._every_rule(None))
         usual = int(np.argmax(np.where(allowed.labels, counts_of(self.learner_), -1)))
         best = self._found(rows, 1).ids[:, 0]
         chosen: NDArray[Any] = self.classes_[np.where(best < 0, usual, best)]

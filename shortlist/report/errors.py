@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,14 +25,17 @@ def brief(batch: Examples, i: int) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def worst_errors(ranking: Ranking, truth: LabelSets, names: Sequence[str], labels: Sequence[Any], n: int) -> Table:
+def worst_errors(
+    ranking: Ranking, truth: LabelSets, names: Sequence[str], labels: Sequence[Any], n: int,
+    called: Callable[[Any], str] = str,
+) -> Table:  # fmt: skip
     """The examples whose first label is wrong by the widest margin over the best true one."""
     best, own = ranking.scores[:, 0], score_of_truth(ranking, truth)
     margin = np.where(np.isnan(best) | is_right(ranking, truth) | (np.diff(truth.indptr) == 0), -np.inf, best - own)
     worst = np.argsort(-margin, kind="stable")[:n]
     first = ranking.labels[:, 0]
     rows = [
-        [int(i) + 1, ", ".join(map(str, labels[i])), str(first[i]), float(margin[i]), names[i]]
+        [int(i) + 1, ", ".join(map(called, labels[i])), called(first[i]), float(margin[i]), names[i]]
         for i in worst
         if margin[i] > -np.inf
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,8 @@ def evaluate_closely(
         except OSError as problem:
             raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
         draw_ranking(folder, ranking, truth, model.learner_.label_counts_)
-        draw_confusion(folder, ranking, truth, [label for batch in kept for own in batch.labels or () for label in own])
+        true = [label for batch in kept for own in batch.labels or () for label in own]
+        draw_confusion(folder, ranking, truth, true, model.name_of)
         draw_learning(folder, model, kept, ranking.ids[:, 0], truth)
     report = model.report(judged, chosen, details=details)
     if folder is not None and "confidence" in report.details:
@@ -61,8 +62,8 @@ def evaluate_closely(
     if errors:
         names = [brief(batch, i) for batch in kept for i in range(len(batch))]
         labels = [own for batch in kept for own in batch.labels or ()]
+        report.tables.append(worst_errors(ranking, truth, names, labels, errors, model.name_of))
         table = worst_errors(ranking, truth, names, labels, errors)
-        report.tables.append(table)
         report.details["errors"] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     return report
 
@@ -78,12 +79,14 @@ def draw_ranking(folder: Path, ranking: Ranking, truth: LabelSets, counts: NDArr
     plots.plot_frequency_recall(folder / "frequency-recall.png", frequency, table.recall[known])
 
 
-def draw_confusion(folder: Path, ranking: Ranking, truth: LabelSets, labels: list[Any]) -> None:
-    """Which labels are taken for which. ``labels`` are the true ones by name, as ``truth`` has them by number."""
+def draw_confusion(
+    folder: Path, ranking: Ranking, truth: LabelSets, labels: list[Any], called: Callable[[Any], str] = str
+) -> None:
+    """Which labels are taken for which, by what they are called. ``labels`` are those of ``truth``, one by one."""
     names: dict[int, Any] = dict(enumerate(ranking._names)) | dict(zip(truth.ids.tolist(), labels, strict=True))
     chosen, counts = most_confused(ranking, truth, CONFUSED)
     if chosen.size:
-        plots.plot_confusion(folder / "confusion.png", [str(names[i]) for i in chosen.tolist()], counts)
+        plots.plot_confusion(folder / "confusion.png", [called(names[i]) for i in chosen.tolist()], counts)
 
 
 def draw_confidence(folder: Path, found: dict[str, Any]) -> None:

@@ -109,3 +109,51 @@ def test_rules_that_were_asked_before_follow_what_is_learned():
     assert found == dict(model.copy().rank("wheat gold", 5, rules))
     model.retire_labels(["dust"])
     assert dict(model.rank("wheat gold", 5, rules)).keys() == {"metal"}
+
+
+def test_rules_that_were_asked_before_are_at_hand_until_something_changes():
+    """Saved rules, and those of a request, are worked out once; new labels, names or retired labels do so anew."""
+    model, text = taught(), " ".join(WORDS)
+    saved, asked = sl.Rules(but=["c0"]), sl.Rules(but=["c1"])
+    model.set_rules(saved).rank(text, 10, asked)
+    before = model._known_rules
+    assert [one.rules for one in before.known] == [asked, saved]
+    model.rank(text, 10, sl.Rules(but=["c1"]))
+    model.rank(text, 10)
+    assert model._known_rules is before
+    assert len(before.known) == 2
+    model.rank(text, 10, sl.Rules(but=["c2"]))
+    assert len(before.known) == 3
+    for n in range(40):
+        model.rank(text, 10, sl.Rules(at_most={f"c{n % 10}": n}))
+    assert len(model._known_rules.known) == 16
+    for change in (
+        lambda: model.learn("wheat lorry", ["c0", "new"]),
+        lambda: model.retire_labels(["c2"]),
+        lambda: model.set_vocabulary(LabelVocabulary([*CONCEPTS, Concept("new", "new", (), ("c0",))])),
+    ):
+        kept = model._known_rules
+        change()
+        found = dict(model.rank(text, 10, asked))
+        assert model._known_rules is not kept
+        assert "c0" not in found
+        assert "c1" not in found
+    assert "new" in dict(model.set_rules(None).rank("lorry", 10, sl.Rules(below=["c0"])))
+
+
+def test_a_prior_follows_the_counts():
+    model, text = taught(), " ".join(WORDS)
+    rules = sl.Rules(prior=0.2)
+    assert list(model.rank(text, 10, rules)) == filtered(model, text, 10, rules)
+    for _ in range(30):
+        model.learn("wheat", ["c9"])
+    assert list(model.rank(text, 10, rules)) == filtered(model, text, 10, rules)
+    more = sl.Rules(prior=0.4)
+    assert list(model.rank(text, 10, more)) == filtered(model, text, 10, more)
+
+
+def test_numbers_are_found_by_their_text_and_texts_by_their_number():
+    model = sl.Categorizer().fit(["a", "b", "c d", "d"], [[7], ["8"], [2.5], [True]])
+    for asked, gone in [("7", 7), (8, "8"), (7, 7), ("2.5", None), (2.5, 2.5), ("٧", None), ("9" * 30, None)]:
+        left = [label for label, _ in model.rank("a b c d", 4, sl.Rules(but=[asked]))]
+        assert (gone not in left) if gone is not None else len(left) == 4, asked

@@ -1,0 +1,71 @@
+"""What rules leave of a model's labels, worked out once for each of the last rules that somebody asked by.
+
+A model's saved rules may name ten thousand labels. They are worked out with the first ranking; the rules of a request
+are joined with them by one look at each label, whether it may stay by both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.given_labels import Label
+from shortlist.arrays.kernels import Floats
+from shortlist.categories.allowed import Allowed
+from shortlist.categories.learner import CategoryLearner
+from shortlist.concepts.vocabulary import LabelVocabulary
+from shortlist.labels import LabelIndex
+from shortlist.models.rules import Kinds, Rules, kinds_of, left_by, mask_of, offsets_by
+
+LAST = 16  # rules that are kept at hand
+Of = tuple[LabelIndex, int, LabelVocabulary | None, tuple[Label, ...]]
+
+
+class Known(NamedTuple):
+    """Rules, the labels that they leave, and the kinds that they limit."""
+
+    rules: Rules
+    labels: NDArray[np.bool_]
+    kinds: Kinds
+
+
+class KnownRules:
+    """The last rules for these labels, so many of them, with this vocabulary and these labels retired.
+
+    Several threads may ask at a time: whatever is kept is replaced as a whole.
+    """
+
+    def __init__(self, of: Of) -> None:
+        self.of = of
+        labels, _, _, retired = of
+        self.current = ~mask_of(labels, retired)  # not retired
+        self.known: tuple[Known, ...] = ()
+        self.priors: tuple[tuple[float, int], Floats] | None = None
+
+    def joined(self, every: Sequence[Rules], learner: CategoryLearner) -> tuple[Allowed, Kinds]:
+        """What all of these rules leave together."""
+        known = [self._known(rules) for rules in every]
+        may = np.logical_and.reduce([self.current, *(one.labels for one in known)])
+        offsets = self._offsets(sum(rules.prior for rules in every), learner)
+        return Allowed(may, offsets), [kind for one in known for kind in one.kinds]
+
+    def _known(self, rules: Rules) -> Known:
+        for one in self.known:
+            if one.rules is rules or one.rules == rules:
+                return one
+        labels, _, vocabulary, _ = self.of
+        new = Known(rules, left_by(rules, labels, vocabulary), kinds_of(rules, labels, vocabulary))
+        self.known = (new, *self.known[: LAST - 1])
+        return new
+
+    def _offsets(self, prior: float, learner: CategoryLearner) -> Floats | None:
+        """What a prior adds to each label: by counts, which change as the model learns."""
+        if not prior or not len(self.current):
+            return None
+        key = prior, learner.n_examples_
+        if self.priors is None or self.priors[0] != key:
+            self.priors = key, offsets_by(prior, learner)
+        return self.priors[1]
