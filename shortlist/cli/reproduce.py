@@ -28,14 +28,16 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer trials: minutes instead of half an hour.")] = False,
     workers: Annotated[int, typer.Option(help="Processes; the numbers do not depend on it. -1 for all cores.")] = -1,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget what was kept of these experiments.")] = False,
+    kept: Annotated[bool, typer.Option("--kept", help="Run nothing: report what is kept, however few jobs.")] = False,
     fetch: Annotated[str | None, typer.Option(help="Download this data set to the data folder first.")] = None,
     as_json: Json = False,
 ) -> None:
     """Run the papers' experiments on public data and put the results beside the published ones.
 
     Writes `results.html` (one page, with figures), `results.md`, `results.json`, and `coverage.md`, which tells what of
-    the papers is where, and whether it was met. A run that was stopped goes on where it was. Data sets do not come with
-    shortlist; where one is missing, the message says where it can be had.
+    the papers is where, and whether it was met. A run that was stopped goes on where it was; experiments may be run one
+    by one, and `all --kept` puts what they left on one page. Data sets do not come with shortlist; where one is
+    missing, the message says where it can be had.
     """
     from shortlist.experiments import catalogue
 
@@ -53,10 +55,11 @@ def reproduce(
     problems: list[str] = []
     if "all" in names:
         chosen, problems = _with_data(chosen, data, out)
-    command = " ".join(["shortlist reproduce", *names, *(["--quick"] if quick else [])])
+    options = [option for option, given in (("--quick", quick), ("--kept", kept)) if given]
+    command = " ".join(["shortlist reproduce", *names, *options])
     say_when_compiling()
     with _stopping(f"what was done so far is kept in {out / 'kept'}"):
-        outcomes, known = _run(chosen, data, out, quick, workers, fresh)
+        outcomes, known = _run(chosen, data, out, quick, workers, fresh, not kept)
     report = _report(outcomes, known, command)
     _write(report, out)
     if as_json:
@@ -131,7 +134,7 @@ def _with_data(experiments: list[Experiment], data: Path, out: Path) -> tuple[li
 
 
 def _run(
-    chosen: list[Experiment], data: Path, out: Path, quick: bool, workers: int, fresh: bool
+    chosen: list[Experiment], data: Path, out: Path, quick: bool, workers: int, fresh: bool, compute: bool
 ) -> tuple[list[Outcome], dict[str, str]]:
     """All experiments' outcomes, and what is known of the data sets."""
     import os
@@ -158,7 +161,7 @@ def _run(
         cores = os.cpu_count() or 1
         outcomes = run(
             chosen, folder, out, quick=quick, workers=cores if workers == -1 else workers, fresh=fresh,
-            digests=digests, progress=progress,
+            compute=compute, digests=digests, progress=progress,
         )  # fmt: skip
     return outcomes, known
 
@@ -194,9 +197,9 @@ def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Rep
     sections = [
         Section(
             one.experiment.name, one.experiment.paper, one.experiment.title, one.experiment.stands_in,
-            len(one.results), one.seconds, one.experiment.show(one.results),
+            len(one.results), one.seconds, one.experiment.show(one.results), one.jobs,
         )
-        for one in outcomes if not one.failures
+        for one in outcomes if one.results and not one.failures
     ]  # fmt: skip
     packages = ("numpy", "scipy", "numba", "scikit-learn", "polars")
     return Report(

@@ -20,7 +20,7 @@ class Item(NamedTuple):
 
 
 SMALL = ("index-newsgroups", "index-reuters", "index-industry")
-LARGE = ("index-rcv1", "index-austen", "index-finna")
+LARGE = ("index-rcv1", "index-austen", "index-finna", "index-finna-frequent")
 MMP = ("mmp-reuters", "mmp-rcv1")
 BASE = ("svmmap-cranfield", "svmmap-fields", "svmmap-ohsumed")
 FILMS = ("prank-movielens",)

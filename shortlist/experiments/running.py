@@ -42,6 +42,7 @@ class Outcome:
     results: list[tuple[Job, Result]] = field(default_factory=list)
     seconds: float = 0.0  # of processor time, over all jobs, also those kept from earlier runs
     failures: list[str] = field(default_factory=list)
+    jobs: int = 0  # all that the experiment has, also those that were not done
 
 
 @dataclass
@@ -79,12 +80,14 @@ def run(
     quick: bool = False,
     workers: int = 1,
     fresh: bool = False,
+    compute: bool = True,
     digests: dict[str, str] | None = None,
     progress: Callable[[Tally], None] = lambda tally: None,
 ) -> list[Outcome]:
     """Run all jobs of the experiments that are not kept in ``out``; what fails does not stop the others.
 
-    ``folder`` has the data sets, laid out; ``digests`` tells what is in them.
+    ``folder`` has the data sets, laid out; ``digests`` tells what is in them. If not ``compute``, no job is run, and
+    the outcomes have the results that are kept, however few.
     """
     chosen = list(experiments)
     workers = as_whole(workers, "workers", least=1)
@@ -93,7 +96,7 @@ def run(
             shutil.rmtree(out / "kept" / one.name, ignore_errors=True)
     tasks = {one.name: [_task(one, job, out, digests or {}) for job in one.jobs(quick)] for one in chosen}
     kept = {task.file: answer for all_of in tasks.values() for task in all_of if (answer := _read(task.file))}
-    missing = [task for all_of in tasks.values() for task in all_of if task.file not in kept]
+    missing = [task for all_of in tasks.values() for task in all_of if compute and task.file not in kept]
     clock = _Clock(missing, workers)
     for task, answer in _work(missing, folder, workers):
         kept[task.file] = answer
@@ -135,9 +138,11 @@ def _write(task: Task, answer: Answer) -> None:
 
 
 def _outcome(experiment: Experiment, tasks: list[Task], kept: dict[Path, Answer]) -> Outcome:
-    outcome = Outcome(experiment)
+    outcome = Outcome(experiment, jobs=len(tasks))
     for task in tasks:
-        answer = kept[task.file]
+        answer = kept.get(task.file)
+        if answer is None:
+            continue
         outcome.seconds += answer.seconds
         if answer.failure:
             outcome.failures.append(answer.failure)

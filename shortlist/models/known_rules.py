@@ -53,8 +53,10 @@ class KnownRules:
         return Allowed(may, offsets), [kind for one in known for kind in one.kinds]
 
     def _known(self, rules: Rules) -> Known:
-        for one in self.known:
+        """The one asked last comes first; the one not asked for longest goes."""
+        for place, one in enumerate(self.known):
             if one.rules is rules or one.rules == rules:
+                self.known = (one, *self.known[:place], *self.known[place + 1 :]) if place else self.known
                 return one
         labels, _, vocabulary, _ = self.of
         new = Known(rules, left_by(rules, labels, vocabulary), kinds_of(rules, labels, vocabulary))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from shortlist.experiments.coverage import PAPERS, Item
 from shortlist.experiments.experiment import Claim
 from shortlist.report.marks import DIFFERS, MET, ON_A_STAND_IN, by_place, mark, reasons
-from shortlist.report.numbers import Report
+from shortlist.report.numbers import Report, in_words
 
 TESTED, NOT_RUN = "tested", "not in this run"
 LEGEND = (
@@ -33,7 +33,16 @@ def to_coverage(report: Report) -> str:
     kinds = [kind for kind in (MET, ON_A_STAND_IN, TESTED, DIFFERS, NOT_RUN) if counts[kind]]
     summary = ", ".join(f"{counts[kind]} {kind}" for kind in kinds)
     head = ["# What of the papers is where", "", f"Made by `{report.command}` on {report.date}: {summary}.", "", LEGEND]
+    head += ["", _work(report)]
     return "\n".join([*head, *pages]) + "\n"
+
+
+def _work(report: Report) -> str:
+    """How much was done, how long it took, and what was done in part only."""
+    seconds = sum(section.seconds for section in report.sections)
+    part = [f"`{one.name}` {one.jobs} of {one.all_jobs}" for one in report.sections if one.jobs < one.all_jobs]
+    told = f"{sum(one.jobs for one in report.sections):,} jobs, {in_words(seconds)} of processor time on one core."
+    return told + (f" Done in part, hence with fewer trials, jobs: {', '.join(part)}." if part else "")
 
 
 def _marks(item: Item, found: dict[str, tuple[str, dict[str, list[Claim]]]]) -> Iterator[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from shortlist.experiments.experiment import Figure, Table
 from shortlist.report.marks import sentences
-from shortlist.report.numbers import Report, Section, in_one, in_words, legend, points
+from shortlist.report.numbers import Report, Section, in_one, legend, points
 
 
 def to_markdown(report: Report) -> str:
@@ -23,7 +23,7 @@ def to_markdown(report: Report) -> str:
 def _section(section: Section) -> Iterator[str]:
     yield f"## {section.name}: {_cell(section.title)}"
     yield ""
-    yield f"{_cell(section.paper)}; {section.jobs} jobs, {in_words(section.seconds)} of processor time."
+    yield f"{_cell(section.paper)}; {section.work}."
     if section.stands_in:
         yield ""
         yield f"**Not the paper's data.** {section.stands_in}"

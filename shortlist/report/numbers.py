@@ -23,6 +23,13 @@ class Section:
     jobs: int
     seconds: float  # of processor time
     shown: list[Table | Figure]
+    all_jobs: int = 0  # more than were done, where the report is of what was kept
+
+    @property
+    def work(self) -> str:
+        """How many jobs were done, and how long they took."""
+        done = f"{self.jobs} of {self.all_jobs}" if self.jobs < self.all_jobs else f"{self.jobs}"
+        return f"{done} jobs, {in_words(self.seconds)} of processor time"
 
 
 @dataclass(frozen=True)

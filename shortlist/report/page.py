@@ -8,7 +8,7 @@ from html import escape
 from shortlist.experiments.experiment import Figure, Table
 from shortlist.report.figures import to_svg
 from shortlist.report.marks import sentences
-from shortlist.report.numbers import Report, Section, explained, in_words, parts
+from shortlist.report.numbers import Report, Section, explained, parts
 
 CSS = """
 :root { color-scheme: light dark; --ink: #1c1e21; --paper: #fdfdfc; --faint: #6a6f76; --line: #d8dade; --mark: #fff4d6 }
@@ -56,8 +56,7 @@ def _contents(sections: list[Section]) -> Iterator[str]:
 def _section(section: Section) -> Iterator[str]:
     name = escape(section.name)
     yield f'<section id="{name}"><h2>{escape(section.title)} <code>{name}</code></h2>'
-    work = f"{section.jobs} jobs, {in_words(section.seconds)} of processor time"
-    yield f'<p class="faint">{escape(section.paper)}; {work}.</p>'
+    yield f'<p class="faint">{escape(section.paper)}; {section.work}.</p>'
     if section.stands_in:
         yield f'<p class="instead"><b>Not the paper’s data.</b> {escape(section.stands_in)}</p>'
     for one in section.shown:

@@ -58,6 +58,19 @@ def test_a_run_writes_its_pages_and_goes_on(run, made, tmp_path):
     assert len((tmp_path / "data" / "trace").read_text().splitlines()) == 8
 
 
+def test_what_is_kept_is_reported_as_what_it_is(run, made, tmp_path):
+    assert run("reproduce", "made-up", "--kept").code == 0
+    assert "## made-up" not in (tmp_path / "results" / "results.md").read_text(encoding="utf-8")
+    assert run("reproduce", "made-up", "--quick", "--workers", 1).code == 0
+    assert run("reproduce", "made-up", "--kept").code == 0
+    assert len((tmp_path / "data" / "trace").read_text().splitlines()) == 2
+    written = (tmp_path / "results" / "results.md").read_text(encoding="utf-8")
+    assert "Made by `shortlist reproduce made-up --kept`" in written
+    assert "; 2 of 4 jobs, " in written
+    assert "; 2 of 4 jobs, " in (tmp_path / "results" / "results.html").read_text(encoding="utf-8")
+    assert "jobs: `made-up` 2 of 4." in (tmp_path / "results" / "coverage.md").read_text(encoding="utf-8")
+
+
 def test_a_failing_experiment_does_not_take_the_others_along(run, made, tmp_path):
     result = run("reproduce", "all", "--workers", 1)
     assert result.code == 2

@@ -46,6 +46,17 @@ def test_a_stopped_run_goes_on(tmp_path):
     assert again[0].seconds == full[0].seconds > 0
 
 
+def test_what_is_kept_can_be_had_without_running_anything(tmp_path):
+    out = tmp_path / "out"
+    assert running.run([experiment()], tmp_path, out, compute=False)[0].results == []
+    quick = running.run([experiment()], tmp_path, out, quick=True)
+    (kept,) = running.run([experiment()], tmp_path, out, compute=False)
+    assert traces(tmp_path) == 2
+    assert values([kept]) == values(quick)
+    assert (len(kept.results), kept.jobs) == (2, 4)
+    assert kept.seconds == quick[0].seconds
+
+
 def test_fresh_forgets_and_what_is_broken_is_done_again(tmp_path):
     out = tmp_path / "out"
     running.run([experiment()], tmp_path, out)
