@@ -65,6 +65,8 @@ def main() -> None:
     )
     scores = model.learner_.decision_function(model.text_.transform([law["title"] for law in test]))
     names, truth = [str(name) for name in model.classes_.tolist()], [set(law["labels"]) for law in test]
+    beside = [any(up in own for up in vocabulary.broader.get(label, ())) for own in truth for label in own]
+    print(f"{len(train):,} laws to learn, {len(test):,} to rank; {np.mean(beside):.1%} of labels stand beside a parent")
     tell("as it is", scores, names, truth, counts)
     voted = (np.array([counts[name] for name in names]) <= RARE) & (scores > 0)
     parent = best_parent(scores, names, vocabulary)

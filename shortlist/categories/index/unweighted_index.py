@@ -1,10 +1,11 @@
-"""The unweighted index of Madani et al. (2007), the forerunner that paper 004 compares with (section 6.4.1, figure 18).
+"""An unweighted index, after what paper 004 tells of its forerunner of 2007 (section 6.4.1, figure 18).
 
 An index says which labels a row may have: those that one of its features has an edge to. It is updated only when it
-fails, by missing a true label or by retrieving more than t_tol false ones. Paper 004 says no more than that weights
-decide which edges are in the index, and refers to the older paper. Here the weights are paper 004's own shares, and
-the update its FSU: on a failure each active feature raises its share of the true labels, all its other shares shrink,
-and a share below ``min_weight`` is no edge.
+fails, by missing a true label or by retrieving more than t_tol false ones. Paper 004 says no more than that weights of
+classes and features decide which edges are in the index, and refers to Madani et al. (2007), whose algorithm keeps them
+on the side of the classes. That one is not this one: here the weights are paper 004's own shares of features, and the
+update its FSU: on a failure each active feature raises its share of the true labels, all its other shares shrink, and a
+share below ``min_weight`` is no edge.
 
 Without classifiers, the retrieved labels are ranked by the shares after all: Σ_f w_fc·x[f]. With them, each label
 has a committee of Perceptrons, trained online in tandem with the index: on each row those of the retrieved and the
@@ -74,8 +75,9 @@ class UnweightedIndex(CategoryLearner):
 
     References
     ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 6.4.1. It tells of
     Madani, Greiner, Kempe and Salavatipour, "Recall systems: efficient learning and use of category indices", AISTATS
-    2007, as compared with in paper 004, section 6.4.1.
+    2007, whose own algorithm, with weights on the side of the classes, this is not.
 
     Examples
     --------
