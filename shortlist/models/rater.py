@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole
@@ -24,7 +25,7 @@ from shortlist.models.learners import made, named
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.prank import PRank
-from shortlist.ratings.scale import as_values
+from shortlist.ratings.scale import as_values, steps_between
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -248,6 +249,10 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """The scale, lowest rating first."""
         self._check_fitted()
         return self.learner_.classes_
+
+    def steps_between(self, given: Label, true: Label) -> int | None:
+        """How many steps its rating is off; None where the true one is new to the scale. One it cannot learn fails."""
+        return steps_between(self.classes_, given, true, closed=self.learner_.scale is not None)
 
     def describe(self) -> dict[str, Any]:
         return {

@@ -10,8 +10,9 @@ the journal holds after it, one example at a time.
     snapshots.py    model files beside the journal                   replica.py   a model that follows the journal
     snapshot_writer.py  the process that writes one
     app.py          all routes, with what is around them             context.py   what the routes share
-    ranking.py, learning.py, looking.py, operations.py               the routes, in the shapes of schemas.py
-    rows.py         the routes of a model of rows, which does not learn
+    ranking.py, learning.py, looking.py, learned.py, operations.py   the routes, in the shapes of schemas.py
+    rating.py       those of a model that rates texts or rows        teaching.py  what an example teaches each kind
+    rows.py         those of other models of rows, which do not learn
     responses.py    answers and errors                               label_search.py  labels by name
     connections.py  limits before anything is asked                  direct.py    routes without detours
     people.py       who may use the server                           roles.py     which role each route needs

@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
+from shortlist.models.base import Model
 from shortlist.names import VERSION
 from shortlist.server.auditing import AuditRoutes
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
-from shortlist.server.learning import LearningRoutes
+from shortlist.server.learned import LearnedRoutes
+from shortlist.server.learning import LearningRoutes, UndoRoutes
 from shortlist.server.looking import LookingRoutes
 from shortlist.server.middleware import Middleware
 from shortlist.server.operations import OperationsRoutes
 from shortlist.server.queue.routes import QueueRoutes
 from shortlist.server.ranking import RankingRoutes
+from shortlist.server.rating import RatedRowsRoutes, RaterRoutes, RatingRoutes, TextRatingRoutes
 from shortlist.server.replica import Replica
 from shortlist.server.reporting import ReportingRoutes
 from shortlist.server.responses import explain_problems
@@ -29,10 +33,23 @@ from shortlist.server.rows import RowModelRoutes, RowRoutes
 from shortlist.server.settings import Settings
 
 # Routes are tried in this order: what is asked most comes first.
-OF_TEXTS = (RankingRoutes, LearningRoutes, QueueRoutes, LookingRoutes, ReportingRoutes, AuditRoutes, OperationsRoutes)
+OF_TEXTS = (
+    RankingRoutes, LearningRoutes, UndoRoutes, QueueRoutes, LookingRoutes, LearnedRoutes, ReportingRoutes, AuditRoutes,
+    OperationsRoutes,
+)  # fmt: skip
 OF_ROWS = (RowRoutes, RowModelRoutes, OperationsRoutes)
+OF_RATED_TEXTS = (TextRatingRoutes, RatingRoutes, UndoRoutes, RaterRoutes, LearnedRoutes, OperationsRoutes)
+OF_RATED_ROWS = (RowRoutes, RatingRoutes, UndoRoutes, RaterRoutes, RatedRowsRoutes, OperationsRoutes)
 ABOUT_TEXTS = "Ranks the labels of texts, says why, and learns from corrections."
-ABOUT_ROWS = "Answers rows of numbers (ratings, documents of a query, labels), and says why."
+ABOUT_ROWS = "Answers rows of numbers (documents of a query, labels), and says why."
+ABOUT_RATINGS = "Rates texts or rows of numbers, says why, and learns from corrections."
+
+
+def served_as(model: Model[Any]) -> tuple[str, tuple[type[Any], ...]]:
+    """What a server of such a model does, and by which routes."""
+    if model.task == "ratings":
+        return ABOUT_RATINGS, OF_RATED_TEXTS if model.of_texts else OF_RATED_ROWS
+    return (ABOUT_TEXTS, OF_TEXTS) if model.of_texts else (ABOUT_ROWS, OF_ROWS)
 
 
 def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
@@ -52,11 +69,11 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
         await asyncio.gather(*tasks, return_exceptions=True)
         context.close()
 
+    about, kinds = served_as(replica.served)
     app = FastAPI(
-        title="shortlist", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None,
-        description=ABOUT_TEXTS if replica.served.of_texts else ABOUT_ROWS,
-    )  # fmt: skip
-    routers = [routes(context).router() for routes in (OF_TEXTS if replica.served.of_texts else OF_ROWS)]
+        title="shortlist", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None, description=about
+    )
+    routers = [routes(context).router() for routes in kinds]
     routes = [*app.routes, *(route for router in routers for route in router.routes)]
     for router in routers:
         app.include_router(router)

@@ -17,7 +17,7 @@ from shortlist.server.responses import ASKING, answers, as_json
 
 
 class LearningRoutes:
-    """Learns and unlearns; answers when it is on disk and in the model."""
+    """Learns examples, and changes labels; answers when it is on disk and in the model."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -26,7 +26,6 @@ class LearningRoutes:
         router = APIRouter(route_class=DirectRoute)
         router.post("/v1/learn", **answers(schemas.LearnAnswer, 403, 409, 507, *ASKING))(self.learn)
         router.post("/v1/labels", **answers(schemas.ChangeAnswer, 403, 404, 409, 507, *ASKING))(self.change)
-        router.post("/v1/undo", **answers(schemas.UndoAnswer, 403, 404, 507, *ASKING))(self.undo)
         return router
 
     async def learn(self, question: schemas.LearnQuestion) -> Response:
@@ -75,6 +74,18 @@ class LearningRoutes:
         (receipt,) = await writer.append([Example("", change.to_dict(), question.key, person=context.person)])
         await replica.catch_up()
         return as_json({"number": receipt.number, "new": receipt.new})
+
+
+class UndoRoutes:
+    """Unlearns, whatever was learned; answers when it is on disk and in the model."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def router(self) -> APIRouter:
+        router = APIRouter(route_class=DirectRoute)
+        router.post("/v1/undo", **answers(schemas.UndoAnswer, 403, 404, 507, *ASKING))(self.undo)
+        return router
 
     async def undo(self, question: schemas.UndoQuestion) -> Response:
         """Take an example back. The answer comes when the model is what it would be without it."""

@@ -1,28 +1,24 @@
-"""Routes that look at the model and at what it has learned, and change nothing."""
+"""Routes that look at the model, and change nothing."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from fastapi.responses import StreamingResponse
 
 from shortlist.models.categorizer import Categorizer
 from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.label_search import LabelSearch
-from shortlist.server.responses import JSON_LINES, answers, as_json
-
-PIECE = 2**16  # bytes of a long answer sent at a time
+from shortlist.server.responses import answers, as_json
 
 Name = Annotated[str, Query(max_length=200)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 class LookingRoutes:
-    """Describes the model, finds labels and connections, lists examples."""
+    """Describes the model, finds labels and connections."""
 
     def __init__(self, context: Context) -> None:
         self._context, self._replica = context, context.replica
@@ -34,8 +30,6 @@ class LookingRoutes:
         router.get("/v1/labels", **answers(schemas.LabelsAnswer, 422))(self.find_labels)
         router.get("/v1/label", **answers(schemas.ConnectionsAnswer, 404, 422))(self.of_label)
         router.get("/v1/feature", **answers(schemas.ConnectionsAnswer, 422))(self.of_feature)
-        router.get("/v1/examples", **answers(schemas.EntriesAnswer, 422))(self.examples)
-        router.get("/v1/journal", response_class=Response, **answers(str, 422))(self.export)
         return router
 
     async def model(self) -> Response:
@@ -69,33 +63,6 @@ class LookingRoutes:
     async def of_feature(self, name: Name, limit: Limit = 20) -> Response:
         """The labels that a word alone speaks for."""
         return as_connections(self._replica.rank(name, limit))
-
-    async def examples(
-        self,
-        limit: Limit = 20,
-        before: Annotated[int | None, Query(ge=1, le=2**53, description="Only those with smaller numbers.")] = None,
-    ) -> Response:
-        """The examples learned last, newest first."""
-        entries = [asdict(entry) for entry in self._replica.journal.entries(before, limit)]
-        name_of, named = self._context.model.name_of, self._context.model.vocabulary_ is not None
-        for entry in entries:
-            entry |= {"text": entry["text"][:200]} | ({"names": [*map(name_of, entry["labels"])]} if named else {})
-        return as_json({"examples": entries})
-
-    async def export(self) -> Response:
-        """All examples learned and not taken back, as JSON lines: a training file like any other.
-
-        It may take as long as it needs while it is being read; a connection that ends before the last chunk has not
-        brought all of it.
-        """
-        return StreamingResponse(self._lines(), media_type=JSON_LINES)
-
-    async def _lines(self) -> AsyncIterator[bytes]:
-        number, chunk = self._replica.journal.lines(0)
-        while chunk:
-            for piece in range(0, len(chunk), PIECE):  # the middleware's clock starts anew with each piece taken
-                yield chunk[piece : piece + PIECE]
-            number, chunk = self._replica.journal.lines(number)
 
 
 def rolling(places: list[int | None]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class OperationsRoutes:
         return Response(metrics.page(), media_type="text/plain; version=0.0.4")
 
     async def page(self) -> Response:
-        return self._files["page.html" if self._context.served.of_texts else "docs.html"]
+        return self._files["page.html" if isinstance(self._context.served, Categorizer) else "docs.html"]
 
     async def documentation(self) -> Response:
         return self._files["docs.html"]

@@ -14,20 +14,18 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
-from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.relabelling import Change
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import Version
 from shortlist.server.logs import log
-from shortlist.server.meaning import read
+from shortlist.server.teaching import learn_anything, learns_here, teach
 from shortlist.server.watching import UnknownWords
 from shortlist.texts.beside import Vectors
 
@@ -56,7 +54,7 @@ class Replica:
         self.version, self.served, self.problems = snapshots.newest_good(self.folder, self.journal)
         self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
         self.see_snapshots()
-        if not self.served.of_texts:
+        if not learns_here(self.served):
             return
         self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
         for _ in self._steps(self.journal.version()):
@@ -71,20 +69,23 @@ class Replica:
 
     def warm_up(self) -> None:
         """Compile or load the inner loops, so that the first request need not wait for it."""
-        if self.served.of_texts:
-            clone(self.model).learn("a first example", ["a label"]).rank("example")
+        learn_anything(self.served)
+        if isinstance(self.served, Categorizer):
             self.rank("example", 1)
+        elif self.served.of_texts:
+            self.served.answer_text("example")
         else:
             nothing = as_rows(np.zeros((1, self.served.describe()["features"])))
             for answers in self.served.answer([Examples(rows=nothing, query=[""])]):
                 list(answers.records())
 
     def check_can_learn(self) -> None:
-        """Refuse a model that cannot go on learning, or not from texts."""
+        """Refuse a model that cannot go on learning, or not from what the journal holds."""
         learner = self.served.describe()["learner"]
-        if not self.served.of_texts:
+        if not learns_here(self.served):
             raise InputError(
-                f"{learner} learns from rows, and the journal of the server keeps texts; serve it with --read-only"
+                f"{learner} learns from rows, and the journal of the server keeps texts with their labels, and "
+                "ratings; serve it with --read-only"
             )
         if not self.served.can_learn:
             raise InputError(f"{learner} cannot go on learning; serve it with --read-only")
@@ -115,18 +116,16 @@ class Replica:
             self.version = Version(self.version.examples, max(now.undos, self.version.undos))
         while self.version.examples < now.examples:
             entries = self.journal.after(self.version.examples, now.examples)
-            for number, text, labels, wrong, complete, _, vector in entries:
+            for lesson in entries:
+                number = lesson.number
                 if number > self.version.examples:  # nobody else went on meanwhile
-                    self.unknown.before(self.model, number, text)
+                    self.unknown.before(self.model, number, lesson.text)
                     try:
-                        if isinstance(labels, dict):
-                            self.model.change_labels(Change.of(labels))
-                        else:
-                            self.model.learn(text, labels, wrong, complete, vector=read(vector))
+                        teach(self.served, lesson)
                     except InputError as problem:  # of which nothing was learned, here and wherever else it is read
                         log("passed over an example", "warning", number=number, problem=str(problem))
                     self.version = self.version._replace(examples=number)
-                    self.unknown.after(self.model, text)
+                    self.unknown.after(self.model, lesson.text)
                     yield
             if not entries:
                 self.version = self.version._replace(examples=now.examples)

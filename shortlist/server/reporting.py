@@ -16,7 +16,7 @@ from shortlist.server.agreement import agreement, latest
 from shortlist.server.context import Context
 from shortlist.server.exporting import LAYOUTS, exported
 from shortlist.server.journal import Journal
-from shortlist.server.looking import PIECE
+from shortlist.server.learned import PIECE
 from shortlist.server.responses import answers, as_json
 
 KINDS = [layout.kind for layout in LAYOUTS.values()]

@@ -1,12 +1,13 @@
 """Routes of a model of rows: it rates them, ranks the documents of a query, or ranks labels; and says why.
 
-The journal keeps texts and their labels, so a model of rows is served read-only.
+Of these only a model that rates goes on learning (rating.py); the others are served read-only.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 from fastapi import APIRouter, Response
@@ -79,9 +80,12 @@ class RowModelRoutes:
 
     async def model(self) -> Response:
         """What the model is, and how fast it answers."""
+        return as_json(self.about())
+
+    def about(self) -> dict[str, Any]:
         context, model = self._context, self._context.served
         numbers = model.describe()
-        return as_json(model.parameters() | {
+        return model.parameters() | {
             "task": model.task, "learner": numbers.pop("learner"), "numbers": numbers, "bytes": context.replica.bytes,
             "limits": asdict(context.limits), "speed": context.speed.read(),
-        })  # fmt: skip
+        }  # fmt: skip

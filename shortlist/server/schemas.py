@@ -40,6 +40,13 @@ Vector = Annotated[
     list[Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]],
     Field(min_length=1, max_length=65536, description="Where the model was learned with vectors: that of the text."),
 ]
+Key = Annotated[
+    str | None,
+    Field(
+        min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$",
+        description="A name of your choice. An example whose key is known is not learned again, so a retry is safe.",
+    ),
+]  # fmt: skip
 Span = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
@@ -124,10 +131,7 @@ class ExampleQuestion(Question):
         description="Whether all other labels are wrong, too. If not, they were not judged, and are left alone. "
         "If this is not given, they are wrong if nothing was crossed out.",
     )
-    key: str | None = Field(
-        None, min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$",
-        description="A name of your choice. An example whose key is known is not learned again, so a retry is safe.",
-    )  # fmt: skip
+    key: Key = None
 
     @model_validator(mode="after")
     def _says_something(self) -> ExampleQuestion:
@@ -156,9 +160,7 @@ class ChangeQuestion(Question):
     into: LabelName | None = Field(
         None, description="The new name, or the label to merge into; not to retire or restore."
     )
-    key: str | None = Field(
-        None, min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$", description="As for examples."
-    )
+    key: Key = None
 
 
 class ChangeAnswer(BaseModel):

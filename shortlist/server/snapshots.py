@@ -77,11 +77,8 @@ def take_base(folder: Path, model: Path) -> None:
 
 
 def opened(path: Path) -> Model[Any]:
-    """The model in a file, if it is one that can be served."""
-    model = open_model(path)
-    if model.of_texts and model.task != "categories":
-        raise InputError(f"the server ranks labels of texts and answers rows; it gives no {model.task} of texts")
-    return model
+    """The model in a file."""
+    return open_model(path)
 
 
 def path_of(folder: Path, version: Version, seal: str) -> Path:

@@ -166,3 +166,15 @@ def test_it_is_the_same_after_saving(rated, tmp_path):
     assert (
         again.describe() == rater.describe() == {"learner": "WidrowHoff", "examples": 300, "ratings": 3, "features": 3}
     )
+
+
+def test_steps_between_a_rating_and_the_true_one():
+    X = [[0.0], [1.0], [2.0]]
+    grown = sl.Rater().fit(X, ["a", "c", "d"])
+    assert [grown.steps_between("c", true) for true in ("a", "c", "d", "b")] == [1, 0, 1, None]
+    with pytest.raises(sl.InputError, match="the scale so far holds text"):
+        grown.steps_between("c", 1)
+    closed = sl.Rater(sl.PRank(scale=["d", "c", "a"])).fit(X, ["a", "c", "d"])
+    assert closed.steps_between("a", "d") == 2
+    with pytest.raises(sl.InputError, match="the rating b of row 0 is outside the scale d, c, a"):
+        closed.steps_between("a", "b")

@@ -3,24 +3,45 @@
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+import shortlist as sl
+from shortlist.server import snapshots
 from tests.server.servers import in_thread
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 from schemathesis.specs.openapi.checks import positive_data_acceptance  # noqa: E402
 
 FILES = {"/v1/queue/file"}  # the document cannot say which bytes are a file of texts
+OF_ROWS = "row"  # nor how many columns the model has
 pytestmark = pytest.mark.filterwarnings("default")  # what a library of the test warns of is not ours
 
 
-def test_every_answer_is_documented(folder):
+@pytest.fixture(scope="module", params=["labels", "ratings of texts", "ratings of rows"])
+def state(request, model_file, tmp_path_factory):
+    """A state directory in which something was learned."""
+    path = tmp_path_factory.mktemp("served")
+    model = path / "model.shortlist"
+    if request.param == "ratings of texts":
+        sl.TextRater().fit(["dull", "fair", "a joy"], [1, 2, 3]).save(model)
+    elif request.param == "ratings of rows":
+        sl.Rater().fit([[0.0], [1.0], [2.0]], [1, 2, 3]).save(model)
+    state = path / "state"
+    state.mkdir()
+    snapshots.take_base(state, model if model.exists() else model_file)
+    first = {"labels": [{"text": "a", "labels": ["first"]}], "ratings of texts": [{"text": "a", "rating": 1}]}
+    return state, first.get(request.param, [{"row": [1], "rating": 1}])
+
+
+def test_every_answer_is_documented(state):
+    folder, examples = state
     with in_thread(folder, snapshot_seconds=3600) as server:
-        server.learn("a first example", ["first"])
+        server.ask("learn", examples=examples)
         document = schemathesis.openapi.from_url(f"{server.base_url}/openapi.json")
         operations = [found.ok() for found in document.get_all_operations()]
-        assert {operation.path for operation in operations} >= {"/v1/rank", "/v1/learn", "/v1/undo", "/v1/labels"}
+        assert {operation.path for operation in operations} >= {"/v1/rank", "/v1/learn", "/v1/undo", "/v1/explain"}
         for operation in operations:
             positive = operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
-            try_out(positive, *([] if operation.path not in FILES else [positive_data_acceptance]))
+            excluded = [positive_data_acceptance] if operation.path in FILES or OF_ROWS in examples[0] else []
+            try_out(positive, *excluded)
             asked = operation.definition.raw
             if "parameters" in asked or "requestBody" in asked:  # or there is nothing to get wrong
                 try_out(operation.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE))

@@ -1,0 +1,64 @@
+"""Routes that list what was learned: the last examples, and all of them as a training file."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import StreamingResponse
+
+from shortlist.server import schemas
+from shortlist.server.context import Context
+from shortlist.server.looking import Limit
+from shortlist.server.responses import JSON_LINES, answers, as_json
+
+PIECE = 2**16  # bytes of a long answer sent at a time
+
+
+class LearnedRoutes:
+    """Lists examples."""
+
+    kind = JSON_LINES
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._replica = context, context.replica
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+        router.get("/v1/examples", **answers(schemas.EntriesAnswer, 422))(self.examples)
+        router.get("/v1/journal", response_class=Response, **answers(str, 422, kinds=(self.kind,)))(self.export)
+        return router
+
+    async def examples(
+        self,
+        limit: Limit = 20,
+        before: Annotated[int | None, Query(ge=1, le=2**53, description="Only those with smaller numbers.")] = None,
+    ) -> Response:
+        """The examples learned last, newest first."""
+        entries = [asdict(entry) for entry in self._replica.journal.entries(before, limit)]
+        name_of = self._context.served.name_of
+        named = getattr(self._context.served, "vocabulary_", None) is not None
+        for entry in entries:
+            entry |= {"text": entry["text"][:200]} | ({"names": [*map(name_of, entry["labels"])]} if named else {})
+        return as_json({"examples": entries})
+
+    async def export(self) -> Response:
+        """All examples learned and not taken back, as JSON lines: a training file like any other.
+
+        It may take as long as it needs while it is being read; a connection that ends before the last chunk has not
+        brought all of it.
+        """
+        return StreamingResponse(self._pieces(), media_type=self.kind)
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        number, lines = self.lines(0)
+        while number:
+            for piece in range(0, len(lines), PIECE):  # the middleware's clock starts anew with each piece taken
+                yield lines[piece : piece + PIECE]
+            number, lines = self.lines(number)
+
+    def lines(self, after: int) -> tuple[int, bytes]:
+        """Some examples after a number, as lines of the file, and the number of the last of them; 0 for none."""
+        return self._replica.journal.lines(after)

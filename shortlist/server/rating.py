@@ -1,0 +1,180 @@
+"""Routes of a model that rates: it rates texts or rows, says why, learns from corrections, and says how it fares."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import time
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from fastapi import APIRouter, Response
+from starlette.exceptions import HTTPException
+
+from shortlist.arrays.given_labels import Label
+from shortlist.errors import InputError
+from shortlist.models.rater import Rater
+from shortlist.server import rating_schemas, schemas
+from shortlist.server.context import Context
+from shortlist.server.direct import DirectRoute
+from shortlist.server.journal import Example
+from shortlist.server.learned import LearnedRoutes
+from shortlist.server.responses import ASKING, answers, as_json
+from shortlist.server.rows import RowModelRoutes
+from shortlist.server.teaching import rating_of, row_of, written_row
+
+RATING = "rating"  # the name of its column
+PIECE_ROWS = 500  # read from the journal at a time
+LEARNING = answers(rating_schemas.LearnRatingsAnswer, 403, 409, 507, *ASKING)
+
+
+class TextRatingRoutes:
+    """Rates texts, and says which words spoke for a rating."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def router(self) -> APIRouter:
+        router = APIRouter(route_class=DirectRoute)
+        router.post("/v1/rank", **answers(schemas.RowsAnswer, *ASKING))(self.rank)
+        router.post("/v1/explain", **answers(schemas.RowExplanation, 409, *ASKING))(self.explain)
+        return router
+
+    async def rank(self, question: rating_schemas.TextsQuestion) -> Response:
+        """Rate one text or many."""
+        context = self._context
+        texts = [question.text] if isinstance(question.text, str) else question.text
+        context.limits.check_texts(texts)
+        found: list[dict[str, Any]] = []
+        for text in texts:
+            began = time.perf_counter()
+            found += context.served.answer_text(text).records()
+            context.speed.add(1, time.perf_counter() - began)
+            await asyncio.sleep(0)  # let others have a turn
+        context.metrics.texts.inc(len(texts))
+        return as_json({"answers": found})
+
+    async def explain(self, question: rating_schemas.ExplainTextQuestion) -> Response:
+        """Say what each word of a text adds to its score."""
+        self._context.limits.check_texts([question.text])
+        try:
+            found = self._context.served.explain_text(question.text)
+        except InputError as problem:  # the question can be read; it is the model that cannot say
+            raise HTTPException(409, str(problem)) from None
+        votes = [{"feature": feature, "vote": vote} for feature, vote in found.votes]
+        return as_json({"answer": found.label, "score": found.score, "votes": votes})
+
+
+class RatingRoutes:
+    """Learns ratings of texts or of rows; answers when they are on disk and in the model."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def router(self) -> APIRouter:
+        router = APIRouter(route_class=DirectRoute)
+        of_texts = self._context.served.of_texts
+        router.post("/v1/learn", **LEARNING)(self.learn_texts if of_texts else self.learn_rows)
+        return router
+
+    async def learn_texts(self, question: rating_schemas.LearnTextsQuestion) -> Response:
+        """Learn ratings of texts, all or none. The answer comes when they are on disk and in the model."""
+        texts = [one.text for one in question.examples]
+        self._context.limits.check_texts(texts)
+        return await self._learn(texts, [[text] for text in texts], question.examples)
+
+    async def learn_rows(self, question: rating_schemas.LearnRowsQuestion) -> Response:
+        """Learn ratings of rows, all or none. The answer comes when they are on disk and in the model."""
+        rows = [one.row for one in question.examples]
+        self._context.limits.check_rows(len(rows))
+        kept = [written_row(row) for row in rows]
+        return await self._learn(kept, [np.array([row]) for row in rows], question.examples, question.columns)
+
+    async def _learn(
+        self,
+        kept: list[str],
+        given: Sequence[Any],
+        examples: Sequence[rating_schemas.RatedText | rating_schemas.RatedRow],
+        columns: list[str] | None = None,
+    ) -> Response:
+        context, writer = self._context, self._context.writer()
+        appended, off = [], []
+        for text, one, example in zip(kept, given, examples, strict=True):
+            rating = _whole(example.rating)
+            off.append(self._steps_off(one, rating, columns))
+            place = None if off[-1] is None else off[-1] + 1  # 1 where the rating was right, as for labels
+            appended.append(Example(text, [rating], example.key, place, person=context.person))
+            await asyncio.sleep(0)
+        receipts = await writer.append(appended)
+        await context.replica.catch_up()
+        context.metrics.learned.inc(sum(receipt.new for receipt in receipts))
+        learned = [
+            {"number": receipt.number, "new": receipt.new, "steps": steps}
+            for receipt, steps in zip(receipts, off, strict=True)
+        ]
+        return as_json({"learned": learned})
+
+    def _steps_off(self, example: Any, rating: Label, columns: list[str] | None) -> int | None:
+        """How many steps the model is off now; refuses what it could not learn."""
+        model = cast("Rater", self._context.served)
+        rated: Label = model.predict(example, columns)[0].item()
+        try:
+            return model.steps_between(rated, rating)
+        except InputError as problem:  # the question can be read; it is the scale that does not allow it
+            raise HTTPException(409, str(problem)) from None
+
+
+class RaterRoutes(RowModelRoutes):
+    """Describes the model, and how it fares."""
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+        router.get("/v1/model", **answers(rating_schemas.RaterAnswer))(self.model)
+        return router
+
+    def about(self) -> dict[str, Any]:
+        replica, model = self._context.replica, cast("Rater", self._context.served)
+        replica.see_snapshots()
+        journal, undone = replica.journal.counts()
+        return super().about() | {
+            "scale": model.classes_.tolist(), "journal": journal, "undone": undone,
+            "follows": replica.version.examples, "snapshot": replica.snapshot,
+            "read_only": self._context.settings.read_only, "rolling": rolling(replica.journal.places()[::-1]),
+        }  # fmt: skip
+
+
+class RatedRowsRoutes(LearnedRoutes):
+    """Lists examples that are rows: as a file they are a table, with a column for the rating."""
+
+    kind = "text/csv"
+
+    def lines(self, after: int) -> tuple[int, bytes]:
+        lessons = self._replica.journal.after(after, 2**62, PIECE_ROWS)
+        model = cast("Rater", self._context.served)
+        table = [[*row_of(one.text)[0], rating_of(one.labels)] for one in lessons]
+        names = model.columns_ or [f"x{n + 1}" for n in range(model.n_features_in_)]
+        lines = io.StringIO()
+        csv.writer(lines, lineterminator="\n").writerows([[*names, RATING]] * (after == 0) + table)
+        return lessons[-1].number if lessons else 0, lines.getvalue().encode()
+
+
+def rolling(places: list[int | None]) -> dict[str, Any]:
+    """How far the last ratings were from the right ones, before these were learned."""
+    steps = [None if place is None else place - 1 for place in places]
+    known = [one for one in steps if one is not None]
+    return {
+        "window": len(steps), "steps": steps,
+        "exact": _share(one == 0 for one in known), "within_1": _share(one <= 1 for one in known), "MAE": _share(known),
+    }  # fmt: skip
+
+
+def _share(values: Any) -> float | None:
+    every = list(values)
+    return sum(every) / len(every) if every else None
+
+
+def _whole(rating: Label) -> Label:
+    """In JSON 4.0 is the whole number 4."""
+    return int(rating) if isinstance(rating, float) and rating.is_integer() else rating

@@ -1,0 +1,276 @@
+"""Models that rate, served: of texts and of rows; they answer, explain, learn, and take back."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+import shortlist as sl
+from shortlist.server import snapshot_writer, snapshots
+from shortlist.server.journal import Lesson
+from shortlist.server.replica import Replica
+from shortlist.server.teaching import row_of, teach
+from tests.server.servers import in_thread, state_bytes
+
+RANDOM = np.random.default_rng(5)
+ROWS = RANDOM.random((90, 3)).round(3)
+STARS = (1 + (ROWS[:, 0] * 3).astype(int)).tolist()
+WORDS = {1: "dull slow weak", 2: "fair plain usual", 3: "joy bright brave"}
+TEXTS = [f"{RANDOM.choice(WORDS[star].split())} film of number {n}" for n, star in enumerate(STARS)]
+COLUMNS = ["size", "age", "price"]
+
+
+def texts():
+    return sl.TextRater().fit(TEXTS, STARS)
+
+
+def rows():
+    return sl.Rater().fit(ROWS, STARS, COLUMNS)
+
+
+@pytest.fixture(params=[texts, rows], ids=["texts", "rows"])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def state(tmp_path, kind):
+    kind().save(tmp_path / "model.shortlist")
+    folder = tmp_path / "state"
+    folder.mkdir()
+    snapshots.take_base(folder, tmp_path / "model.shortlist")
+    return folder
+
+
+@pytest.fixture
+def served(state):
+    with in_thread(state) as server:
+        server.replica.warm_up()
+        server.replica.check_can_learn()
+        yield server
+
+
+def examples(kind, *which):
+    """Some examples as a request has them."""
+    if kind is texts:
+        return [{"text": TEXTS[n], "rating": STARS[n]} for n in which]
+    return [{"row": ROWS[n].tolist(), "rating": STARS[n]} for n in which]
+
+
+def given(kind, *which):
+    return [TEXTS[n] for n in which] if kind is texts else ROWS[list(which)]
+
+
+def same(server, model):
+    assert state_bytes(server.replica.served) == state_bytes(model)
+
+
+def test_it_rates_as_the_model_does(served, kind):
+    asked = {"text": TEXTS[:9]} if kind is texts else {"rows": ROWS[:9].tolist(), "columns": COLUMNS}
+    found = served.ask("rank", **asked)["answers"]
+    model = kind()
+    assert [one["rating"] for one in found] == model.predict(given(kind, *range(9))).tolist()
+    distances = model.neighbour_distances(given(kind, *range(9)))
+    expected = [[float(value) if np.isfinite(value) else None for value in pair] for pair in distances]
+    assert [[one["from_step_below"], one["from_step_above"]] for one in found] == expected
+
+
+def test_one_text_alone(served, kind):
+    if kind is texts:
+        assert len(served.ask("rank", text=TEXTS[0])["answers"]) == 1
+
+
+def test_votes_sum_to_the_score(served, kind):
+    asked = {"text": TEXTS[3]} if kind is texts else {"rows": ROWS[:4].tolist(), "row": 3}
+    found = served.ask("explain", **asked)
+    expected = kind().explain(given(kind, 3)[0])
+    assert found["answer"] == expected.label
+    assert sum(one["vote"] for one in found["votes"]) == pytest.approx(found["score"])
+    assert [(one["feature"], one["vote"]) for one in found["votes"]] == expected.votes
+
+
+def test_it_learns_one_at_a_time_and_says_how_far_off_it_was(served, kind):
+    model, off = kind(), []
+    for n in range(5):
+        off.append(abs(int(model.predict(given(kind, n))[0]) - STARS[n]))
+        model.learn(given(kind, n), [STARS[n]])
+    answers = [served.ask("learn", examples=examples(kind, n))["learned"][0] for n in range(5)]
+    assert answers == [{"number": n + 1, "new": True, "steps": steps} for n, steps in enumerate(off)]
+    same(served, model)
+    rolling = served.ask("model")["rolling"]
+    assert rolling["steps"] == off
+    assert rolling["MAE"] == pytest.approx(np.mean(off))
+    assert rolling["exact"] == pytest.approx(np.mean(np.array(off) == 0))
+    assert rolling["within_1"] == pytest.approx(np.mean(np.array(off) <= 1))
+
+
+def test_undo_leaves_the_model_without_it(served, kind):
+    for n in range(4):
+        served.ask("learn", examples=examples(kind, n))
+    assert served.ask("undo", number=2) == {"number": 2, "new": True}
+    model = kind()
+    for n in (0, 2, 3):
+        model.learn(given(kind, n), [STARS[n]])
+    same(served, model)
+    assert served.ask("undo", number=2)["new"] is False
+    assert served.post("/v1/undo", json={"number": 9}).status_code == 404
+
+
+def test_a_key_is_learned_once(served, kind):
+    (one,) = examples(kind, 1)
+    first = served.ask("learn", examples=[one | {"key": "k1"}])["learned"][0]
+    again = served.ask("learn", examples=[one | {"key": "k1"}])["learned"][0]
+    assert (first["new"], again["new"], again["number"]) == (True, False, first["number"])
+    other = served.post("/v1/learn", json={"examples": [one | {"key": "k1", "rating": 3 - STARS[1] % 2}]})
+    assert other.status_code == 409
+    assert "was used for another example" in other.json()["error"]
+
+
+def test_what_was_learned_is_there_after_a_restart_with_and_without_a_snapshot(state, kind):
+    with in_thread(state) as server:
+        server.ask("learn", examples=examples(kind, 0, 1, 2))
+    model = kind()
+    for n in range(3):
+        model.learn(given(kind, n), [STARS[n]])
+    with in_thread(state) as server:
+        same(server, model)
+    assert snapshot_writer.write(state) is not None
+    with in_thread(state) as server:
+        same(server, model)
+        server.ask("learn", examples=examples(kind, 3))
+        model.learn(given(kind, 3), [STARS[3]])
+        same(server, model)
+        assert server.ask("model")["snapshot"] == 3
+
+
+def test_the_journal_is_a_training_file(served, kind, tmp_path, run):
+    served.ask("learn", examples=examples(kind, *range(40)))
+    served.ask("undo", number=7)
+    kept = [n for n in range(40) if n != 6]
+    file = served.get("/v1/journal")
+    name = "more.jsonl" if kind is texts else "more.csv"
+    (tmp_path / name).write_bytes(file.content)
+    task = ["--task", "ratings", *(["--text-column", "text"] if kind is texts else ["--target", "rating"])]
+    assert run("train", name, *task, "--output", "new.shortlist").code == 0
+    new = sl.load(tmp_path / "new.shortlist")
+    assert new.n_examples_ == len(kept)
+    if kind is texts:
+        lines = [json.loads(line) for line in file.text.splitlines()]
+        assert lines == [{"text": TEXTS[n], "labels": [STARS[n]]} for n in kept]
+        assert new.predict(TEXTS).tolist() == type(new)().fit(given(kind, *kept), [STARS[n] for n in kept]).predict(
+            TEXTS
+        ).tolist()  # fmt: skip
+    else:
+        assert file.text.splitlines()[0] == "size,age,price,rating"
+        assert np.loadtxt(io.StringIO(file.text), delimiter=",", skiprows=1)[:, :3].tolist() == ROWS[kept].tolist()
+        assert new.columns_ == COLUMNS
+
+
+def test_examples_are_listed_newest_first(served, kind):
+    served.ask("learn", examples=examples(kind, 0, 1))
+    found = served.ask("examples")["examples"]
+    assert [(one["number"], one["labels"]) for one in found] == [(2, [STARS[1]]), (1, [STARS[0]])]
+    assert found[0]["text"] == (TEXTS[1] if kind is texts else json.dumps(ROWS[1].tolist()))
+
+
+def test_a_rating_that_is_new_comes_in_at_its_place(served, kind):
+    (one,) = examples(kind, 0)
+    assert served.ask("learn", examples=[one | {"rating": 2.5}])["learned"][0]["steps"] is None
+    assert served.ask("model")["scale"] == [1, 2, 2.5, 3]
+    assert served.ask("model")["rolling"]["MAE"] is None
+    assert served.ask("learn", examples=[one | {"rating": 3.0}])["learned"][0]["steps"] is not None
+    assert served.ask("examples")["examples"][0]["labels"] == [3]
+
+
+def test_a_given_scale_is_closed(tmp_path, kind):
+    model = sl.TextRater(sl.PRank(scale=[1, 2, 3])) if kind is texts else sl.Rater(sl.PRank(scale=[1, 2, 3]))
+    model.fit(given(kind, *range(90)), STARS).save(tmp_path / "closed.shortlist")
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    snapshots.take_base(folder, tmp_path / "closed.shortlist")
+    with in_thread(folder) as server:
+        (one,) = examples(kind, 0)
+        for bad, said in ((4, "outside the scale 1, 2, 3"), ("good", "outside the scale")):
+            answer = server.post("/v1/learn", json={"examples": [one, one | {"rating": bad}]})
+            assert answer.status_code == 409
+            assert said in answer.json()["error"]
+        assert server.ask("model")["journal"] == 0, "all or none"
+
+
+def test_ratings_that_are_none(served, kind):
+    (one,) = examples(kind, 0)
+    answer = served.post("/v1/learn", json={"examples": [one | {"rating": "good"}]})
+    assert answer.status_code == 409
+    assert "the scale so far holds numbers, but these ratings are text" in answer.json()["error"]
+    for bad in (True, None, [], 10**20, "", "two\nlines"):
+        assert served.post("/v1/learn", json={"examples": [one | {"rating": bad}]}).status_code == 422, bad
+    assert served.post("/v1/learn", json={"examples": [{"rating": 1}]}).status_code == 422
+    assert served.post("/v1/learn", json={"examples": []}).status_code == 422
+    assert served.ask("model")["journal"] == 0
+
+
+def test_rows_that_do_not_fit(served, kind):
+    if kind is texts:
+        assert served.post("/v1/learn", json={"examples": [{"text": "x" * 200_001, "rating": 1}]}).status_code == 422
+        return
+    for asked, said in (
+        ({"examples": [{"row": [1.0], "rating": 1}]}, "the model learned from 3"),
+        ({"examples": examples(kind, 0), "columns": ["a", "b", "c"]}, "they must be the same"),
+        ({"examples": examples(kind, 0) * 1001}, "1,001 rows are more than the 1,000"),
+    ):
+        answer = served.post("/v1/learn", json=asked)
+        assert answer.status_code == 422
+        assert said in answer.json()["error"]
+    assert served.ask("learn", examples=examples(kind, 0), columns=COLUMNS)["learned"][0]["new"]
+
+
+def test_what_it_says_of_itself(served, kind):
+    about = served.ask("model")
+    assert (about["task"], about["learner"], about["scale"]) == ("ratings", "PRank", [1, 2, 3])
+    assert (about["journal"], about["follows"], about["read_only"]) == (0, 0, False)
+    assert about["rolling"] == {"window": 0, "exact": None, "within_1": None, "MAE": None, "steps": []}
+    assert ("text" in about) == (kind is texts)
+    paths = served.get("/openapi.json").json()["paths"]
+    verbs = ("rank", "explain", "learn", "undo", "model", "examples", "journal", "me")
+    assert set(paths) == {f"/v1/{name}" for name in verbs} | {"/healthz"}
+    assert "API" in served.get("/").text
+    assert 'shortlist_model{what="ratings"} 3.0' in served.get("/metrics").text
+
+
+def test_read_only_learns_nothing(state, kind):
+    with in_thread(state, read_only=True) as server:
+        assert server.post("/v1/learn", json={"examples": examples(kind, 0)}).status_code == 403
+        assert server.ask("model")["read_only"]
+
+
+def test_a_vote_of_many_rules_cannot_be_explained(tmp_path):
+    sl.TextRater(sl.PRank(hypothesis="voted")).fit(TEXTS, STARS).save(tmp_path / "voted.shortlist")
+    folder = tmp_path / "state"
+    folder.mkdir()
+    snapshots.take_base(folder, tmp_path / "voted.shortlist")
+    with in_thread(folder) as server:
+        answer = server.post("/v1/explain", json={"text": "joy"})
+        assert answer.status_code == 409
+        assert "no sum over columns" in answer.json()["error"]
+
+
+def test_an_example_that_teaches_nothing_is_passed_over(state, kind):
+    replica = Replica(state)
+    before = state_bytes(replica.served)
+    for text, labels in (("no row", []), ("[1, 2, 3]", [1, 2]), ("[1, 2, 3]", {"change": "retire"})):
+        with pytest.raises(sl.InputError, match=r"no rating|its row is none"):
+            teach(replica.served, Lesson(1, text, labels, [], True, "", ""))
+    assert state_bytes(replica.served) == before
+    replica.close()
+
+
+@pytest.mark.parametrize("kept", ["", "wheat", "7", '{"a": 1}', '["1"]', "[true]"])
+def test_what_is_no_row(kept):
+    with pytest.raises(sl.InputError, match="in the place of its row is none"):
+        row_of(kept)
+
+
+def test_numbers_come_back_as_they_were():
+    row = [0.1, 1 / 3, -5e-324, 1e300, 7.0]
+    assert row_of(json.dumps(row)) == [row]
