@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,10 @@ from hypothesis import settings
 
 settings.register_profile("shortlist", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("shortlist")
+
+# Many tests start processes: each would read the sources anew if none may keep what Python makes of them.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ARCHIVES = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -2,16 +2,12 @@
 
 import importlib
 import os
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-import shortlist
-
-PACKAGE = Path(shortlist.__file__).parent
+from tests.copies import PACKAGE, copy_compiled, copy_sources
 
 KERNEL = """
 from kept import faraway
@@ -137,12 +133,18 @@ def learn(folder, code=LEARN, **environment):
     return done.stdout.strip()
 
 
+@pytest.fixture(scope="module")
+def others():
+    """Compiles, beside the sources themselves, the loops that are needed beside the one that is looked at."""
+    assert learn(PACKAGE.parent)
+
+
 def install(folder):
-    """Put the sources of the package there; compiled loops of the version before stay, as installers leave them."""
-    shutil.copytree(PACKAGE, folder / "shortlist", ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+    """Put the package there, with compiled loops, but not the one that is looked at: only that is compiled."""
+    copy_compiled(folder, but="widrow_hoff._learn")
 
 
-def test_one_version_installed_over_another(tmp_path):
+def test_one_version_installed_over_another(tmp_path, others):
     """The loop of WidrowHoff calls ``move`` in another file: backwards in one version, put right in the next."""
     install(tmp_path)
     path = tmp_path / "shortlist" / "ratings" / "voting.py"
@@ -150,14 +152,14 @@ def test_one_version_installed_over_another(tmp_path):
     assert "w[column] += step * value" in text
     path.write_text(text.replace("w[column] += step * value", "w[column] -= step * value"))
     assert learn(tmp_path) == "1 False"
-    install(tmp_path)
+    copy_sources(tmp_path)  # compiled loops of the version before stay, as installers leave them
     assert learn(tmp_path) == "3 False"
     assert learn(tmp_path) == "3 True"
 
 
 def test_folders_that_cannot_be_written(tmp_path):
     """Compiled loops go to the user's own folder; where that is not to be had either, they are compiled each time."""
-    install(tmp_path)
+    copy_sources(tmp_path)
     for folder in {path.parent for path in (tmp_path / "shortlist").rglob("*.py")}:
         (folder / "__pycache__").write_text("a file in the way of the folder, also for the superuser")
     assert learn(tmp_path, HOME=str(tmp_path / "home")) == "3 False"
@@ -165,14 +167,14 @@ def test_folders_that_cannot_be_written(tmp_path):
     assert learn(tmp_path, HOME="/dev/null") == "3 False"
 
 
-def test_loops_compiled_by_whoever_installed_the_package_are_used_where_nothing_can_be_written(tmp_path):
+def test_loops_compiled_by_whoever_installed_the_package_are_used_where_nothing_can_be_written(tmp_path, others):
     install(tmp_path)
     assert learn(tmp_path) == "3 False"
     assert learn(tmp_path, READ_ONLY + LEARN, HOME="/dev/null") == "3 True"
     assert learn(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "elsewhere")) == "3 True"
 
 
-def test_somebody_at_a_prompt_is_told_once(tmp_path):
+def test_somebody_at_a_prompt_is_told_once(tmp_path, others):
     install(tmp_path)
     waiting = "import sys; sys.ps1 = '>>> '; sys.stderr = sys.stdout" + LEARN
     told = "shortlist: compiling its inner loops, once for this machine…"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.copies import copy_compiled
 from tests.server.servers import Process
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +21,7 @@ PAGE = (ROOT / "docs" / "add-a-learner.md").read_text(encoding="utf-8")
 def package(tmp_path_factory):
     """A copy of the package, and of what its tests need, with the page's file in it."""
     folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(ROOT / "shortlist", folder / "shortlist")
+    copy_compiled(folder)
     (folder / "tests" / "categories").mkdir(parents=True)
     shutil.copy(ROOT / "tests" / "categories" / "test_checks.py", folder / "tests" / "categories")
     shutil.copy(ROOT / "pyproject.toml", folder)

@@ -1,5 +1,7 @@
 """Rules at ranking time: what comes out is the full ranking, filtered."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,8 +23,14 @@ def taught(learner=None):
     return model.set_vocabulary(LabelVocabulary(CONCEPTS))
 
 
-MODELS = {name: taught(learner) for name, learner in
-          {"tuned": None, "focus": sl.FeatureFocus(), "rocchio": sl.Rocchio(), "mmp": sl.MMP()}.items()}  # fmt: skip
+LEARNERS = {"tuned": None, "focus": sl.FeatureFocus(), "rocchio": sl.Rocchio(), "mmp": sl.MMP()}
+
+
+@cache
+def taught_once(name):
+    return taught(LEARNERS[name])
+
+
 some = st.lists(st.sampled_from(LABELS), max_size=4)
 
 
@@ -51,7 +59,7 @@ def filtered(model, text, k, rules):
     return found
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LEARNERS)
 @settings(max_examples=40)
 @given(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=6), st.integers(1, 12), st.none() | some, some,
@@ -59,7 +67,7 @@ def filtered(model, text, k, rules):
     st.dictionaries(st.sampled_from(LABELS), st.integers(0, 3), max_size=2), st.sampled_from([0.0, 0.1, -0.2]),
 )  # fmt: skip
 def test_equal_to_filtering_the_whole_ranking(name, words, k, only, but, below, at_most, prior):
-    model, text = MODELS[name], " ".join(words)
+    model, text = taught_once(name), " ".join(words)
     rules = sl.Rules(only=only, but=but, below=below, at_most=at_most, prior=prior)
     assert list(model.rank(text, k, rules)) == filtered(model, text, k, rules)
 
