@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -45,15 +46,23 @@ class AuditRoutes:
     async def audit(self, limit: Annotated[int, Query(ge=1, le=NAMED)] = 50) -> Response:
         """Learned examples whose labels may be wrong, most doubtful first; equal texts; labels that get confused.
 
-        To repair an example, take it back (`/v1/undo`) and learn it with the right labels. The first question after
-        something was learned takes as long as learning the journal's newest 20,000 examples four times.
+        `/v1/repair` gives an example other labels. The first question after something was learned takes as long as
+        learning the journal's newest 20,000 examples four times.
         """
-        found = await asyncio.shield(self._running())  # it goes on where nobody waits any more
-        said = found.to_dict()
+        said = (await asyncio.shield(self._running())).to_dict()  # it goes on where nobody waits any more
         said["doubts"] = said["doubts"][:limit]
         for one in said["doubts"] + said["duplicates"]:
             one["text"] = one["text"][:LETTERS]
-        return as_json(said)
+        return as_json(said | {"names": self._names(said)})
+
+    def _names(self, said: dict[str, Any]) -> dict[str, str]:
+        """What people call the labels of an audit, where there is a vocabulary."""
+        vocabulary = self._context.model.vocabulary_
+        if vocabulary is None:
+            return {}
+        own = [one["labels"] + [one["found"]] for one in said["doubts"]]
+        own += [labels for one in said["duplicates"] for labels in one["labels"]]
+        return {str(label): vocabulary.name(label) for label in {*said["matrix"]["labels"], *chain(*own)}}
 
     def _running(self) -> asyncio.Task[Audit]:
         version, task = self._context.replica.journal.version(), self._audit

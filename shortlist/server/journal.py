@@ -118,6 +118,17 @@ class Journal(Ledger):
         with self._commit():
             return sum(self._undo_one(number, person) for number in numbers)
 
+    def replace(self, number: int, example: Example) -> Receipt:
+        """Take an example back and learn another in its place, in one commit: never the one without the other.
+
+        Asked again with the same key, it changes nothing.
+        """
+        with self._commit():
+            receipt = self._append_one(example)
+            if receipt.new != self._undo_one(number, example.person):
+                raise KeyUsed(f"example {number} was taken back already")
+            return receipt
+
     def _undo_one(self, number: int, person: str) -> bool:
         if number < 1 or chain.at(self._db, "examples", number) is None:
             raise InputError(f"there is no example {number}")
@@ -161,6 +172,14 @@ class Journal(Ledger):
             )
             for n, at, text, own, wrong, complete, person, place, undone in rows
         ]  # fmt: skip
+
+    def example(self, number: int) -> Example | None:
+        """What was learned under a number, taken back or not; None if there is none."""
+        query = "SELECT text, labels, key, place, wrong, complete, person, vector FROM examples WHERE number = ?"
+        for text, labels, key, place, wrong, complete, person, vector in self._rows(query, (number,)):
+            judged = json.loads(wrong), bool(complete), person
+            return Example(text, json.loads(labels), key, place, *judged, read(vector))
+        return None
 
     def keyed(self, prefix: str, after: int, last: int) -> list[tuple[int, str]]:
         """Number and key of the examples in between whose keys begin so, taken back or not."""

@@ -90,3 +90,4 @@ class AuditAnswer(BaseModel):
     duplicates: list[DuplicateAnswer] = Field(description="Equal texts whose labels differ.")
     confusions: list[ConfusionAnswer] = Field(description="Pairs of labels, those most often confused first.")
     matrix: MatrixAnswer
+    names: dict[str, str] = Field({}, description="What people call the labels, where the model has a vocabulary.")

@@ -33,6 +33,7 @@ NEEDS: dict[tuple[str, str], Role | None] = {
     ("GET", "/metrics"): Role.READ,
     ("POST", "/v1/learn"): Role.JUDGE,
     ("POST", "/v1/undo"): Role.JUDGE,
+    ("POST", "/v1/repair"): Role.JUDGE,
     ("GET", "/v1/queue"): Role.READ,
     ("GET", "/v1/queue/items"): Role.READ,
     ("POST", "/v1/queue/next"): Role.JUDGE,

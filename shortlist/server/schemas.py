@@ -117,13 +117,11 @@ class ExplainAnswer(BaseModel):
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
 
 
-class ExampleQuestion(Question):
+class Judgement(Question):
     model_config = ConfigDict(
         json_schema_extra={"anyOf": [{"properties": {name: {"minItems": 1}}, "required": [name]} for name in JUDGED]}
     )
 
-    text: Text
-    vector: Vector | None = None
     labels: list[LabelName] = Field([], description="The labels that fit the text: all of them, if it is complete.")
     wrong: list[LabelName] = Field([], description="Labels that were crossed out; none of those that fit.")
     complete: bool | None = Field(
@@ -131,13 +129,22 @@ class ExampleQuestion(Question):
         description="Whether all other labels are wrong, too. If not, they were not judged, and are left alone. "
         "If this is not given, they are wrong if nothing was crossed out.",
     )
-    key: Key = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> ExampleQuestion:
+    def _says_something(self) -> Judgement:
         if not (self.labels or self.wrong):
             raise ValueError("needs a label that is right, or one that is wrong")
         return self
+
+
+class ExampleQuestion(Judgement):
+    text: Text
+    vector: Vector | None = None
+    key: Key = None
+
+
+class RepairQuestion(Judgement):
+    number: Whole = Field(ge=1, le=2**53, description="The number of the example to take back and to learn anew.")
 
 
 class LearnQuestion(Question):
@@ -148,6 +155,11 @@ class Learned(BaseModel):
     number: int = Field(description="The example's number in the journal, for undo.")
     new: bool = Field(description="False if its key was known: then nothing was learned.")
     place: int | None = Field(description="Where its best label stood before; null if not among the first five.")
+
+
+class RepairAnswer(BaseModel):
+    number: int = Field(description="The number that it has in the journal now.")
+    new: bool = Field(description="False if it had been repaired so before: then nothing was changed.")
 
 
 class LearnAnswer(BaseModel):

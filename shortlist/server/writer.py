@@ -39,6 +39,11 @@ class Writer:
         undone: int = await self._ask(lambda journal: journal.undo_all(numbers, person))
         return undone
 
+    async def replace(self, number: int, example: Example) -> Receipt:
+        """Take an example back and learn another in its place. Returns when both are on disk."""
+        receipt: Receipt = await self._ask(lambda journal: journal.replace(number, example))
+        return receipt
+
     def close(self) -> None:
         """Finish what was asked for."""
         self._queue.put(None)

@@ -1,16 +1,23 @@
 """The journal's examples, looked through over HTTP, and repaired."""
 
+import json
+
 import shortlist as sl
+from shortlist.concepts.vocabulary import Concept, LabelVocabulary
 from shortlist.server import snapshots
 from shortlist.server.auditing import lessons_of
+from shortlist.server.people import Role, changing
 from tests.models.test_auditing import WRONG, examples
 from tests.server.servers import EXAMPLES, in_thread
 
 
-def begun(tmp_path):
+def begun(tmp_path, vocabulary=None):
     texts, labels = zip(*EXAMPLES, strict=True)
-    sl.Categorizer(text=sl.TextVectorizer()).fit(list(texts), list(labels)).save(tmp_path / "base.shortlist")
-    folder = tmp_path / "state"
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(list(texts), list(labels))
+    if vocabulary is not None:
+        model.set_vocabulary(vocabulary)
+    model.save(tmp_path / "base.shortlist")
+    folder = tmp_path / "begun"
     folder.mkdir()
     snapshots.take_base(folder, tmp_path / "base.shortlist")
     return folder
@@ -27,8 +34,8 @@ def test_found_and_repaired(tmp_path):
         assert {one["number"] for one in found["doubts"]} == wrong
         assert found["examples"] == 60
         for one in found["doubts"]:
-            server.ask("undo", number=one["number"])
-            server.learn(one["text"], [one["found"]])
+            done = server.ask("repair", number=one["number"], labels=[one["found"]])
+            assert server.ask("repair", number=one["number"], labels=[one["found"]]) == done | {"new": False}
         again = server.ask("audit")
         assert not {one["number"] for one in again["doubts"]} & wrong
         assert again["examples"] == 60
@@ -52,3 +59,63 @@ def test_labels_have_the_names_that_they_have_now(tmp_path):
         found = server.ask("audit")
         assert {one["label"] for one in found["doubts"]} <= {"metal", "money"}
         assert {one["found"] for one in found["doubts"]} <= {"metal", "money"}
+
+
+def test_a_repair_is_whole_and_happens_once(folder):
+    with changing(folder) as people:
+        tokens = {name: people.add(name, Role.JUDGE) for name in ("anna", "bob")}
+    anna, bob = ({"authorization": f"Bearer {token}"} for token in tokens.values())
+
+    def ask(path, who, **body):
+        return server.post(f"/v1/{path}", json=body, headers=who)
+
+    long = "wheat " * 100 + "rose"
+    with in_thread(folder) as server:
+        ask("learn", anna, examples=[{"text": long, "labels": ["money"]}, {"text": "corn fell", "labels": ["money"]}])
+        done = ask("repair", bob, number=1, labels=["grain"]).json()
+        assert done == {"number": 3, "new": True}
+        newest, _, first = server.get("/v1/examples", headers=anna).json()["examples"]
+        assert (first["number"], first["person"], first["undone"]) == (1, "anna", True)
+        assert (newest["labels"], newest["person"], newest["undone"]) == (["grain"], "bob", False)
+        lines = server.get("/v1/journal", headers=anna).text.splitlines()
+        assert json.loads(lines[1])["text"] == long, "the whole text, of which an audit shows the beginning"
+        assert ask("repair", bob, number=1, labels=["grain"]).json() == {"number": 3, "new": False}
+        refused = ask("repair", bob, number=1, labels=["trade"])
+        assert (refused.status_code, server.get("/v1/model", headers=bob).json()["journal"]) == (409, 3)
+        ask("undo", bob, number=2)
+        refused = ask("repair", bob, number=2, labels=["grain"])
+        assert (refused.status_code, refused.json()) == (409, {"error": "example 2 was taken back already"})
+        assert ask("repair", bob, number=9, labels=["grain"]).status_code == 404
+        assert ask("repair", bob, number=3, labels=[]).status_code == 422
+        assert ask("repair", bob, number=3, labels=["money"]).json() == {"number": 4, "new": True}
+        assert server.get("/v1/model", headers=bob).json()["undone"] == 3
+
+
+def test_a_repaired_text_of_the_queue_stays_judged(server):
+    server.ask("queue", texts=["wheat and barley", "a loan"])
+    item = server.ask("queue/next", person="anna", order="date")["item"]
+    server.learn(item["text"], ["money"], item["id"])
+    assert server.ask("repair", number=1, labels=["grain"])["number"] == 2
+    assert server.ask("queue")["judged"] == 1
+    (judged,) = server.ask("queue/items?state=judged")["items"]
+    assert (judged["text"], judged["example"]) == (item["text"], 2)
+    server.ask("repair", number=2, labels=["money"])
+    server.ask("undo", number=3)
+    assert server.ask("queue")["waiting"] == 2
+
+
+def test_what_was_judged_in_part_stays_so(tmp_path):
+    with in_thread(begun(tmp_path)) as server:
+        server.ask("learn", examples=[{"text": "wheat", "labels": ["money"], "wrong": ["grain"], "complete": False}])
+        server.ask("repair", number=1, labels=["grain"])
+        newest = server.ask("examples?limit=1")["examples"][0]
+        assert (newest["labels"], newest["wrong"], newest["complete"]) == (["grain"], ["money"], False)
+
+
+def test_names_of_labels_are_told(tmp_path):
+    names = {"grain": "Cereals", "money": "Finance", "metal": "Metals", "trade": "Trade"}
+    folder = begun(tmp_path, LabelVocabulary([Concept(label, name) for label, name in names.items()]))
+    texts, labels = examples(30)
+    with in_thread(folder) as server:
+        server.ask("learn", examples=[{"text": text, "labels": own} for text, own in zip(texts, labels, strict=True)])
+        assert server.ask("audit")["names"]["metal"] == "Metals"

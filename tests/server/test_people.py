@@ -18,6 +18,7 @@ QUESTIONS = {  # something that each route answers, so that what is refused is r
     "/v1/explain": {"text": "wheat", "label": "grain"},
     "/v1/learn": {"examples": [{"text": "zebra", "labels": ["animals"]}]},
     "/v1/undo": {"number": 1},
+    "/v1/repair": {"number": 1, "labels": ["grain"]},
     "/v1/labels": {"change": "rename", "labels": ["grain"], "into": "grain"},
     "/v1/queue": {"texts": ["wheat rose"]},
     "/v1/queue/next": {"person": "anna"},

@@ -5,12 +5,11 @@ import re
 
 import pytest
 
-from tests.server.browsing import expect, marks
+from tests.server.browsing import LOOKS, PHONE, check_for_all, expect, marks
 from tests.server.servers import in_thread
 
 pytestmark = marks
 WORDS = {"grain": ["wheat", "corn"], "money": ["bank", "rates"]}
-PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 DROP = """([name, content, where]) => {
     const data = new DataTransfer();
     data.items.add(new File([content], name));
@@ -219,37 +218,29 @@ def test_on_a_phone(visit, server):
     assert small == [], "fingers need room"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
-def test_nothing_stands_in_the_way_of_anybody(visit, server, options, scheme):
-    """What axe-core finds: names, roles, contrast and the like."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+@pytest.mark.parametrize("look", LOOKS)
+def test_nothing_stands_in_the_way_of_anybody(visit, server, look):
     server.ask("queue", texts=tickets(5))
-    page = visit(color_scheme=scheme, reduced_motion="reduce", **options)
-
-    def check():
-        found = axe.Axe().run(page).response["violations"]
-        assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == []
-
+    page = visit(reduced_motion="reduce", **look)
     wait_for(page, "5 of 5 texts left")
-    check()
+    check_for_all(page)
     page.get_by_role("button", name="Start").click()
     ready(page)
     page.locator("#ranking .pick").first.click()
     expect(page.locator("#why-text mark").first).to_be_visible()
     page.locator("#ranking .yes").first.click()
     page.locator("#ranking .no").last.click()
-    check()
+    check_for_all(page)
     page.get_by_role("button", name="Keys").click()
-    check()
+    check_for_all(page)
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Decide the sure ones").click()
     expect(page.locator("#sure-words")).to_contain_text("texts that wait")
-    check()
+    check_for_all(page)
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="Model").click()
     expect(page.locator("#labels button").first).to_be_visible()
-    check()
+    check_for_all(page)
 
 
 def test_what_is_wrong_is_learned_where_the_server_takes_it(visit, server):

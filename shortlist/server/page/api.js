@@ -94,6 +94,10 @@ export function know(items) {
   return items;
 }
 
+export function nameAll(given) {
+  for (const [label, name] of Object.entries(given)) names.set(label, name);
+}
+
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {

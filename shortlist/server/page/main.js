@@ -1,14 +1,17 @@
 // Puts the views together.
 
 import { ask, byId, guarded, make } from "./api.js";
+import * as audit from "./audit.js";
 import * as label from "./label.js";
 import * as live from "./live.js";
 import * as model from "./model.js";
 import * as queue from "./queue.js";
 import * as suggest from "./suggest.js";
 import * as sure from "./sure.js";
+import * as watch from "./watch.js";
 
-const TABS = ["label", "model"];
+const TABS = ["label", "audit", "watch", "model"];
+const OPENED = { model: model.open, watch: watch.open };
 let fading;
 
 function open(name) {
@@ -19,14 +22,15 @@ function open(name) {
     byId(`tab-${one}`).tabIndex = chosen ? 0 : -1;
   }
   history.replaceState(null, "", name === "label" ? location.pathname : `#${name}`);
-  if (name === "model") model.open();
+  OPENED[name]?.();
 }
 
 for (const name of TABS) {
   byId(`tab-${name}`).addEventListener("click", () => open(name));
   byId(`tab-${name}`).addEventListener("keydown", (event) => {
     if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return;
-    const other = TABS[(TABS.indexOf(name) + 1) % TABS.length];
+    const step = event.key === "ArrowRight" ? 1 : TABS.length - 1;
+    const other = TABS[(TABS.indexOf(name) + step) % TABS.length];
     open(other);
     byId(`tab-${other}`).focus();
   });
@@ -71,7 +75,9 @@ byId("problem-close").addEventListener("click", () => { byId("problem").hidden =
 for (const button of document.querySelectorAll("dialog .close")) button.addEventListener("click", () => button.closest("dialog").close());
 suggest.begin(label.add);
 model.begin();
+watch.begin();
+audit.begin(() => guarded(everything)());
 sure.begin(onDecision);
 label.begin(onChange);
 live.begin(onChange, queue.readOnly).then(() => queue.begin(toast, live.undo));
-if (location.hash === "#model") open("model");
+if (TABS.includes(location.hash.slice(1))) open(location.hash.slice(1));

@@ -259,6 +259,12 @@ class Taken(InputError):
     """Somebody else has the text, or has judged it."""
 
 
+def key_again(key: str) -> str | None:
+    """The key for the next judgement of a text of the queue whose last one is taken back; None for other keys."""
+    id, _, attempt = key.removeprefix(PREFIX).partition("-")
+    return f"{PREFIX}{id}-{int(attempt or 1) + 1}" if key.startswith(PREFIX) and (attempt or "1").isdecimal() else None
+
+
 def names_of(text: str) -> tuple[str, int]:
     """The id of a text, and its place in the random order; both from the text alone."""
     digest = blake2b(text.encode(), digest_size=16).digest()
