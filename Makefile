@@ -8,8 +8,9 @@ QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings 
 	$(patsubst %,test_%.py,labels rooms texts vocabulary))
 SLOW := $(addprefix tests/,arrays/test_stamps.py ratings/test_experiments.py documents/test_experiments.py)
 HOSTILE := kills journals connections models inputs arrays interrupts threads
+INTEGRATIONS := mcp
 
-.PHONY: demo test quick check format docs bench hostile mutants clean
+.PHONY: demo test quick check format docs bench hostile mutants integrations clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready
@@ -31,6 +32,15 @@ hostile: $(VENV)/.ready-test
 	@failed=; for tool in $(HOSTILE); do \
 		$(BIN)/python tests/hostile/$$tool.py --long || failed="$$failed $$tool"; \
 	done; test -z "$$failed" || { echo "found something:$$failed"; exit 1; }
+
+# Each drop-in with the real package that it is for, in an environment of its own.
+integrations: $(addprefix integration-,$(INTEGRATIONS))
+
+integration-%:
+	test -x $(VENV)/integrations/$*/bin/python || $(PYTHON) -m venv $(VENV)/integrations/$*
+	$(VENV)/integrations/$*/bin/python -m pip install --quiet --disable-pip-version-check \
+		-e '.[server,$*]' pytest httpx hypothesis
+	$(VENV)/integrations/$*/bin/python -m pytest -m real tests/integrations/test_$(subst -,_,$*).py
 
 # Small changes to kernels and journal that some test should notice; a report, not a verdict.
 mutants: $(VENV)/.ready-test

@@ -19,6 +19,7 @@ from shortlist.cli import (
     inspect,
     labels,
     learn,
+    mcp,
     people,
     plan,
     promote,
@@ -45,7 +46,8 @@ app = typer.Typer(
 app.callback()(version)
 OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, audit, compare, inspect, reproduce)
 OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back, workspace)
-for verb in (*OF_MODELS, *OF_SERVERS, demo, warmup):
+FOR_OTHER_TOOLS = (mcp,)
+for verb in (*OF_MODELS, *OF_SERVERS, *FOR_OTHER_TOOLS, demo, warmup):
     app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken

@@ -26,6 +26,8 @@ FilesOrInput = Annotated[list[str] | None, typer.Argument(help=SOME, show_defaul
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Jobs = Annotated[int, typer.Option(help="Threads to use; the result does not depend on it. -1 for all cores.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The model file to write.", show_default=False)]
+ServerAddress = Annotated[str, typer.Option("--server", help="The address of a running server.")]
+TokenFile = Annotated[Path | None, typer.Option(help="A file with its token; or set SHORTLIST_TOKEN.")]
 MaxMemory = Annotated[
     str | None,
     typer.Option(

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
-import urllib.error
-import urllib.request
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.options import Json, Reading, reads
+from shortlist.cli.options import Json, Reading, TokenFile, reads
 from shortlist.cli.terminal import print_json, progress
 from shortlist.errors import InputError
 
+if TYPE_CHECKING:
+    from shortlist.server.client import Server
+
 ACTIONS = ("add", "show")
-AT_ONCE, LETTERS = 500, 400_000  # texts, and characters, in one request
-PATIENCE = 60.0  # seconds for an answer
 
 
 @reads
@@ -33,7 +29,7 @@ def queue(
     server: Annotated[
         str | None, typer.Option(help="The address of a server instead, http://HOST:PORT/.", show_default=False)
     ] = None,
-    token_file: Annotated[Path | None, typer.Option(help="A file with its token; or set SHORTLIST_TOKEN.")] = None,
+    token_file: TokenFile = None,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -46,6 +42,8 @@ def queue(
         raise InputError(f"there is no action {action!r}; the actions are {', '.join(ACTIONS)}")
     if (state is None) == (server is None):
         raise InputError("say where the queue is: --state FOLDER, or --server http://HOST:PORT/")
+    from shortlist.server.client import Server
+
     if action == "add":
         from shortlist.server.queue.importing import texts_in
 
@@ -93,53 +91,10 @@ def progress_in(state: Path) -> dict[str, int]:
 
 def send_to(server: Server, texts: Iterable[str]) -> dict[str, int]:
     """Send texts to a server, some at a time."""
+    from shortlist.server.client import parts
+
     total = {"added": 0, "known": 0}
-    for some in _parts(texts):
+    for some in parts(texts, str):
         answer = server.ask("v1/queue", {"texts": some})
         total = {name: n + answer[name] for name, n in total.items()}
     return total
-
-
-def _parts(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Lists of so many texts, or characters, as one request may hold."""
-    texts = iter(texts)
-    while some := list(islice(texts, AT_ONCE)):
-        part: list[str] = []
-        for text in some:
-            if part and sum(map(len, part)) + len(text) > LETTERS:
-                yield part
-                part = []
-            part.append(text)
-        yield part
-
-
-class Server:
-    """A server that is asked over HTTP."""
-
-    def __init__(self, address: str | None, token_file: Path | None) -> None:
-        from shortlist.server.settings import read_token
-
-        self._address = (address or "").rstrip("/") + "/"
-        if not self._address.startswith(("http://", "https://")):
-            raise InputError(f"--server takes an address such as http://127.0.0.1:8000/, not {address!r}")
-        self._token = read_token(token_file, os.environ.get("SHORTLIST_TOKEN"))
-
-    def ask(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """What it answers; its own sentence where it refuses."""
-        headers = {"Content-Type": "application/json"}
-        if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token}"
-        content = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self._address + path, content, headers)
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                found: dict[str, Any] = json.load(answer)
-                return found
-        except urllib.error.HTTPError as problem:
-            try:
-                said = json.load(problem)["error"]
-            except (ValueError, KeyError, TypeError):
-                said = f"it answers {problem.code}"
-            raise InputError(f"{self._address} refuses: {said}") from None
-        except (OSError, ValueError) as problem:
-            raise InputError(f"cannot reach {self._address}: {getattr(problem, 'reason', problem)}") from None

@@ -191,7 +191,7 @@ def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Rep
     import platform
     from importlib.metadata import version
 
-    from shortlist.names import VERSION
+    from shortlist import __version__
     from shortlist.report.numbers import Report, Section
 
     sections = [
@@ -206,7 +206,7 @@ def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Rep
         date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         command=command,
         machine={"processor": _processor(), "cores": str(os.cpu_count()), "system": platform.system()},
-        versions={"shortlist": VERSION, "Python": platform.python_version()} | {p: version(p) for p in packages},
+        versions={"shortlist": __version__, "Python": platform.python_version()} | {p: version(p) for p in packages},
         data=known,
         sections=sections,
     )

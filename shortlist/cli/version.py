@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from shortlist.names import VERSION
+from shortlist import __version__
 
 LIBRARIES = ("numba", "numpy", "scipy", "scikit-learn")  # on which results and speed depend
 
@@ -17,7 +17,7 @@ def show_version(asked: bool) -> None:
         import platform
         from importlib.metadata import version
 
-        print(f"shortlist {VERSION}")
+        print(f"shortlist {__version__}")
         print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
         print(", ".join(f"{name} {version(name)}" for name in LIBRARIES))
         raise typer.Exit

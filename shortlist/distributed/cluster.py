@@ -22,11 +22,11 @@ from distributed import Client, Future, KilledWorker, LocalCluster, wait
 from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
+from shortlist import __version__
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError, ShortlistError
 from shortlist.files import store
 from shortlist.files.store import State
-from shortlist.names import VERSION
 
 PATIENCE = 60.0  # seconds without a single worker after which a cluster counts as lost
 ANSWER = 10.0  # seconds in which a scheduler must answer at first
@@ -166,7 +166,7 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
 
 def digest(*things: object) -> str:
     """A name for a result: the same if, and only if, everything that went into it is."""
-    return hashlib.sha256(json.dumps([VERSION, *map(_plain, things)], sort_keys=True).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps([__version__, *map(_plain, things)], sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _plain(thing: Any) -> Any:

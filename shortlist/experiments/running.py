@@ -28,10 +28,10 @@ import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_limits
 
+from shortlist import __version__
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError, ShortlistError
 from shortlist.experiments.experiment import Experiment, Job, Result
-from shortlist.names import VERSION
 
 
 @dataclass
@@ -107,7 +107,7 @@ def run(
 
 def _task(experiment: Experiment, job: Job, out: Path, digests: dict[str, str]) -> Task:
     data = {name: digests.get(name, "") for name in experiment.needs}
-    key = json.dumps([job, VERSION, data], sort_keys=True)
+    key = json.dumps([job, __version__, data], sort_keys=True)
     digest = hashlib.sha256(key.encode()).hexdigest()[:20]
     return Task(experiment, job, out / "kept" / experiment.name / f"{digest}.json")
 
@@ -128,7 +128,7 @@ def _write(task: Task, answer: Answer) -> None:
         if answer.failure:
             task.file.with_suffix(".error.txt").write_text(f"{task.job}\n\n{answer.trace}", encoding="utf-8")
             return
-        whole = {"job": task.job, "version": VERSION, "seconds": answer.seconds, "result": json.loads(answer.text)}
+        whole = {"job": task.job, "version": __version__, "seconds": answer.seconds, "result": json.loads(answer.text)}
         part = task.file.with_suffix(f".{os.getpid()}.part")
         part.write_text(json.dumps(whole), encoding="utf-8")
         os.replace(part, task.file)

@@ -18,7 +18,7 @@ the journal holds after it, one example at a time.
     people.py       who may use the server                           roles.py     which role each route needs
     reporting.py    routes that look back on judgements               exporting.py, agreement.py, watching.py
     rehearsal.py    the journal replayed with a candidate             promotion.py  which takes its place
-    workspace.py    a whole state directory as one file
+    workspace.py    a whole state directory as one file               client.py    asks a server, from elsewhere
     middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals
     background.py   what goes on beside the requests                 metrics.py, logs.py, page/
     settings.py     what a server is told                            queue/       texts that wait to be judged

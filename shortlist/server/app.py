@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
+from shortlist import __version__
 from shortlist.models.base import Model
-from shortlist.names import VERSION
 from shortlist.server.auditing import AuditRoutes
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.context import Context
@@ -71,7 +71,7 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
 
     about, kinds = served_as(replica.served)
     app = FastAPI(
-        title="shortlist", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None, description=about
+        title="shortlist", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, description=about
     )
     routers = [routes(context).router() for routes in kinds]
     routes = [*app.routes, *(route for router in routers for route in router.routes)]

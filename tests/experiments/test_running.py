@@ -73,7 +73,7 @@ def test_other_data_and_another_version_are_other_results(tmp_path, monkeypatch)
     for digest in ("a", "b", "a"):
         running.run([one], tmp_path, out, digests={"movielens": digest})
     assert traces(tmp_path) == 8
-    monkeypatch.setattr(running, "VERSION", "another")
+    monkeypatch.setattr(running, "__version__", "another")
     running.run([one], tmp_path, out, digests={"movielens": "a"})
     assert traces(tmp_path) == 12
 

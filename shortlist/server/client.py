@@ -1,0 +1,67 @@
+"""Asking a running server over HTTP, for the command line and for what other tools are given."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from shortlist.errors import InputError
+from shortlist.server.settings import read_token
+
+AT_ONCE, LETTERS = 500, 400_000  # texts, and characters, in one request
+PATIENCE = 60.0  # seconds for an answer
+USUAL = "http://127.0.0.1:8000/"
+
+Thing = TypeVar("Thing")
+
+
+class Server:
+    """A server that is asked over HTTP, with the token of a file or of SHORTLIST_TOKEN where it wants one."""
+
+    def __init__(self, address: str | None, token_file: Path | None = None) -> None:
+        self._address = (address or "").rstrip("/") + "/"
+        if not self._address.startswith(("http://", "https://")):
+            raise InputError(f"--server takes an address such as {USUAL}, not {address!r}")
+        self._token = read_token(token_file, os.environ.get("SHORTLIST_TOKEN"))
+
+    def ask(self, path: str, body: dict[str, Any] | None = None, **query: str | int) -> dict[str, Any]:
+        """What it answers; its own sentence where it refuses."""
+        headers = {"Content-Type": "application/json"}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        content = None if body is None else json.dumps(body).encode()
+        address = self._address + path + (f"?{urlencode(query)}" if query else "")
+        request = urllib.request.Request(address, content, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                found: dict[str, Any] = json.load(answer)
+                return found
+        except urllib.error.HTTPError as problem:
+            try:
+                said = json.load(problem)["error"]
+            except (ValueError, KeyError, TypeError):
+                said = f"it answers {problem.code}"
+            raise InputError(f"{self._address} refuses: {said}") from None
+        except (OSError, ValueError) as problem:
+            raise InputError(f"cannot reach {self._address}: {getattr(problem, 'reason', problem)}") from None
+
+
+def parts(things: Iterable[Thing], text_of: Callable[[Thing], str]) -> Iterator[list[Thing]]:
+    """Lists of so many texts, or of things that have one each, as one request may hold."""
+    part: list[Thing] = []
+    letters = 0
+    for thing in things:
+        length = len(text_of(thing))
+        if part and (len(part) == AT_ONCE or letters + length > LETTERS):
+            yield part
+            part, letters = [], 0
+        part.append(thing)
+        letters += length
+    if part:
+        yield part
