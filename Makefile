@@ -8,7 +8,7 @@ QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings 
 	$(patsubst %,test_%.py,labels rooms texts vocabulary))
 SLOW := $(addprefix tests/,arrays/test_stamps.py ratings/test_experiments.py documents/test_experiments.py)
 HOSTILE := kills journals connections models inputs arrays interrupts threads
-INTEGRATIONS := mcp
+INTEGRATIONS := mcp annif
 
 .PHONY: demo test quick check format docs bench hostile mutants integrations clean
 .DEFAULT_GOAL := demo

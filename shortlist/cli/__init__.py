@@ -9,6 +9,7 @@ import sys
 import typer
 
 from shortlist.cli import (
+    annif,
     audit,
     compare,
     demo,
@@ -46,9 +47,9 @@ app = typer.Typer(
 app.callback()(version)
 OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, audit, compare, inspect, reproduce)
 OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back, workspace)
-FOR_OTHER_TOOLS = (mcp,)
+FOR_OTHER_TOOLS = (mcp, annif)
 for verb in (*OF_MODELS, *OF_SERVERS, *FOR_OTHER_TOOLS, demo, warmup):
-    app.command()(getattr(verb, verb.__name__.rpartition(".")[2]))
+    app.command(context_settings=getattr(verb, "CONTEXT", None))(getattr(verb, verb.__name__.rpartition(".")[2]))
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken
 

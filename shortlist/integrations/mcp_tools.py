@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist import __version__
 from shortlist.errors import InputError
 from shortlist.server.client import Server
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
 
 INSTRUCTIONS = (
     "Labels for texts, by a model that learns from each correction at once. Rank a text to see which labels fit and "
@@ -78,7 +81,7 @@ def serve(server: Server) -> None:
     make_server(Tools(server)).run("stdio")
 
 
-def make_server(tools: Tools) -> Any:
+def make_server(tools: Tools) -> MCPServer:
     """The tools as a server of the official package."""
     try:
         from mcp.server.mcpserver import MCPServer

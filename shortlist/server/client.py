@@ -35,7 +35,8 @@ class Server:
         headers = {"Content-Type": "application/json"}
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
-        content = None if body is None else json.dumps(body).encode()
+        # Not escaped, so that a part holds as many bytes as a server takes; what is no text, the server refuses.
+        content = None if body is None else json.dumps(body, ensure_ascii=False).encode(errors="surrogatepass")
         address = self._address + path + (f"?{urlencode(query)}" if query else "")
         request = urllib.request.Request(address, content, headers)
         try:
