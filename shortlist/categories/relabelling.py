@@ -97,4 +97,6 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     if isinstance(learner, TunedBoth):
         known = learner._known()[:, : n_labels - 1]
         changed._weights = np.hstack([known, known[:, [number]]])
+        bias = grown(learner._vector_biases, n_labels)[: n_labels - 1]
+        changed._vector_biases = np.append(bias, bias[number])
     return changed

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from shortlist import InputError, ModelFileError, TunedBoth, TunedIndex, TunedVectors
 from shortlist.categories.checks import as_bytes
-from shortlist.categories.index.sharing import share_length
-from shortlist.categories.index.tuned_both import OF_WORDS
+from shortlist.categories.relabelling import merged, split_off
 from shortlist.files.store import build
 from tests.reference.tuned_both import SlowTunedBoth
 
@@ -38,8 +37,8 @@ def test_is_exactly_its_twin(stream, step, max_edges, passes):
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3}
     learner = TunedBoth(WIDE, step=step, passes=passes, values="raw", random_state=None, **own)
     learner.partial_fit(np.zeros((1, WIDE + WORDS)), [[]], classes=range(LABELS))  # so that labels have these numbers
-    slow = SlowTunedBoth(LABELS, step=step, **own)
-    slow.learn_both([], [], [])
+    slow = SlowTunedBoth(WIDE, LABELS, step=step, **own)
+    slow.learn([], [0.0] * WIDE, [])
     X, Y = np.array([[*v, *x] for v, x, _ in stream]), [own for _, _, own in stream]
     rows, labels = learner._check(X), learner._labels.learn(Y, len(Y))
     learner._planned = passes
@@ -47,20 +46,20 @@ def test_is_exactly_its_twin(stream, step, max_edges, passes):
         learner._learn(rows, labels, np.arange(len(Y)), n == 0)
         for i, (v, x, classes) in enumerate(stream):
             to_come, further = (max(1, passes - 1) + 1 - n) * len(Y) - i, max(1, passes - 1) * len(Y)
-            slow.learn_both(entries(x, WIDE), entries(v), classes, n == 0, to_come, further)
-    weights = learner._known()[:, :LABELS].tolist()
-    assert weights == [[slow.weights.get((g, c), 0.0) for c in range(LABELS)] for g in range(WIDE)]
-    assert learner._bias().tolist() == [slow.bias.get(c, 0.0) for c in range(LABELS)]
+            slow.learn(entries(x, WIDE), v, classes, n == 0, to_come, further)
+    assert learner._known()[:, :LABELS].tolist() == slow.vectors.u
+    assert learner._vector_biases[:LABELS].tolist() == slow.vectors.bias
+    assert learner._bias().tolist() == [slow.words.bias.get(c, 0.0) for c in range(LABELS)]
+    assert learner._misses.tolist() == [slow.n, slow.missed_by_words, slow.missed_by_vectors]
+    assert learner.share_of_vector_ == slow.share_of_vector()
     feature, edges = learner._index.all_edges()
     tuned = dict(zip(zip(feature.tolist(), edges["label"].tolist(), strict=True), edges["tuned"].tolist(), strict=True))
-    assert tuned == {(f, c): slow.u.get((f, c), 0.0) for f, own in slow.edges.items() for c, _ in own}
+    assert tuned == {(f, c): slow.words.u.get((f, c), 0.0) for f, own in slow.words.edges.items() for c, _ in own}
     found = learner.rank(X, k=LABELS)
     for i, (v, x, _) in enumerate(stream):
-        expected = slow.scores(entries(x, WIDE), entries(v))
-        ranked = sorted(expected, key=lambda c: -expected[c])
+        expected = slow.scores(entries(x, WIDE), v)
         shown = {int(c): s for c, s in zip(found.ids[i], found.scores[i], strict=True) if c >= 0}
         assert shown == pytest.approx(expected, abs=1e-12)
-        assert sorted(shown) == sorted(ranked)
 
 
 def meanings(n=900, n_labels=8, seed=0):
@@ -71,6 +70,20 @@ def meanings(n=900, n_labels=8, seed=0):
     W = (random.random((n, 60)) < 0.1) * 1.0
     W[np.arange(n), y % 2] += random.random(n) < 0.9  # and which of the two
     return V, W, y
+
+
+@given(streams)
+@settings(max_examples=50, deadline=None)
+def test_words_and_vectors_learn_what_they_learn_alone_to_the_last_bit(stream):
+    V, X, Y = np.array([v for v, _, _ in stream]), np.array([x for _, x, _ in stream]), [own for _, _, own in stream]
+    own = {"passes": 3, "random_state": 5}
+    both = TunedBoth(WIDE, **own).fit(np.hstack([V, X]), Y)
+    words, vectors = TunedIndex(**own).fit(X, Y), TunedVectors(**own).fit(V, Y)
+    n = len(both.classes_)
+    assert both._bias().tobytes() == words._bias().tobytes()
+    assert both._index.lists().tobytes() == words._index.lists().tobytes()
+    assert both._known()[:, :n].tobytes() == vectors._known()[:, :n].tobytes()
+    assert both._vector_biases[:n].tobytes() == vectors._bias().tobytes()
 
 
 @given(st.lists(st.tuples(words, st.one_of(one, several)), min_size=1, max_size=40))
@@ -91,9 +104,6 @@ def test_without_words_it_is_tuned_vectors_to_the_last_bit(stream):
     X, Y = np.array([v for v, _ in stream]), [own for _, own in stream]
     own = {"passes": 3, "step": 0.3}
     alone, both = TunedVectors(**own).fit(X, Y), TunedBoth(WIDE, **own).fit(X, Y)
-    n = len(alone.classes_)
-    assert both._known()[:, :n].tobytes() == alone._known()[:, :n].tobytes()
-    assert both._bias().tobytes() == alone._bias().tobytes()
     assert both.rank(X).scores.tobytes() == alone.rank(X).scores.tobytes()
 
 
@@ -136,16 +146,27 @@ def test_votes_sum_to_the_score():
             assert sum(vote for _, vote in found.votes) == pytest.approx(found.score, abs=1e-12)
 
 
-def test_an_example_of_both_has_unit_length_and_words_weigh_more_once_they_were_seen_often():
-    both = [3.0, -4.0, 2.0, 0.0, 1.0]
-    learner, of_words = TunedBoth(2), []
-    for _ in range(12):
-        learner.partial_fit([both], ["a"])
-        words, beside = learner._apart(learner._check([both]))
-        share_length(words, beside, 0, learner._index, learner.rare)
-        assert (words.data**2).sum() + (beside.rows.data**2).sum() == pytest.approx(1.0)
-        of_words.append((words.data**2).sum())
-    assert of_words == pytest.approx([OF_WORDS * min(1.0, (n + 1) / 10) for n in range(1, 13)])
+@pytest.mark.parametrize(("speaks", "share"), [("words", (0.0, 0.1)), ("vector", (0.9, 1.0)), ("both", (0.2, 0.8))])
+def test_who_misses_less_counts_more(speaks, share):
+    random = np.random.default_rng(3)
+    y = random.integers(4, size=600)
+    V, W = random.normal(size=(600, 8)), (random.random((600, 30)) < 0.2) * 1.0
+    if speaks != "words":
+        V[np.arange(600), y] += 8.0
+    if speaks != "vector":
+        W[np.arange(600), y] = 5.0
+    learner = TunedBoth(8).partial_fit(np.hstack([V, W]), y)
+    assert share[0] <= learner.share_of_vector_ <= share[1]
+
+
+def test_only_examples_of_words_and_a_vector_with_known_labels_say_who_misses():
+    learner = TunedBoth(2).partial_fit([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], ["a", "b"])
+    learner.partial_fit([[1.0, 0.0, 1.0]], [[]])
+    assert learner._misses.tolist() == [1.0, 1.0, 1.0]
+    assert learner.share_of_vector_ == 0.5
+    learner.partial_fit([[1.0, 0.0, 1.0]], ["a"])  # the vector knows it, the word speaks for b
+    assert learner._misses.tolist() == [2.0, 1.0, 0.5]
+    assert learner.share_of_vector_ == pytest.approx(0.8)
 
 
 def test_what_was_learned_apart_can_be_put_together():
@@ -156,6 +177,19 @@ def test_what_was_learned_apart_can_be_put_together():
     assert merged.score(new, truth) > whole - 0.05
     with pytest.raises(InputError, match="vectors of 3 columns cannot be merged into those of 16"):
         merged.merge(TunedBoth(3).fit(X[:, 13:], y))
+
+
+def test_labels_can_become_one_or_two():
+    V, W, y = meanings(200)
+    learner = TunedBoth(16).fit(np.hstack([V, W]), y)
+    at = {label: n for n, label in enumerate(learner.classes_.tolist())}
+    one = merged(learner, [1, 2], 3)
+    kept = learner._all_biases()
+    assert one._all_biases()[:, at[3]] == pytest.approx(kept[:, [at[1], at[2], at[3]]].sum(axis=1))
+    assert one._misses.tolist() == learner._misses.tolist()
+    two = split_off(learner, 3, "like 3")
+    found = two.decision_function(np.hstack([V, W])[:9])
+    assert (found[:, -1] == found[:, at[3]]).all()
 
 
 def test_words_have_no_sign_and_the_error_says_where_the_vector_ends():
@@ -175,6 +209,16 @@ def test_words_have_no_sign_and_the_error_says_where_the_vector_ends():
         lambda arrays: arrays | {"vector_weights": arrays["vector_weights"][1:]},
         lambda arrays: arrays | {"vector_weights": arrays["vector_weights"].astype(np.float64)},
         lambda arrays: arrays | {"vector_weights": np.full_like(arrays["vector_weights"], np.inf)},
+        lambda arrays: {name: array for name, array in arrays.items() if name != "vector_bias"},
+        lambda arrays: {name: array for name, array in arrays.items() if name != "misses"},
+        lambda arrays: arrays | {"vector_bias": arrays["vector_bias"][1:]},
+        lambda arrays: arrays | {"vector_bias": np.full_like(arrays["vector_bias"], np.nan)},
+        lambda arrays: arrays | {"vector_course": arrays["vector_course"][1:]},
+        lambda arrays: arrays | {"vector_course": -1.0 - arrays["vector_course"]},
+        lambda arrays: arrays | {"misses": np.array([0.0, 0.5, 0.5])},
+        lambda arrays: arrays | {"misses": np.array([9.0, 1.5, 0.5])},
+        lambda arrays: arrays | {"misses": np.array([9.0, np.nan, 0.5])},
+        lambda arrays: arrays | {"misses": np.array([9.0, 0.5])},
     ],
 )
 def test_a_file_that_is_not_as_it_should_be_is_refused(change):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from shortlist import Categorizer, InputError, ModelFileError, TunedVectors, load
+from shortlist.categories.relabelling import merged
 from shortlist.files.store import build
 from tests.reference.tuned_vectors import SlowTunedVectors
 
@@ -100,6 +101,20 @@ def test_merged_it_is_nearly_as_good():
     merged = TunedVectors().fit(X[:1500], y[:1500]).merge(TunedVectors().fit(X[1500:], y[1500:]))
     assert merged.score(new, truth) > whole - 0.03
     assert merged.n_examples_ == 3000
+
+
+def test_labels_that_become_one_keep_the_sum_of_their_weights_and_biases():
+    X, y = clouds(200, n_labels=4)
+    learner = TunedVectors().fit(X, y)
+    named = learner.classes_.tolist()
+    weights, biases = learner._known(), dict(zip(named, learner._bias().tolist(), strict=True))
+    joined = merged(learner, [1, 2], 3)
+    at = {label: named.index(label) for label in named}
+    assert joined._bias()[at[3]] == pytest.approx(biases[1] + biases[2] + biases[3], abs=1e-12)
+    assert joined._bias()[at[0]] == biases[0]
+    assert joined._bias()[[at[1], at[2]]].tolist() == [0.0, 0.0]
+    together = weights[:, at[1]] + weights[:, at[2]] + weights[:, at[3]]
+    assert joined._known()[:, at[3]] == pytest.approx(together, abs=1e-6)
 
 
 def test_words_by_the_million_are_refused_and_nothing_is_changed():

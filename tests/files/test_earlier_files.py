@@ -24,6 +24,24 @@ def test_a_categorizer_ranks_and_goes_on_learning(path, tmp_path):
     assert [label for label, _ in again.rank("silver", k=1)] == ["metals"]
 
 
+def test_words_and_vectors_that_had_one_error_rank_as_they_did_and_learn_no_more():
+    model = sl.load(FILES / "words-and-vectors.shortlist", kind=sl.Categorizer)
+    texts, vectors = ["barley harvest", "barley", "a loan of the bank"], [[0.7, -0.1], [-0.3, 0.2], [0.0, 0.0]]
+    found = model.rank(texts, k=2, vectors=vectors)
+    assert found.labels.tolist() == [["grain", "money"], ["money", "grain"], ["money", "grain"]]
+    before = [0.9596769151495307, -0.7838250357279389, 0.9041096081849098, -0.6104446159527745, 0.9194674595026695,
+              -0.04529330940007388]  # fmt: skip
+    assert found.scores.ravel().tolist() == pytest.approx(before, abs=1e-12)
+    votes = dict(model.explain("the harvest", "grain", vector=[0.7, -0.1]))
+    assert votes["(vector)"] == pytest.approx(0.6054980095862663)
+    assert votes["harvest"] == pytest.approx(0.036959305584736306)
+    with pytest.raises(sl.InputError, match="in the way of an earlier version"):
+        model.learn("barley", "grain", vector=[0.7, -0.1])
+    assert model.learner_.n_examples_ == 6
+    again = model.copy()
+    assert again.rank("barley", k=1, vector=[-0.3, 0.2])[0][1] == pytest.approx(before[2], abs=1e-12)
+
+
 @pytest.mark.parametrize("name", ["feature-focus", "independent", "mmp"])
 def test_a_learner_of_categories_ranks(name):
     ranking = sl.load(FILES / f"{name}.shortlist").rank(np.eye(4), k=1)

@@ -1,50 +1,48 @@
-"""Words and a vector in one score, from the formulas: the tuned index's twin, with a dict of weights for vectors."""
-
-import numpy as np
+"""Words and a vector, from the formulas: the twins of the tuned index and of tuned vectors, and what each misses."""
 
 from tests.reference.tuned_index import SlowTunedIndex
+from tests.reference.tuned_vectors import SlowTunedVectors
 
 
-class SlowTunedBoth(SlowTunedIndex):
-    def __init__(self, n_labels, **settings):
-        super().__init__(**settings)
-        self.n_labels = n_labels
-        self.weights = {}  # (g, c) -> u_gc
-        self.v = []
+class SlowTunedBoth:
+    def __init__(self, n_vector, n_labels, step, **settings):
+        self.words = SlowTunedIndex(step=step, **settings)
+        self.vectors = SlowTunedVectors(n_vector, n_labels, step)
+        self.n, self.missed_by_words, self.missed_by_vectors = 1, 1.0, 1.0
 
-    def learn_both(self, x, v, classes, first_pass=True, to_come=0, further=1):
-        """x: (feature, value) of the words; v: those of the vector that are not 0."""
-        self.v = v
-        self.learn(x, classes, first_pass, to_come, further)
-        for g, value in v:
-            for c, e in self.said.error.items():
-                if e != 0.0:
-                    moved = self.weights.get((g, c), 0.0) + self.said.eta * value * e
-                    self.weights[g, c] = float(np.float32(moved))
+    def learn(self, x, v, classes, first_pass=True, to_come=0, further=1):
+        """x: (feature, value) of the words; v: the vector."""
+        if first_pass and classes and x and any(v):
+            self.n += 1
+            weight = 1.0 / min(self.n, 300.0)
+            self.missed_by_words += weight * (missed(self.words.retrieve(x), classes) - self.missed_by_words)
+            self.missed_by_vectors += weight * (missed(self.of_vector(v), classes) - self.missed_by_vectors)
+        self.words.learn(x, classes, first_pass, to_come, further)
+        self.vectors.learn(v, classes, first_pass, float(to_come), float(further))
+
+    def of_vector(self, v):
+        votes = self.vectors.scores(v)
+        return {c: votes[c] + b for c, b in enumerate(self.vectors.bias) if b != 0.0}  # the labels that it has met
+
+    def share_of_vector(self):
+        words, vectors = (max(share, 1.0 / 300.0) ** 2 for share in (self.missed_by_words, self.missed_by_vectors))
+        return words / (words + vectors)
 
     def scores(self, x, v):
-        self.v = v
-        return self.retrieve(x)
+        if not any(v):
+            return self.words.retrieve(x)
+        if not x:
+            return self.of_vector(v)
+        a, votes, of_vector = self.share_of_vector(), self.words.votes(x), self.vectors.scores(v)
+        found = {}
+        for c in range(len(of_vector)):
+            bias = (1.0 - a) * self.words.bias.get(c, 0.0) + a * self.vectors.bias[c]
+            if c in votes or bias != 0.0:
+                found[c] = (1.0 - a) * votes.get(c, 0.0) + a * of_vector[c] + bias
+        return found
 
-    def retrieve(self, x):
-        if not self.v:
-            return super().retrieve(x)
-        words, self.heard, scores = self.votes(x), set(), {}
-        for c in range(self.n_labels):
-            if c in words or self.bias.get(c, 0.0) != 0.0:
-                total = words.get(c, 0.0)
-                for g, value in self.v:
-                    total += value * self.weights.get((g, c), 0.0)
-                if total != 0.0:
-                    self.heard.add(c)
-                scores[c] = total + self.bias.get(c, 0.0)
-        return scores
 
-    def is_heard(self, c, scores):
-        return c in self.heard if self.v else c in scores
-
-    def say(self, x, classes, crossed=None, **pass_):
-        self.said = super().say(x, classes, crossed, **pass_)
-        if self.v:  # then a label has a bias from its first example on
-            self.said.retrieved += [c for c in classes if c not in self.said.retrieved]
-        return self.said
+def missed(scores, classes):
+    """Whether a wrong label is first, or none is."""
+    right = max((s for c, s in scores.items() if c in classes), default=float("-inf"))
+    return float(not right > max((s for c, s in scores.items() if c not in classes), default=float("-inf")))

@@ -32,21 +32,25 @@ class SlowTunedVectors:
         wrong = [c for c in range(len(scores)) if c not in own and self.bias[c] != 0.0]  # one never met is no rival
         if crossed is not None:
             wrong = [c for c in wrong if c in crossed]
+        if not any(x):
+            wrong, votes = [], [0.0] * len(votes)  # nothing is said of any label, and nothing is learned of one
         contest = False
         if own and self.n_labels <= 1.05 * self.n_first:
             stands = {c: scores[c] if votes[c] != 0.0 else 0.0 for c in own}  # of one without a vote nothing is known
             r = min(own, key=lambda c: stands[c])
             low, high = stands[r], max((scores[c] for c in wrong), default=0.0)
             if first_pass:
-                self.missed += ((not low > high) - self.missed) / min(self.n_first, 300.0)
+                self.note_missed(not low > high)
             contest = self.missed <= 0.5
+            if not first_pass and any(x):
+                self.note_missed(not low > high)  # to be heard by the next one
         if contest:
             error = self.contend(r, low, scores, wrong, votes[r] != 0.0)
             eta, ahead = self.step * (5.0 / 3.0), min(1.0, max(0.0, high - low))
             self.note(ahead * ahead, first_pass)
         else:
             error = {c: -max(0.0, scores[c]) for c in wrong} | {
-                c: max(0.0, 1.0 - scores[c]) if self.bias[c] != 0.0 else 1.0 for c in own
+                c: max(0.0, 1.0 - scores[c]) if self.bias[c] != 0.0 and any(x) else 1.0 for c in own
             }
             error = {c: float(np.float32(e)) for c, e in error.items()}
             worst = min(1.0, -min([0.0, *error.values()]))
@@ -61,7 +65,11 @@ class SlowTunedVectors:
                 if v != 0.0 and e != 0.0:
                     self.u[f][c] = float(np.float32(self.u[f][c] + eta * v * e))
         for c, e in error.items():
-            self.bias[c] += KAPPA * eta * e
+            if any(x):
+                self.bias[c] += KAPPA * eta * e
+
+    def note_missed(self, missed):
+        self.missed += (missed - self.missed) / min(self.n_first, 300.0)
 
     def note(self, z, first_pass):
         if first_pass:

@@ -14,12 +14,12 @@ from shortlist.arrays.rows import Rows
 from shortlist.categories.best import keep_best
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.retrieval import retrieve
-from shortlist.categories.index.sharing import share_length
 from shortlist.categories.index.vectors import Beside, add_all_votes, has_vector, list_met
 
 Flags = NDArray[np.bool_]
 ALL = np.ones(0, dtype=np.bool_)  # every label may be ranked
 TOGETHER = 16  # rows that are scored before the next tile of weights is read
+OF_WORDS, OF_VECTOR, OF_BOTH = 0, 1, 2  # rows of biases: for an example of words, of a vector, and of both
 
 
 @kernel
@@ -49,22 +49,31 @@ def split(rows: Rows, n_vector: int) -> tuple[Rows, Rows]:
 
 
 @kernel
+def which_bias(words: Rows, beside: Beside, i: int) -> int:
+    """Which biases row i has: OF_WORDS, OF_VECTOR or OF_BOTH."""
+    if not has_vector(beside, i):
+        return OF_WORDS
+    return OF_BOTH if words.indptr[i] < words.indptr[i + 1] else OF_VECTOR
+
+
+@kernel
 def score(
     words: Rows, beside: Beside, index: Index, bias: Floats, added: Floats, max_edges: int, rare: int, scores: Floats,
     touched: Ints, n: Longs,
 ) -> None:  # fmt: skip
     """The scores of all rows (float64[rows, labels], zero before), and touched[i, :n[i]], those that are retrieved.
 
-    added: what a label has beside its votes, its bias as a rule.
+    bias: float64[3, labels], of rows of words, of a vector, and of both; added: what is added, the biases as a rule.
     """
     for i in range(scores.shape[0]):
-        with_vector = has_vector(beside, i)
-        if with_vector:
-            share_length(words, beside, i, index, rare)
         n[i] = retrieve(words, i, index, max_edges, rare, scores[i], touched[i])
-        if with_vector:
-            n[i] = list_met(bias, scores[i], touched[i])
-    add_all_votes(beside, added, scores)
+        if has_vector(beside, i):
+            n[i] = list_met(bias[which_bias(words, beside, i)], scores[i], touched[i])
+    add_all_votes(beside, scores)
+    for i in range(scores.shape[0]):
+        own = added[which_bias(words, beside, i)]
+        for c in range(own.size):
+            scores[i, c] += own[c]
 
 
 @kernel
@@ -76,7 +85,7 @@ def rank(
 
     allowed: bool[labels], or empty for all.
     """
-    n_rows, n_labels = words.indptr.size - 1, bias.size
+    n_rows, n_labels = words.indptr.size - 1, bias.shape[1]
     some = min(TOGETHER, n_rows)
     scores, touched = np.empty((some, n_labels)), np.empty((some, n_labels + 1), dtype=np.int32)
     n = np.zeros(some, dtype=np.int64)
@@ -85,9 +94,9 @@ def rank(
         part = Rows(words.indptr[first : last + 1], words.indices, words.data, words.n_features)
         vectors = beside.rows
         own = Rows(vectors.indptr[first : last + 1], vectors.indices, vectors.data, vectors.n_features)
+        own_beside = Beside(own, beside.weights)
         scores[:] = 0.0
-        with_vectors = Beside(own, beside.weights, beside.of_words)
-        score(part, with_vectors, index, bias, added, max_edges, rare, scores[: last - first], touched, n)
+        score(part, own_beside, index, bias, added, max_edges, rare, scores[: last - first], touched, n)
         for i in range(last - first):
             kept = n[i] if allowed.size == 0 else keep_allowed(touched[i], n[i], allowed)
             keep_best(touched[i, :kept], scores[i], ids[first + i], best[first + i])

@@ -1,10 +1,10 @@
-"""The learner of words and a vector together: one score, one error, and both are corrected by it.
+"""The learner of words and a vector: each learns by its own errors, and the two scores are weighed.
 
-    s_c = b_c + Σ_f (r_f·w_fc + u_fc)·x[f] + Σ_g u_gc·v[g]
+    s_c = (1 − α)·(b_c + Σ_f (r_f·w_fc + u_fc)·x[f]) + α·(b′_c + Σ_g u′_gc·v[g])
 
-x are the words of an example, v is its vector (vectors.py). Where it has both they share its length, which is 1 as the
-steps of tuning.py and contest.py ask for (sharing.py). What is learned from words alone, or from vectors alone, is what
-TunedIndex and TunedVectors learn from them, to the last bit.
+x are the words of an example, v is its vector (vectors.py). The words learn what TunedIndex learns of them, the vector
+what TunedVectors learns of it, to the last bit; α is given by how often each of them misses (sharing.py). Where an
+example has only words, or only a vector, the score is that of the one alone.
 """
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import LabelsLike
+from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import as_rows, as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.answering import BIAS
-from shortlist.categories.index import retrieval, together
-from shortlist.categories.index.sharing import share_length
-from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.index.vectors import Beside, check_size, merged, widened
+from shortlist.categories.index import retrieval, sharing, together
+from shortlist.categories.index.lists import empty_index
+from shortlist.categories.index.tuned_index import START, TunedIndex, joined
+from shortlist.categories.index.tuning import learn
+from shortlist.categories.index.vectors import Beside, check_size, merged, no_rows, widened
 from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.pauses import DONE
+from shortlist.categories.scratch import make_scratch
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, numbered
-
-OF_WORDS = 0.6  # of the squared length of an example, if all its words are well known
 
 
 class TunedBoth(TunedIndex):
@@ -44,8 +46,7 @@ class TunedBoth(TunedIndex):
     min_weight, max_edges, passes, step, leakage, rare, max_total_edges, random_state, n_jobs
         As TunedIndex has them.
     values : "l2", "boolean" or "raw", default="l2"
-        What words count, as TunedIndex has it. With "l2" words and vector are of unit length together; with "raw" both
-        are taken as they are; with "boolean" the vector is of unit length.
+        What words count, as TunedIndex has it. The vector is of unit length, but with "raw" it is taken as it is.
 
     Attributes
     ----------
@@ -59,6 +60,8 @@ class TunedBoth(TunedIndex):
         The names of the columns, where they have names.
     n_edges_ : int
         How many edges the index holds.
+    share_of_vector_ : float
+        α, what the vector counts of the score of an example that has words too.
 
     References
     ----------
@@ -98,6 +101,10 @@ class TunedBoth(TunedIndex):
         super()._begin()
         as_whole(self.vector, "vector")
         self._weights = np.zeros((self.vector, 0), dtype=np.float32)
+        self._vector_biases = np.zeros(0)
+        self._vector_stats = START.copy()
+        self._misses = sharing.START.copy()
+        self._is_former = False  # whether it had one error for words and vector, and therefore one bias
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -121,8 +128,17 @@ class TunedBoth(TunedIndex):
         check_size(self.vector, len(self._labels) + len(labels.names), self)
         return super()._take_up(rows, labels, shuffled)
 
+    def _check_updatable(self) -> None:
+        super()._check_updatable()
+        if getattr(self, "_is_former", False):
+            raise InputError(
+                "the model has learned words and vectors in the way of an earlier version: it ranks as it did and "
+                "cannot go on learning; train it anew"
+            )
+
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._weights = self._known()
+        self._vector_biases = grown(self._vector_biases, len(self._labels))
         super()._learn(rows, labels, order, first_pass)
 
     def _pieces(
@@ -139,9 +155,27 @@ class TunedBoth(TunedIndex):
     def _apart(self, rows: Rows) -> tuple[Rows, Beside]:
         vectors, words = together.split(rows, self.vector)
         words = super()._prepare(words)
-        if self.values != "raw":
-            vectors = vectors.of_unit_length()
-        return words, Beside(vectors, self._known(), OF_WORDS if self.values == "l2" else 0.0)
+        return words, Beside(vectors if self.values == "raw" else vectors.of_unit_length(), self._known())
+
+    def _learn_some(
+        self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
+    ) -> tuple[int, int, int]:
+        words, beside = self._apart(rows)
+        if done == 0:
+            self._to_come_for_vectors = self._to_come.copy()
+            self._missed = np.full(order.size if first_pass else 0, -1, dtype=np.int8)
+        found = super()._learn_some(words, labels, order, done, first_pass, cap)
+        if found[1] == DONE:
+            missed, n_labels = self._missed.copy(), len(self._labels)
+            learn(
+                no_rows(rows.n_rows), beside, labels, order, 0, first_pass, empty_index(),
+                self._vector_biases[:n_labels], self._vector_stats, self._to_come_for_vectors, make_scratch(n_labels),
+                1, 0.0, 0, True, 0, float(self.step), missed,
+            )  # fmt: skip
+            if first_pass:
+                sharing.note_misses(words, beside.rows, order, self._missed, missed, self._misses)
+            del self._missed, self._to_come_for_vectors
+        return found
 
     def _known(self) -> NDArray[np.float32]:
         """The weights, with room for all labels: some may be named before any example of them is learned."""
@@ -152,26 +186,46 @@ class TunedBoth(TunedIndex):
 
     # Answers.
 
+    @property
+    def share_of_vector_(self) -> float:
+        return sharing.share_of_vector(self._misses)
+
+    def _weighed(self, rows: Rows) -> tuple[Rows, Beside]:
+        """Words and vectors, each as much as it counts."""
+        words, beside = self._apart(rows)
+        if not self._is_former:
+            sharing.weigh(words, beside.rows, self.share_of_vector_)
+        elif self.values == "l2":
+            sharing.weigh_as_before(words, beside.rows, self._index, self.rare)
+        return words, beside
+
+    def _all_biases(self) -> Floats:
+        """The biases for examples of words, of a vector, and of both (together.py)."""
+        words, alpha = self._bias(), self.share_of_vector_
+        if self._is_former:
+            return np.tile(words, (3, 1))
+        vector = grown(self._vector_biases, words.size)[: words.size]
+        return np.stack([words, vector, (1.0 - alpha) * words + alpha * vector])
+
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         self._rank_allowed(rows, Allowed(together.ALL), ids, scores)
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        bias = self._bias()
+        bias = self._all_biases()
         added = bias if allowed.offsets is None else bias + allowed.offsets
         together.rank(
-            *self._apart(rows), self._index, bias, added, self._width(), self.rare, allowed.labels, ids, scores
+            *self._weighed(rows), self._index, bias, added, self._width(), self.rare, allowed.labels, ids, scores
         )
 
     def _scores(self, rows: Rows) -> Floats:
         found = np.zeros((rows.n_rows, len(self._labels)))
-        together.all_scores(*self._apart(rows), self._index, self._bias(), self._width(), self.rare, found)
+        together.all_scores(*self._weighed(rows), self._index, self._all_biases(), self._width(), self.rare, found)
         return found
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        bias = self._bias()
-        words, (vector, weights, of_words) = self._apart(row)
-        if vector.indices.size:
-            share_length(words, Beside(vector, weights, of_words), 0, self._index, self.rare)
+        words, beside = self._weighed(row)
+        vector, weights = beside
+        bias = self._all_biases()[together.which_bias(words, beside, 0)]
         columns, votes = retrieval.votes(words, self._index, np.zeros_like(bias), label, self._width(), self.rare)
         if not vector.indices.size or (bias[label] == 0.0 and not votes.size):  # it is not retrieved by its vector
             return retrieval.votes(words, self._index, bias, label, self._width(), self.rare)
@@ -186,23 +240,52 @@ class TunedBoth(TunedIndex):
     # Putting together.
 
     def _merge(self, other: Any, numbers: Ints) -> None:
+        self._check_updatable()
+        other._check_updatable()
         if other.vector != self.vector:
             raise InputError(f"vectors of {other.vector} columns cannot be merged into those of {self.vector}")
         share = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_)
         self._weights = merged(self._known(), other._known(), numbers, share)
+        self._vector_biases = (1.0 - share) * grown(self._vector_biases, len(self._labels))
+        np.add.at(self._vector_biases, numbers, share * grown(other._vector_biases, numbers.size)[: numbers.size])
+        self._vector_stats = joined([self._vector_stats, other._vector_stats], [1.0 - share, share])
+        n = self._misses[sharing.N] + other._misses[sharing.N] - sharing.START[sharing.N]
+        self._misses = (1.0 - share) * self._misses + share * other._misses
+        self._misses[sharing.N] = n
         super()._merge(other, numbers)
 
     # Model files.
 
     def _to_arrays(self) -> dict[str, Any]:
-        return super()._to_arrays() | {"vector_weights": self._known()[:, : len(self._labels)]}
+        n_labels = len(self._labels)
+        found = super()._to_arrays() | {"vector_weights": self._known()[:, :n_labels]}
+        if not self._is_former:
+            bias = grown(self._vector_biases, n_labels)[:n_labels]
+            found |= {"vector_bias": bias, "vector_course": self._vector_stats, "misses": self._misses}
+        return found
 
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
+        n_labels = len(self._labels)
         self._weights = np.array(state.array("vector_weights", np.float32, ndim=2))
-        fits = self._weights.shape == (self.vector, len(self._labels))
-        state.require(fits, "each column of its vector has a weight for each label")
-        state.require(bool(np.isfinite(self._weights).all()), "the weights of its vector are finite")
+        state.require(self._weights.shape == (self.vector, n_labels), "each column of its vector has weights")
+        self._is_former = not {"vector_bias", "vector_course", "misses"} & set(state.arrays)
+        if not self._is_former:
+            self._vector_biases = np.array(state.array("vector_bias", np.float64))
+            self._vector_stats = np.array(state.array("vector_course", np.float64))
+            self._misses = np.array(state.array("misses", np.float64))
+        state.require(self._is_former or self._vector_biases.size == n_labels, "each label has a bias of its vector")
+        state.require(is_course(self._vector_stats), "its vector has its counts")
+        shares = self._misses[1:]
+        fits = self._misses.size == sharing.START.size and bool((shares >= 0).all() and (shares <= 1).all())
+        state.require(fits and self._misses[sharing.N] >= 1, "it has the shares that words and vectors miss")
+        finite = bool(np.isfinite(self._weights).all() and np.isfinite(self._vector_biases).all())
+        state.require(finite, "weights and biases of its vector are finite")
+
+
+def is_course(stats: Floats) -> bool:
+    """Whether these can be the stats of a learner."""
+    return stats.size == START.size and bool((stats >= 0).all())
 
 
 def beside_vector(learner: CategoryLearner, n: int) -> TunedBoth:

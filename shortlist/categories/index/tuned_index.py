@@ -18,6 +18,7 @@ from shortlist.categories.index.blocks import Rules, Task
 from shortlist.categories.index.corrections import has_met, tuned_by
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import Index
+from shortlist.categories.index.sharing import NOBODY_ASKS
 from shortlist.categories.index.teams import MOST_EXAMPLES, Team, block_size
 from shortlist.categories.index.tuning import (
     EXAMPLES,
@@ -30,7 +31,7 @@ from shortlist.categories.index.tuning import (
     least_share,
     width,
 )
-from shortlist.categories.index.vectors import NO_VECTOR, Beside
+from shortlist.categories.index.vectors import NO_VECTOR
 from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.scratch import make_scratch
 from shortlist.files.store import State
@@ -94,6 +95,7 @@ class TunedIndex(IndexLearner):
     """
 
     takes_partial = True
+    _missed = NOBODY_ASKS
 
     def __init__(
         self,
@@ -155,21 +157,16 @@ class TunedIndex(IndexLearner):
         rules = Rules(
             self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap, float(self.step)
         )  # fmt: skip
-        words, beside = self._apart(rows)
         bias = self._biases[: len(self._labels)]
         if self._block > 1:
-            task = Task(words, labels, order, first_pass, bias, self._stats, self._to_come, beside)
+            task = Task(rows, labels, order, first_pass, bias, self._stats, self._to_come, NO_VECTOR)
             self._team = self._team or Team(self._block, self._jobs(), len(self._labels))
             return self._team.learn(task, done, self._index, rules)
         scratch = make_scratch(len(self._labels))
         return learn(
-            words, beside, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch,
-            *rules,
+            rows, NO_VECTOR, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch,
+            *rules, self._missed,
         )  # fmt: skip
-
-    def _apart(self, rows: Rows) -> tuple[Rows, Beside]:
-        """The words of some rows, and what votes beside them."""
-        return rows, NO_VECTOR
 
     # ``fit`` can learn examples in blocks. ``partial_fit`` learns each for itself: what a stream teaches must not
     # depend on how it was cut into batches.
@@ -220,7 +217,7 @@ class TunedIndex(IndexLearner):
         super()._merge(theirs, numbers)
         share = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_)
         self._biases = (1.0 - share) * grown(self._biases, len(self._labels))
-        self._biases[numbers] += share * other._bias()
+        np.add.at(self._biases, numbers, share * other._bias())
         self._stats = joined([self._stats, other._stats], [1.0 - share, share])
 
     def _shard(self, n: int) -> Any:

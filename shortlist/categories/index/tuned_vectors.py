@@ -14,6 +14,7 @@ from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import vectors
 from shortlist.categories.index.lists import empty_index
+from shortlist.categories.index.sharing import NOBODY_ASKS
 from shortlist.categories.index.together import ALL, rank
 from shortlist.categories.index.tuned_index import START, joined, usual_passes
 from shortlist.categories.index.tuning import learn
@@ -121,8 +122,9 @@ class TunedVectors(MergingLearner):
                 some, own = self._prepare(some.chosen(which)), labels.chosen(which)
                 which = np.arange(which.size)
             learn(
-                vectors.no_rows(some.n_rows), vectors.Beside(some, self._weights, 0.0), own, which, 0, first_pass,
+                vectors.no_rows(some.n_rows), vectors.Beside(some, self._weights), own, which, 0, first_pass,
                 empty_index(), self._biases, self._stats, to_come, scratch, 1, 0.0, 0, True, 0, float(self.step),
+                NOBODY_ASKS,
             )  # fmt: skip
 
     def _bias(self) -> Floats:
@@ -135,13 +137,13 @@ class TunedVectors(MergingLearner):
     # Answers.
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        beside, bias = vectors.Beside(rows, self._known(), 0.0), self._bias()
+        beside, bias = vectors.Beside(rows, self._known()), np.tile(self._bias(), (3, 1))
         rank(vectors.no_rows(rows.n_rows), beside, empty_index(), bias, bias, 1, 0, ALL, ids, scores)
 
     def _scores(self, rows: Rows) -> Floats:
         found = np.zeros((rows.n_rows, len(self._labels)))
-        vectors.add_all_votes(vectors.Beside(rows, self._known(), 0.0), self._bias(), found)
-        return found
+        vectors.add_all_votes(vectors.Beside(rows, self._known()), found)
+        return found + self._bias()
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         known, weights = row.indices < self._weights.shape[0], self._known()
@@ -157,7 +159,7 @@ class TunedVectors(MergingLearner):
         vectors.check_size(max(theirs.shape[0], self._weights.shape[0]), n_labels, self)
         mine = vectors.widened(self._weights, theirs.shape[0], n_labels)
         self._weights, self._biases = vectors.merged(mine, theirs, numbers, share), (1.0 - share) * self._bias()
-        self._biases[numbers] += share * other._bias()
+        np.add.at(self._biases, numbers, share * other._bias())  # several may have become one
         self._stats = joined([self._stats, other._stats], [1.0 - share, share])
 
     # Model files.

@@ -51,7 +51,7 @@ from shortlist.categories.index.contest import FASTER, HALF, NOTHING, RECENT, co
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
-from shortlist.categories.index.sharing import share_length
+from shortlist.categories.index.sharing import Missed
 from shortlist.categories.index.vectors import Beside, add_votes, has_vector, list_met
 from shortlist.categories.index.vectors import correct as correct_vectors
 from shortlist.categories.pauses import DONE
@@ -73,12 +73,13 @@ KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every ro
 def learn(
     rows: Rows, beside: Beside, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index,
     bias: Floats, stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int,
-    leakage: bool, cap: int, step: float,
+    leakage: bool, cap: int, step: float, missed: Missed,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     to_come: how many examples further passes have still to correct, and how many they had when they began.
+    missed: int8[order], receives whether a wrong label was first before an example was learned; empty if nobody asks.
     """
     for t in range(position, order.size):
         i, voting = order[t], width(max_edges, stats)
@@ -88,14 +89,16 @@ def learn(
                 return t, why, slots
             note_labels(stats, labels, i)
         with_vector = has_vector(beside, i)
-        if with_vector:
-            share_length(rows, beside, i, index, rare)
         n = retrieve(rows, i, index, voting, rare, scratch.scores, scratch.touched)
         if with_vector:
             n = list_met(bias, scratch.scores, scratch.touched)
             add_votes(beside.rows, i, beside.weights, scratch.scores, 0, bias.size)
         n = only_judged(labels, i, scratch, n)
-        rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step)
+        if missed.size > 0:
+            missed[t] = is_missed(labels, i, bias, scratch, n)
+        rival, keep, eta, is_behind, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step)
+        if with_vector and not first_pass and is_behind >= 0.0:
+            note_missed(stats, is_behind)  # few vectors that are gone through again can be foreseen, and contend then
         if first_pass:
             least = least_share(min_weight, stats)
             a = count_and_correct(rows, labels, i, index, scratch, voting, rival, keep, least, leakage, cap, eta)
@@ -136,6 +139,24 @@ def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
         else:
             scratch.scores[c] = 0.0
     return kept
+
+
+@kernel
+def is_missed(labels: LabelSets, i: int, bias: Floats, scratch: Scratch, n: int) -> int:
+    """Whether a wrong one of the n retrieved labels is first, or none is; −1 where no label is known to be right."""
+    own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
+    if own.size == 0 or not is_complete(labels.partial, i):
+        return -1
+    for c in own:
+        scratch.change[c] = 1.0
+    right = wrong = -np.inf
+    for c in scratch.touched[:n]:
+        score = scratch.scores[c] + bias[c]
+        if scratch.change[c] > 0.0:
+            right = max(right, score)
+        else:
+            wrong = max(wrong, score)
+    return 0 if right > wrong else 1
 
 
 @kernel

@@ -3,10 +3,9 @@
 An embedding has some hundred columns, none of which is 0, and counting tells nothing about values of either sign. So
 there are no lists, only weights u_fc, all 0 at first, and a label that an example was learned of has the score
 
-    s_c = b_c + Σ_f u_fc·x[f],
+    s_c = b_c + Σ_f u_fc·x[f].
 
-to which the votes of words add up, where an example has both (tuned_both.py). What it teaches is what it teaches a
-tuned index (tuning.py, contest.py): e_c is found by the same rules, and
+What an example teaches is what it teaches a tuned index (tuning.py, contest.py): e_c is found by the same rules, and
 
     u_fc += η·e_c·x[f],    b_c += κ·η·e_c.
 
@@ -37,7 +36,6 @@ class Beside(NamedTuple):
 
     rows: Rows
     weights: Weights
-    of_words: float  # of the squared length of an example, what its words may have; 0 leaves both as they are
 
 
 def no_rows(n: int) -> Rows:
@@ -45,7 +43,7 @@ def no_rows(n: int) -> Rows:
     return Rows(np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0), 0)
 
 
-NO_VECTOR = Beside(no_rows(0), np.zeros((0, 0), dtype=np.float32), 0.0)
+NO_VECTOR = Beside(no_rows(0), np.zeros((0, 0), dtype=np.float32))
 
 
 def widened(weights: Weights, n_features: int, n_labels: int) -> Weights:
@@ -150,13 +148,10 @@ def correct(beside: Beside, i: int, bias: Floats, scratch: Scratch, eta: float, 
 
 
 @kernel
-def add_all_votes(beside: Beside, bias: Floats, scores: Floats) -> None:
-    """Add the votes of all vectors, and the biases, to the scores (float64[examples, labels])."""
-    n_rows = scores.shape[0]
-    for first in range(0, bias.size if beside.weights.shape[0] else 0, TILE):
-        last = min(first + TILE, bias.size)
+def add_all_votes(beside: Beside, scores: Floats) -> None:
+    """Add the votes of all vectors to the scores (float64[examples, labels])."""
+    n_rows, n_labels = scores.shape
+    for first in range(0, n_labels if beside.weights.shape[0] else 0, TILE):
+        last = min(first + TILE, n_labels)
         for i in range(n_rows):
             add_votes(beside.rows, i, beside.weights, scores[i, first:last], first, last)
-    for i in range(n_rows):
-        for c in range(bias.size):
-            scores[i, c] += bias[c]
