@@ -217,7 +217,8 @@ def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
         return Y
     labels = NumberedLabels.of(label_lists(Y, n_rows))
     labels.columns = indicator_columns(Y)
-    if any(isinstance(name, int) and not -BEYOND < name < BEYOND for name in labels.names):
+    texts = set(map(type, labels.names)) <= {str}  # as most are, which is known sooner
+    if not texts and any(isinstance(name, int) and not -BEYOND < name < BEYOND for name in labels.names):
         raise InputError("a label is a whole number of more than 4,300 digits, which no model file can hold; use text")
     return labels
 

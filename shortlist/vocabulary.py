@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Longs, fetch, kernel, step
+from shortlist.arrays.narrow import narrowed, widened
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.texts import to_text
 
 EMPTY = np.int32(-1)
 AHEAD = 8  # hashes that memory is asked for before their turn
+SOME = 1 << 16  # bytes of names that are decoded at a time
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
 
 
@@ -120,23 +122,44 @@ class Vocabulary:
             "name_ends": _ends_in_letters(letters, self._ends[1 : len(self) + 1]),
         }
 
+    def compact_arrays(self) -> dict[str, NDArray[np.generic]]:
+        """What a compact model file keeps: the bytes of each name are counted, which needs no conversion."""
+        lengths = narrowed(np.diff(self._ends[: len(self) + 1]))
+        return {"hashes": self.hashes, "letters": self._letters[: self.n_bytes], "name_lengths": lengths}
+
     @classmethod
     def from_state(cls, state: State) -> Vocabulary:
-        """The inverse of ``arrays``."""
-        hashes = np.array(state.array("hashes", np.uint64))
-        ends = np.array(state.array("name_ends", np.int64))
-        letters = state.array("letters", np.uint8)
-        n_letters = len(as_text(letters))
-        state.require(hashes.size <= MOST and ends.size == hashes.size, "every feature has one name")
+        """The inverse of ``arrays``, and of ``compact_arrays``."""
+        hashes, letters = state.array("hashes", np.uint64), state.array("letters", np.uint8)
+        n_letters = count_letters(letters)
+        if "name_lengths" in state.arrays:
+            narrow = widened(state.array("name_lengths", np.uint8), hashes.size)
+            lengths = np.full(1, -1) if narrow is None else narrow
+            inside = lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= letters.size
+            state.require(inside and int(lengths.sum()) == letters.size, "the names follow one another")
+            ends = np.cumsum(lengths)
+            state.require(not (letters[ends[ends < letters.size]] & 0xC0 == 0x80).any(), "names are whole letters")
+        else:
+            ends = state.array("name_ends", np.int64)
+            state.require(ends.size == hashes.size, "every feature has one name")
+            inside = not ends.size or (ends.min() >= 0 and ends.max() <= n_letters)  # or differences might overflow
+            state.require(inside, "the names follow one another")
+            lengths = np.diff(ends, prepend=0, append=n_letters)
+            state.require(np.all(lengths[:-1] >= 0) and lengths[-1] == 0, "the names follow one another")
+            ends = _ends_in_bytes(letters, ends)
+        state.require(hashes.size <= MOST, "there are not too many features")
         vocabulary = cls()
-        vocabulary.learn(hashes)
-        state.require(len(vocabulary) == hashes.size, "no two features are the same")
-        inside = not ends.size or (ends.min() >= 0 and ends.max() <= n_letters)  # otherwise differences might overflow
-        state.require(inside, "the names follow one another")
-        lengths = np.diff(ends, prepend=0, append=n_letters)
-        state.require(np.all(lengths[:-1] >= 0) and lengths[-1] == 0, "the names follow one another")
-        vocabulary.name_from(0, letters, _ends_in_bytes(letters, ends))
+        state.require(vocabulary._enter(hashes), "no two features are the same")
+        vocabulary._letters, vocabulary._ends[1 : hashes.size + 1] = letters, ends  # other letters go to another array
         return vocabulary
+
+    def _enter(self, hashes: NDArray[np.uint64]) -> bool:
+        """Number all these hashes, which have no names yet, instead of what there was; gives whether they differ."""
+        room = max(512, 1 << (hashes.size - 1).bit_length()) if hashes.size else 512
+        self._hashes, self._ends = np.empty(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
+        self._hashes[: hashes.size], self._size[0] = hashes, hashes.size
+        self._slots = np.full(2 * room, EMPTY, dtype=np.int32)
+        return bool(_fill(self._slots, self.hashes))
 
 
 def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[NDArray[np.uint8], Longs]:
@@ -147,6 +170,17 @@ def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[NDArray[np.uint8]
 
 def as_text(letters: NDArray[np.uint8]) -> str:
     return letters.tobytes().decode("utf-8", "surrogatepass")
+
+
+def count_letters(letters: NDArray[np.uint8]) -> int:
+    """How many letters there are; a UnicodeDecodeError where it is no UTF-8."""
+    n, begin = 0, 0
+    while begin < letters.size:  # some at a time, as letters take four bytes each where one of them does
+        end = begin + SOME
+        while end < letters.size and letters[end] & 0xC0 == 0x80 and end < begin + SOME + 4:
+            end += 1
+        n, begin = n + len(as_text(letters[begin:end])), end
+    return n
 
 
 @step
@@ -218,10 +252,17 @@ def _learn(
 
 
 @step
-def _fill(slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
-    """Enter all hashes in an empty table."""
+def _fill(slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> bool:
+    """Enter all hashes in an empty table; gives whether they differ."""
+    mask = np.uint64(slots.size - 1)
     for number in range(hashes.size):
-        slots[_slot(hashes[number], slots, hashes)] = number
+        if number + AHEAD < hashes.size:
+            fetch(slots, hashes[number + AHEAD] & mask)
+        slot = _slot(hashes[number], slots, hashes)
+        if slots[slot] != EMPTY:
+            return False
+        slots[slot] = number
+    return True
 
 
 @kernel

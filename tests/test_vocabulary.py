@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import ModelFileError, TextVectorizer
+from shortlist import ModelFileError, TextVectorizer, vocabulary
+from shortlist.arrays.narrow import narrowed
 from shortlist.files.store import build
 from shortlist.text.counting import FEW, count
-from shortlist.vocabulary import Vocabulary
+from shortlist.vocabulary import Vocabulary, count_letters
 
 # few enough to repeat, and some that meet in one slot of the table
 hashes = st.one_of(st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1))
@@ -93,6 +94,48 @@ def test_a_tampered_state_is_refused(tamper, message):
     tamper(state)
     with pytest.raises(ModelFileError, match=message):
         build(state)
+
+
+def compact_state(vectorizer):
+    """What a compact file has, which whoever saves the vectorizer gets."""
+    return vectorizer._held(lambda: vectorizer.to_state().compacted())
+
+
+@pytest.mark.parametrize(
+    ("tamper", "message"),
+    [
+        (lambda state: shorten(state, "hashes"), "follow one another|count of documents"),
+        (lambda state: shorten(state, "name_lengths"), "follow one another"),
+        (lambda state: shorten(state, "letters"), "follow one another"),
+        (lambda state: shorten(state, "document_counts"), "count of documents"),
+        (lambda state: state.arrays.update(name_lengths=narrowed(np.array([8, 7, 0]))), "follow one another"),
+        (lambda state: state.arrays.update(name_lengths=narrowed(np.array([-1, 8, 7]))), "follow one another"),
+        (lambda state: state.arrays.update(name_lengths=narrowed(np.array([4, 4, 4]))), "whole letters"),
+        (lambda state: change(state, "hashes", state.arrays["hashes"][0]), "are the same"),
+        (lambda state: state.arrays.update(document_counts=narrowed(np.array([1, 2, 99]))), "no feature is in more"),
+        (lambda state: state.arrays.update(document_counts=narrowed(np.array([1, 2, -1]))), "no feature is in more"),
+    ],
+)
+def test_a_tampered_compact_state_is_refused(tamper, message):
+    state = compact_state(TextVectorizer(idf="smooth").fit(["corn weiß", "rye weiß"]))
+    assert build(state).get_feature_names_out().tolist() == ["corn", "weiß", "rye"]
+    tamper(state)
+    with pytest.raises(ModelFileError, match=message):
+        build(state)
+
+
+def test_letters_that_are_no_utf_8_are_refused():
+    state = compact_state(TextVectorizer().fit(["corn weiß", "rye weiß"]))
+    change(state, "letters", 0xFF)
+    with pytest.raises(UnicodeDecodeError):  # of which ``load`` says that the file is damaged
+        build(state)
+
+
+@pytest.mark.parametrize("some", [1, 2, 3, 5, 1 << 16])
+def test_letters_are_counted_some_at_a_time(some, monkeypatch):
+    monkeypatch.setattr(vocabulary, "SOME", some)
+    for text in ("", "a", "weiß€𝄞" * 9, "\ud800x"):
+        assert count_letters(np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)) == len(text)
 
 
 @pytest.mark.parametrize("settings", [{"ngrams": -1}, {"hashed": 2**40}, {"tf": 3}, {"min_length": "2"}])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +34,6 @@ class SavedLearner(Shared, BaseEstimator, ABC):
     feature_names_in_: Names
     _labels: LabelIndex
     _label_counts: Longs
-    _kept_bits: Mapping[str, int] = {}  # of which arrays so many bits of each number suffice in a compact file
     _label_columns: int | None  # of the indicator matrices that all labels came as
 
     @abstractmethod
@@ -73,7 +72,11 @@ class SavedLearner(Shared, BaseEstimator, ABC):
         arrays |= {"labels": text_to_array(self._labels.names), "label_counts": self.label_counts_}
         if hasattr(self, "feature_names_in_"):
             arrays["feature_names"] = text_to_array(self.feature_names_in_.tolist())
-        return State(type(self).__name__, settings, arrays, kept=self._kept_bits)
+        return State(type(self).__name__, settings, arrays, compact=partial(self._compacted, arrays))
+
+    def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
+        """The arrays of a compact file, instead of those that a file usually has."""
+        return arrays
 
     @classmethod
     def from_state(cls, state: State) -> Self:

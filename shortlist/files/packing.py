@@ -1,4 +1,4 @@
-"""Arrays in less room: the bytes of their numbers plane by plane, compressed; some rounded first.
+"""Arrays in less room: the bytes of their numbers plane by plane, compressed.
 
 The highest bytes of all numbers stand together, then the next lower ones, and so on: many planes are nearly all zeros.
 Numbers that ascend are kept as differences. An array is cut into chunks, which threads compress and open at the same
@@ -22,6 +22,7 @@ from shortlist.files.later import Array, Later
 CHUNK = 1 << 19  # numbers that are compressed together
 LEVEL = 6
 LEAST = 1 << 12  # bytes of an array that is worth it
+WORDS = np.dtype(np.uint64)  # hashes, and what has been packed already: they would not take less room
 MOST_TIMES, MOST_MORE = 64, 1 << 26  # a file is never unpacked to more than so many times its size, and so many bytes
 
 
@@ -29,32 +30,17 @@ class NotPacked(Exception):
     """The bytes are not what ``pack`` has made."""
 
 
-def packed(
-    arrays: Mapping[str, Array | Later], kept_bits: Mapping[str, int]
-) -> tuple[dict[str, Array | Later], dict[str, Any]]:
+def packed(arrays: Mapping[str, Array | Later]) -> tuple[dict[str, Array | Later], dict[str, Any]]:
     """The arrays, those that take less room so packed, and the notes that are needed to unpack these."""
     found, notes = dict(arrays), {}
     for name, array in arrays.items():
         n_bytes = array.dtype.itemsize * math.prod(array.shape)
-        if len(array.shape) == 1 and array.dtype.kind in "iuf" and n_bytes >= LEAST:
+        if len(array.shape) == 1 and array.dtype.kind in "iuf" and array.dtype != WORDS and n_bytes >= LEAST:
             pieces = array.pieces() if isinstance(array, Later) else iter([array])
-            if name in kept_bits:
-                pieces = rounded(pieces, kept_bits[name])
             data, note = pack(pieces, array.dtype, math.prod(array.shape))
             if data.nbytes < n_bytes:
                 found[name], notes[name] = data, note
     return found, notes
-
-
-def rounded(pieces: Iterable[Array], bits: int) -> Iterator[Array]:
-    """Floating-point numbers of which only the first so many bits of the mantissa are kept; the others are 0.
-
-    None gets larger, and none that was not 0 becomes 0.
-    """
-    for piece in pieces:
-        whole = {4: (np.uint32, 23), 8: (np.uint64, 52)}[piece.dtype.itemsize]
-        mask = ~((1 << (whole[1] - bits)) - 1) & ((1 << 8 * piece.dtype.itemsize) - 1)
-        yield (np.ascontiguousarray(piece).view(whole[0]) & whole[0](mask)).view(piece.dtype)
 
 
 def pack(pieces: Iterable[Array], dtype: np.dtype[Any], size: int) -> tuple[NDArray[np.uint8], dict[str, Any]]:

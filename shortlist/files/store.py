@@ -13,8 +13,8 @@ import hashlib
 import json
 import math
 import os
-from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypedDict, TypeVar, overload
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Scalar = TypeVar("Scalar", bound=np.generic)
 Kind = TypeVar("Kind")
 
-PLAIN, FORMAT = 1, 2  # arrays as they are; some of them packed
+PLAIN, FORMAT = 1, 3  # arrays as they are; some of them packed (2: all by the same means)
 KEY = "shortlist"
 # The errors that a damaged file can cause: a damaged number may, for example, ask for any amount of memory.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
@@ -58,12 +58,12 @@ class State:
     settings: dict[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, Array | Later] = field(default_factory=dict)
     parts: dict[str, State] = field(default_factory=dict)
-    kept: Mapping[str, int] = field(default_factory=dict)  # bits of a mantissa that suffice, where room is short
+    compact: Callable[[], Mapping[str, Array]] | None = None  # makes other arrays, which say the same in less room
 
-    def kept_bits(self, prefix: str = "") -> Mapping[str, int]:
-        """``kept`` of this state and of all parts, under their names in the file."""
-        inside = (dict(part.kept_bits(f"{prefix}{name}/")) for name, part in self.parts.items())
-        return ChainMap({prefix + name: bits for name, bits in self.kept.items()}, *inside)
+    def compacted(self) -> State:
+        """The same in less room."""
+        parts = {name: part.compacted() for name, part in self.parts.items()}
+        return State(self.kind, self.settings, self.compact() if self.compact else self.arrays, parts)
 
     def header(self) -> Header:
         return {
@@ -86,7 +86,7 @@ class State:
         """The same in memory of its own."""
         arrays = {name: np.array(array) for name, array in self.arrays.items()}
         parts = {name: part.copied() for name, part in self.parts.items()}
-        return State(self.kind, self.settings, arrays, parts, self.kept)
+        return State(self.kind, self.settings, arrays, parts)
 
     @classmethod
     def join(cls, header: Header, arrays: Mapping[str, Array]) -> State:
@@ -155,10 +155,12 @@ def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) 
     target = Path(os.path.realpath(path))  # where it is a link, the file that it leads to
     if target.exists() and not target.is_file():
         raise ModelFileError(f"cannot write {path}: it is no ordinary file; name another one")
-    header, arrays = {"format": PLAIN, "library": VERSION, "model": state.header()}, state.named_arrays()
+    header: dict[str, Any] = {"format": PLAIN, "library": VERSION, "model": state.header()}
     if compact:
-        arrays, notes = packing.packed(arrays, state.kept_bits())
+        arrays, notes = packing.packed(state.compacted().named_arrays())
         header |= {"format": FORMAT, "packed": notes}
+    else:
+        arrays = state.named_arrays()
     try:
         with whole_file(target) as file:
             _write_arrays(file, header, arrays)
@@ -241,8 +243,11 @@ def read(path: str | os.PathLike[str]) -> State:
     """The state in a file, whose checksum is right; what it describes is not made."""
     try:
         header, arrays = _read(path)
-        if header["checksum"] == _checksum(_described(header), arrays):
-            return State.join(header["model"], arrays | packing.unpack(arrays, header.get("packed", {})))
+        with ThreadPoolExecutor(1) as beside:
+            checksum = beside.submit(_checksum, _described(header), arrays)
+            unpacked = packing.unpack(arrays, header.get("packed", {}))  # which trusts nothing, whatever is found
+            if header["checksum"] == checksum.result():
+                return State.join(header["model"], arrays | unpacked)
     except ModelFileError:
         raise
     except OSError as problem:

@@ -214,9 +214,9 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
         """Write everything to one file; ``shortlist.load`` opens it.
 
-        A ``compact`` file takes less than a third of the room, and longer to write and to open. Of the weights and
-        corrections of the edges of an index it keeps 13 bits, 1 part in 8,192; learning goes on from those. Of all
-        else nothing is lost.
+        A ``compact`` file takes less than a third of the room, and no longer to open. Of the weights of the edges of
+        an index it keeps 13 bits, 1 part in 8,192, and of their corrections as many as make 1 part in 8,192 of the
+        largest of a feature; learning goes on from those. Of all else nothing is lost.
         """
         self._check_fitted()
         self._held(partial(save_file, self, path, compact=compact))

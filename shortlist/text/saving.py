@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist.arrays.kernels import Longs
+from shortlist.arrays.narrow import narrowed, widened
 from shortlist.arrays.validation import MOST_AMOUNT
 from shortlist.concurrency.locks import Shared, snapshot
+from shortlist.errors import ModelFileError
 from shortlist.files.store import State
 from shortlist.text.settings import Settings
 from shortlist.text.weighting import Weighting
@@ -47,7 +50,13 @@ class SavedVectorizer(Shared, BaseEstimator, ABC):
         if weighting.needs_counts:
             weighting.make_room(n_features)
             arrays["document_counts"] = weighting.u[:n_features].copy()  # others may go on counting
-        return State("TextVectorizer", {**self._settings._asdict(), "documents": weighting.m}, arrays)
+
+        def compact() -> dict[str, NDArray[Any]]:
+            counts = arrays.get("document_counts")
+            narrow = {} if counts is None else {"document_counts": narrowed(counts)}
+            return self.vocabulary_.compact_arrays() | narrow
+
+        return State("TextVectorizer", {**self._settings._asdict(), "documents": weighting.m}, arrays, compact=compact)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -61,9 +70,19 @@ class SavedVectorizer(Shared, BaseEstimator, ABC):
         state.require(vectorizer.hashed is None or known == 0, "hashed columns have no vocabulary")
         u = np.empty(0, dtype=np.int64)
         if vectorizer._weighting.needs_counts:
-            u = np.array(state.array("document_counts", np.int64))
-            state.require(u.size == vectorizer.n_features_, "every column has a count of documents")
+            u = _counts(state, vectorizer.n_features_)
         state.require(isinstance(m, int) and 0 <= m <= MOST_AMOUNT, "documents is a count")
         state.require(u.size == 0 or (u.min() >= 0 and u.max() <= m), "no feature is in more documents than there are")
         vectorizer._weighting.restore(m, u)
         return vectorizer
+
+
+def _counts(state: State, n_features: int) -> Longs:
+    """In how many documents each feature was; a compact file has that narrow."""
+    if state.arrays["document_counts"].dtype == np.uint8:
+        counts = widened(state.array("document_counts", np.uint8), n_features)
+    else:
+        counts = np.array(state.array("document_counts", np.int64))
+    if counts is None or counts.size != n_features:
+        raise ModelFileError("the TextVectorizer in the model file is damaged: every column has a count of documents")
+    return counts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, scale_to_unit_length
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.categories.allowed import Allowed
-from shortlist.categories.index import retrieval
+from shortlist.categories.index import packed, retrieval
 from shortlist.categories.index.allowed import rank_allowed
 from shortlist.categories.index.lists import Index, added, empty_index, make_index, were_seen
 from shortlist.categories.index.pruning import (
@@ -60,7 +60,6 @@ class IndexLearner(MergingLearner, ShardedLearner):
     edges_dropped_: int  # how many edges have made room, since fit or since the model was opened
     _most_edges = UNLIMITED
     _block = 1  # how many rows are learned at a time
-    _kept_bits: Mapping[str, int] = {"edge_weight": 12, "edge_tuned": 12}
 
     @abstractmethod
     def _learn_some(
@@ -234,8 +233,11 @@ class IndexLearner(MergingLearner, ShardedLearner):
     def _to_arrays(self) -> dict[str, Any]:
         return self._index.to_arrays(self.n_features_in_)
 
+    def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
+        return packed.with_packed_lists(arrays, self._index, self.n_features_in_)
+
     def _from_arrays(self, state: State) -> None:
-        self._index = Index.from_arrays(state, self.n_features_in_, len(self._labels))
+        self._index = packed.opened(state, self.n_features_in_, len(self._labels))
 
     @property
     def n_edges_(self) -> int:

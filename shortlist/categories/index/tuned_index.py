@@ -244,11 +244,14 @@ class TunedIndex(IndexLearner):
 
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
-        tuned, self._biases = state.array("edge_tuned", np.float32), np.array(state.array("bias", np.float64))
-        state.require(tuned.size == self._index.edges.size, "each edge has a correction")
+        if "edge_tuned" in state.arrays or "lists" not in state.arrays:  # packed lists have them
+            tuned = state.array("edge_tuned", np.float32)
+            state.require(tuned.size == self._index.edges.size, "each edge has a correction")
+            state.require(bool(np.isfinite(tuned).all()), "corrections are finite")
+            self._index.edges["tuned"] = tuned
+        self._biases = np.array(state.array("bias", np.float64))
         state.require(self._biases.size == len(self._labels), "each label has a bias")
-        finite = bool(np.isfinite(tuned).all() and np.isfinite(self._biases).all())
-        state.require(finite, "corrections and biases are finite")
+        state.require(bool(np.isfinite(self._biases).all()), "biases are finite")
         stats = state.array("course", np.float64)
         known = {MISSED: [1.0, 1.0, 0.0], MISSED + 1: [1.0, 0.0]}  # from before contests, from before paces
         self._stats = np.append(stats, known.get(stats.size, []))
@@ -256,7 +259,7 @@ class TunedIndex(IndexLearner):
         self._planned = self.passes_through(self.n_examples_, int(self._stats[LABELS]))
         passed = state.array("pass", np.int64)
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
-        self._index.edges["tuned"], self._pass = tuned, int(passed[0])
+        self._pass = int(passed[0])
 
 
 def usual_passes(given: int | None, n_rows: int | None, least: int = 2) -> int:

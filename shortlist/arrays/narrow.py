@@ -1,0 +1,62 @@
+"""Whole numbers in as few bits as they need: each run of 64 has the width of its largest, and takes so many words."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.bits import WORD, Words, bits_of, read_bits, write_bits
+from shortlist.arrays.kernels import Longs, kernel
+
+Bytes = NDArray[np.uint8]
+
+
+def narrowed(numbers: Longs) -> Bytes:
+    """Numbers from 0 on: the widths of all runs, and behind them the words."""
+    widths = np.zeros(-(-numbers.size // WORD), dtype=np.uint8)
+    words = np.zeros(numbers.size + WORD, dtype=np.uint64)
+    n_words = _narrow(numbers.view(np.uint64), widths, words)
+    return np.concatenate([widths, words[:n_words].astype("<u8").view(np.uint8)])
+
+
+def widened(data: Bytes, size: int) -> Longs | None:
+    """So many numbers again, None where the bytes are not those of so many. They may be any int64."""
+    n_runs = -(-size // WORD)
+    widths = data[:n_runs]
+    n_words = int(widths.sum(dtype=np.int64))
+    if widths.size < n_runs or widths.max(initial=0) > WORD or data.size != n_runs + 8 * n_words:
+        return None
+    words = np.zeros(n_words + 1, dtype=np.uint64)
+    words[:n_words] = np.frombuffer(data[n_runs:].tobytes(), dtype="<u8")
+    numbers = np.empty(size, dtype=np.uint64)
+    _widen(widths, words, numbers)
+    return numbers.view(np.int64)
+
+
+@kernel
+def _narrow(numbers: Words, widths: Bytes, words: Words) -> int:
+    """words: zeros, of which as many are used as this gives."""
+    used = 0
+    for run in range(widths.size):
+        last = min(numbers.size, (run + 1) * WORD)
+        any_bit = np.uint64(0)
+        for i in range(run * WORD, last):
+            any_bit |= numbers[i]
+        width = bits_of(any_bit)
+        at = WORD * used
+        for i in range(run * WORD, last if width else 0):
+            at = write_bits(words, at, width, numbers[i])
+        widths[run] = width
+        used += width
+    return used
+
+
+@kernel
+def _widen(widths: Bytes, words: Words, numbers: Words) -> None:
+    """words: as many as all widths together, and one more."""
+    used = 0
+    for run in range(widths.size):
+        width = int(widths[run])
+        for k in range(min(numbers.size - run * WORD, WORD)):
+            numbers[run * WORD + k] = read_bits(words, WORD * used + k * width, width)
+        used += width
