@@ -17,6 +17,7 @@ import numpy as np
 import shortlist as sl
 from shortlist.categories.index import blocks, teams
 from shortlist.files.store import checksum
+from shortlist.labels import NumberedLabels
 from shortlist.models.text_batches import LabelBatches, default_text
 from shortlist.text import rounds
 from shortlist.texts import Texts, as_texts
@@ -89,7 +90,8 @@ def stages(batches, texts, truth):
         return state["ranking"].ids.tobytes() + state["ranking"].scores.tobytes()
 
     def evaluate(n):
-        return repr(sl.evaluate(state["ranking"], state["model"].learner_.label_numbers(truth), MEASURES).to_dict())
+        numbers = state["model"].learner_.label_numbers(truth)
+        return repr(sl.evaluate(state["ranking"], numbers, MEASURES, n_jobs=n).to_dict())
 
     return {"tokenise and number words": count, "learn": learn, "tokenise and rank": rank, "evaluate": evaluate}
 
@@ -115,7 +117,7 @@ def main(path, n, threads):
     order = np.random.default_rng(1).permutation(len(texts))
     cut = len(texts) * 9 // 10
     batches = [
-        (Texts.of(as_texts([texts[i] for i in some])), [labels[i] for i in some])
+        (Texts.of(as_texts([texts[i] for i in some])), NumberedLabels.of([labels[i] for i in some]))  # as ``read`` does
         for some in np.array_split(order[:cut], max(1, cut // BATCH))
     ]
     held_out = order[cut:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import re
 from collections.abc import Collection
 from decimal import Decimal
@@ -99,6 +100,14 @@ def as_whole(value: object, name: str, *, least: int = 0, most: int = MOST) -> i
     if number > most:
         raise InputError(f"{name} must be at most {most}, not {number}")
     return number
+
+
+def as_jobs(value: object) -> int:
+    """How many threads the user allows by ``n_jobs``: one for None, as many as there are processors for −1."""
+    jobs = 1 if value is None else as_whole(value, "n_jobs", least=-1)
+    if jobs == 0:
+        raise InputError("n_jobs must be at least 1, or -1 for all processors, not 0")
+    return jobs if jobs > 0 else os.cpu_count() or 1
 
 
 def as_seed(value: object) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from shortlist.arrays.columns import check_columns
 from shortlist.arrays.given_labels import Label, LabelsLike, as_array
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import as_numbers, as_rows, as_whole
+from shortlist.arrays.validation import as_jobs, as_numbers, as_rows, as_whole
 from shortlist.categories.allowed import Allowed, keep_allowed
 from shortlist.categories.portions import as_one_row
 from shortlist.categories.saving import SavedLearner
@@ -110,12 +109,8 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
         return max(1, min(self._jobs(), n_rows // LEAST_BLOCK))
 
     def _jobs(self) -> int:
-        """How many threads the user allows: one for None, as many as there are processors for −1."""
-        wanted = getattr(self, "n_jobs", None)
-        jobs = 1 if wanted is None else as_whole(wanted, "n_jobs", least=-1)
-        if jobs == 0:
-            raise InputError("n_jobs must be at least 1, or -1 for all processors, not 0")
-        return jobs if jobs > 0 else os.cpu_count() or 1
+        """How many threads the user allows."""
+        return as_jobs(getattr(self, "n_jobs", None))
 
     @reading
     def decision_function(self, X: MatrixLike) -> Floats:

@@ -48,6 +48,7 @@ def evaluate(
     propensities: Propensities | None = None,
     resamples: int = 1000,
     random_state: int = 0,
+    n_jobs: int | None = -1,
 ) -> Evaluation:
     """Evaluate rankings of labels.
 
@@ -68,6 +69,8 @@ def evaluate(
         Bootstrap samples of the examples, which give the intervals; 0 gives none.
     random_state : int, default 0
         The seed of the bootstrap.
+    n_jobs : int, default -1
+        Threads; -1 for all processors. Nothing depends on how many there are.
 
     Returns
     -------
@@ -82,7 +85,7 @@ def evaluate(
     1.0
     """
     chosen = _choose(measures, "categories")
-    positions = place_labels(ranking, truth, n_labels)
+    positions = place_labels(ranking, truth, n_labels, n_jobs)
     for one in chosen:
         if one.parameters.get("k", 0) > positions.width:
             raise InputError(
@@ -92,7 +95,7 @@ def evaluate(
         if "propensities" in one.needs and propensities is None:
             raise InputError(f"{one.name} needs propensities; give Propensities.of(the label sets of training)")
     return _summarise(
-        chosen, positions, positions.size == 0, "no relevant label", resamples, random_state, propensities
+        chosen, positions, positions.size == 0, "no relevant label", resamples, random_state, propensities, n_jobs
     )
 
 
@@ -199,6 +202,7 @@ def _summarise(
     resamples: int,
     random_state: int,
     propensities: Propensities | None = None,
+    n_jobs: int | None = -1,
 ) -> Evaluation:
     """Compute the measures, each a function of sums over examples, and bootstrap them all with the same samples."""
     resamples = as_whole(resamples, "resamples")
@@ -225,7 +229,7 @@ def _summarise(
         ends = np.cumsum([0, *(part.shape[1] for part in columns)])
         parts = [slice(first, last) for first, last in pairwise(ends)]
         rows = scipy.sparse.hstack([scipy.sparse.csr_array(part, dtype=np.float64) for part in columns])
-        drawn = resampled_sums(rows, resamples, random_state)
+        drawn = resampled_sums(rows, resamples, random_state, n_jobs)
         samples = [_apply(chosen, [sums[part] for part in parts]) for sums in drawn]
     return Evaluation(
         tuple(chosen),

@@ -10,18 +10,24 @@ everything that was: in a ranking cut at k a relevant item that was cut off lose
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.kernels import kernel
-from shortlist.arrays.validation import as_numbers, as_whole
+from shortlist.arrays.validation import as_jobs, as_numbers, as_whole
+from shortlist.concurrency.prefetch import by_threads
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking
 
+Found = TypeVar("Found")
+ENOUGH = 2000  # rows are worth a thread
 FINE, UNKNOWN, GAP, NO_SCORE, ASCENDS, TWICE = range(6)
 FAULTS = {
     UNKNOWN: "holds a label number that is not below the number of labels",
@@ -90,7 +96,9 @@ class Positions:
         return row, self.items[self.begin[row] + place]
 
 
-def place_labels(ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int | None = None) -> Positions:
+def place_labels(
+    ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int | None = None, n_jobs: int | None = 1
+) -> Positions:
     """Find the true labels in rankings of labels; ``n_labels`` is how many labels could have been ranked."""
     ids, scores, names = np.asarray(ranking.ids), np.asarray(ranking.scores), ranking._names
     if ids.ndim != 2 or scores.shape != ids.shape or ids.dtype.kind not in "iu" or scores.dtype.kind != "f":
@@ -107,13 +115,18 @@ def place_labels(ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int 
         ids = np.clip(ids, -1, n_labels).astype(np.int32)
     scores = scores.astype(np.float64, copy=False)
     length = np.empty(n, dtype=np.int64)
-    row, fault = count_found(ids, scores, np.full(n_labels, -1, dtype=np.int32), length)
-    if fault:
-        raise InputError(f"row {row} of the ranking {FAULTS[fault]}")
+
+    def counted(rows: slice) -> tuple[int, int]:
+        return count_found(ids[rows], scores[rows], np.full(n_labels, -1, dtype=np.int32), length[rows])
+
+    for rows, (row, fault) in zip(parts_of(n, n_jobs), _by_parts(counted, n, n_jobs), strict=True):
+        if fault:
+            raise InputError(f"row {rows.start + row} of the ranking {FAULTS[fault]}")
     known = np.bincount(np.repeat(np.arange(n), np.diff(starts))[true < n_labels], minlength=n)
     width = np.inf if k >= n_labels else k
     return _place(
         np.arange(n, dtype=np.int64) * k, length, ids.ravel(), scores.ravel(), starts, true, n_labels - known, width,
+        n_jobs=n_jobs,
     )  # fmt: skip
 
 
@@ -168,16 +181,35 @@ def _place(
     others: NDArray[np.int64],
     width: float,
     grade: NDArray[np.float64] | None = None,
+    n_jobs: int | None = 1,
 ) -> Positions:
     m, size = relevant.size, np.diff(starts)
     row = np.repeat(np.arange(size.size), size)
     item, rank = np.empty(m, dtype=np.int32), np.full(m, np.inf)
     errors, ties = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
-    find(begin, length, items, scores, starts, relevant, others, item, rank, errors, ties)
+
+    def found(rows: slice) -> None:
+        own = starts[rows.start : rows.stop + 1]
+        find(begin[rows], length[rows], items, scores, own, relevant, others[rows], item, rank, errors, ties)
+
+    list(_by_parts(found, size.size, n_jobs))
     gain = np.ones(m) if grade is None else grade[item]
     ideal = gain if grade is None else gain[np.lexsort((-gain, row))]
     nth = np.arange(m) - starts[row] + 1
     return Positions(row, item, rank, nth, errors, ties, gain, ideal, size, others, begin, length, items, scores, width)
+
+
+def parts_of(n_rows: int, n_jobs: int | None) -> list[slice]:
+    """The rows in as many parts as there are threads for, all of them in one if they are few."""
+    n_parts = max(1, min(as_jobs(n_jobs), n_rows // ENOUGH))
+    ends = np.linspace(0, n_rows, n_parts + 1).astype(int).tolist()
+    return [slice(first, last) for first, last in pairwise(ends)]
+
+
+def _by_parts(function: Callable[[slice], Found], n_rows: int, n_jobs: int | None) -> Iterable[Found]:
+    """What the function makes of each part, in their order."""
+    parts = parts_of(n_rows, n_jobs)
+    return map(function, parts) if len(parts) == 1 else by_threads(function, parts, len(parts))
 
 
 @kernel
@@ -231,7 +263,7 @@ def find(
     Example i retrieved items[begin[i] : begin[i]+length[i]], scores descending and never NaN; relevant to it are
     relevant[starts[i] : starts[i+1]], ascending. The last four arrays, as long as ``relevant``, are filled.
     """
-    met = np.zeros(relevant.size, dtype=np.bool_)
+    met = np.zeros(starts[-1] - starts[0], dtype=np.bool_)
     for i in range(begin.size):
         first = starts[i]
         end = first  # item[first:end] have been met
@@ -248,7 +280,7 @@ def find(
                     else:
                         high = middle
                 if low < starts[i + 1] and relevant[low] == items[begin[i] + q]:
-                    met[low] = True
+                    met[low - starts[0]] = True
                     item[end] = relevant[low]
                     rank[end] = q + 1
                     end += 1
@@ -259,7 +291,7 @@ def find(
             p = q
         retrieved_others = length[i] - (end - first)
         for j in range(first, starts[i + 1]):
-            if not met[j]:
+            if not met[j - starts[0]]:
                 item[end] = relevant[j]
                 errors[end] = others[i]
                 ties[end] = others[i] - retrieved_others

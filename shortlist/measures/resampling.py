@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,15 +9,17 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import kernel
-from shortlist.arrays.validation import MOST_SEED, as_whole
+from shortlist.arrays.validation import MOST_SEED, as_jobs, as_whole
 from shortlist.concurrency.prefetch import by_threads
 
 CONFIDENCE = 95  # per cent
-MANY = 20_000  # fewer rows are not worth starting threads for
+MANY = 4000  # fewer rows are not worth starting threads for
 BATCH = 20  # samples that are drawn with one generator
 
 
-def resampled_sums(rows: scipy.sparse.sparray, resamples: int, random_state: int) -> Iterator[NDArray[np.float64]]:
+def resampled_sums(
+    rows: scipy.sparse.sparray, resamples: int, random_state: int, n_jobs: int | None = -1
+) -> Iterator[NDArray[np.float64]]:
     """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n.
 
     Every few samples have a generator of their own, so that threads can draw them: the same for any number of threads.
@@ -32,7 +33,8 @@ def resampled_sums(rows: scipy.sparse.sparray, resamples: int, random_state: int
         return [by_column @ counted(rng.integers(n, size=n)) for _ in range(first, min(first + BATCH, resamples))]
 
     firsts = range(0, resamples, BATCH)
-    for some in map(sums, firsts) if n < MANY else by_threads(sums, firsts, os.cpu_count() or 1):
+    jobs = as_jobs(n_jobs)
+    for some in map(sums, firsts) if n < MANY or jobs == 1 else by_threads(sums, firsts, jobs):
         yield from some
 
 

@@ -1,10 +1,12 @@
 """Many rankings at once: the values of scikit-learn, and no more memory than the rankings themselves."""
 
 import numpy as np
+import pytest
 import sklearn.metrics
 
+from shortlist.errors import InputError
 from shortlist.labels import LabelSets
-from shortlist.measures import evaluate
+from shortlist.measures import evaluate, positions, resampling
 from shortlist.ranking import Ranking
 
 ROWS, LABELS, K = 5_000, 100, 10
@@ -49,3 +51,31 @@ def test_a_million_labels_take_no_more_memory_than_their_rankings():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 3, 8, -1])
+def test_intervals_do_not_depend_on_the_number_of_threads(n_jobs, monkeypatch):
+    monkeypatch.setattr(resampling, "MANY", 10)
+    monkeypatch.setattr(positions, "ENOUGH", 10)
+    random = np.random.default_rng(0)
+    ids = np.argsort(random.random((200, 6)), axis=1).astype(np.int32)
+    ranking = Ranking(ids, np.tile(np.arange(6.0, 0, -1), (200, 1)), list(range(6)))
+    truth = [[int(c)] for c in random.integers(0, 6, 200)]
+    expected = evaluate(ranking, truth, ["MRR", "P@5"], resamples=99, n_jobs=1)
+    found = evaluate(ranking, truth, ["MRR", "P@5"], resamples=99, n_jobs=n_jobs)
+    assert found.to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
+def test_the_first_row_at_fault_is_named_by_any_number_of_threads(n_jobs, monkeypatch):
+    monkeypatch.setattr(positions, "ENOUGH", 3)
+    ids = np.zeros((40, 1), dtype=np.int32)
+    ids[[17, 31]] = 9
+    with pytest.raises(InputError, match="row 17 of the ranking holds a label number"):
+        evaluate(Ranking(ids, np.ones((40, 1)), ["a"]), [["a"]] * 40, ["MRR"], n_jobs=n_jobs)
+
+
+def test_no_threads_at_all_are_refused():
+    ranking = Ranking(np.zeros((1, 1), dtype=np.int32), np.ones((1, 1)), ["a"])
+    with pytest.raises(InputError, match="n_jobs must be at least 1"):
+        evaluate(ranking, [["a"]], ["MRR"], n_jobs=0)
