@@ -223,7 +223,9 @@ def score_chunk(
         block.active[b] = active
         block.agreement[b] = 0.0
         if active:
-            block.agreement[b] = write_errors(rows, i, index, scratch, block, block.entry[b], rules.max_edges)
+            write_errors(rows, i, index, scratch, block, block.entry[b])
+            if first_pass:
+                block.agreement[b] = agreement(rows, i, index, block, block.entry[b], rules.max_edges)
             for k in range(labels.indptr[i], labels.indptr[i + 1]):
                 scratch.change[labels.ids[k]] = 0.0
             for a in range(n):
@@ -235,21 +237,26 @@ def score_chunk(
 
 
 @step
-def write_errors(rows: Rows, i: int, index: Index, scratch: Scratch, block: Block, entry: int, max_edges: int) -> float:
-    """Write down the error of each edge of example i, whose entries begin there.
+def write_errors(rows: Rows, i: int, index: Index, scratch: Scratch, block: Block, entry: int) -> None:
+    """Write down the error of each edge of example i, whose entries begin there."""
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        first, errors = index.features[rows.indices[j]]["start"], block.errors[block.at[entry] : block.at[entry + 1]]
+        own = index.edges[first : first + errors.size]
+        for k in range(errors.size):
+            errors[k] = scratch.change[own[k]["label"]]
+        entry += 1
 
-    Gives a, how far the errors agree with the corrections that there are.
-    """
-    agreement = 0.0
+
+@step
+def agreement(rows: Rows, i: int, index: Index, block: Block, entry: int, max_edges: int) -> float:
+    """a, how far the errors of example i, which were written down, agree with the corrections that there are."""
+    found = 0.0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         first, begin = index.features[rows.indices[j]]["start"], block.at[entry]
-        for k in range(block.at[entry + 1] - begin):
-            change = scratch.change[index.edges[first + k]["label"]]
-            block.errors[begin + k] = change
-            if k < max_edges:
-                agreement += rows.data[j] * change * index.edges[first + k]["tuned"]
+        for k in range(min(block.at[entry + 1] - begin, max_edges)):
+            found += rows.data[j] * block.errors[begin + k] * index.edges[first + k]["tuned"]
         entry += 1
-    return agreement
+    return found
 
 
 @step

@@ -28,10 +28,11 @@ def correct(
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             f = rows.indices[j]
             if owner[part_of(f)] == mine:
-                shift, begin = block.eta[b] * rows.data[j], block.at[e]
+                shift, errors = block.eta[b] * rows.data[j], block.errors[block.at[e] : block.at[e + 1]]
                 start = index.features[f]["start"]
-                for k in range(block.at[e + 1] - begin):
-                    index.edges[start + k]["tuned"] += shift * block.errors[begin + k]
+                own = index.edges[start : start + errors.size]
+                for k in range(errors.size):
+                    own[k]["tuned"] += shift * errors[k]
             e += 1
 
 
