@@ -74,7 +74,7 @@ def train(
     policy: Policy = "grow",
     teach: Teach = 0,
     n_jobs: Jobs = -1,
-    compact: Annotated[bool, typer.Option("--compact", help="Write a file of a quarter of the size.")] = False,
+    compact: Annotated[bool, typer.Option("--compact", help="Write a file of less than a third of the size.")] = False,
     reading: Reading,
     cluster: Clustering,
     force: Annotated[
