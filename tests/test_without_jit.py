@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SMALL = [
+    "tests/arrays/test_narrow.py",
     "tests/categories/test_feature_focus.py::test_a_full_index_keeps_its_strongest_edges",
     "tests/categories/test_packed.py::test_changed_bits_are_refused_or_give_an_index_that_kernels_can_trust",
     "tests/inputs/test_in_place.py",

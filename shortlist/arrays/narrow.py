@@ -58,5 +58,6 @@ def _widen(widths: Bytes, words: Words, numbers: Words) -> None:
     for run in range(widths.size):
         width = int(widths[run])
         for k in range(min(numbers.size - run * WORD, WORD)):
-            numbers[run * WORD + k] = read_bits(words, WORD * used + k * width, width)
+            # a run of no bits has no words, and there may be none behind it
+            numbers[run * WORD + k] = read_bits(words, WORD * used + k * width, width) if width else np.uint64(0)
         used += width
