@@ -31,6 +31,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shortlist.arrays import full_rows
+from shortlist.arrays.full_rows import is_full
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.documents.queries import Pairs
@@ -121,7 +123,7 @@ class RankingRisk:
 
     def __init__(self, rows: Rows, pairs: Pairs, search: Search, loss: Loss, largest: float | None = None) -> None:
         """``largest`` is the greatest |φ| of all documents, where these are a part of them."""
-        self._rows, self._X = rows, rows.to_matrix()
+        self._rows = rows
         self._pairs, self._search, self._loss = pairs, search, loss
         self._unit = unit_of(largest_value(rows) if largest is None else largest)
         sizes = np.diff(pairs.starts)
@@ -139,12 +141,12 @@ class RankingRisk:
         sums = np.zeros(w.size + 1, dtype=np.int64)
         if not relevant.size:
             return sums
-        scores = (self._X @ w)[rows]
+        scores = scores_of(self._rows, w)[rows]
         order = np.lexsort((-scores, self._block))  # within each group: relevant by score, then non-relevant by score
         counts = self._search(scores[order], starts, relevant)
         losses = self._loss(counts, starts, relevant)
         count_below(counts, starts, relevant)
-        coefficients = np.bincount(rows[order], weights=self._scale * counts, minlength=self._X.shape[0])
+        coefficients = np.bincount(rows[order], weights=self._scale * counts, minlength=self._rows.n_rows)
         factors = coefficients.astype(np.float64, copy=False)
         add_rows(self._rows.indptr, self._rows.indices, self._rows.data, factors, self._unit, sums)
         sums[-1] = np.rint(weight * losses / HEIGHT_UNIT).astype(np.int64).sum()
@@ -166,6 +168,20 @@ def unit_of(largest: float) -> float:
     return float(np.ldexp(1.0, max(int(np.frexp(largest)[1]) - 59, -1000)))
 
 
+def scores_of(rows: Rows, w: Floats) -> Floats:
+    """w·φ of each document."""
+    scores = np.empty(rows.n_rows)
+    find_scores(rows.indptr, rows.indices, rows.data, w, scores)
+    return scores
+
+
+@kernel
+def find_scores(indptr: Longs, indices: Ints, data: Floats, w: Floats, scores: Floats) -> None:
+    """scores[i] = w·(row i), each row added up in an order of its own (arrays/full_rows.py)."""
+    for i in range(scores.size):
+        scores[i] = full_rows.inner(indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]], w)
+
+
 @kernel
 def add_rows(indptr: Longs, indices: Ints, data: Floats, coefficients: Floats, unit: float, sums: Longs) -> None:
     """Add coefficients[i] times row i to the sums, each product rounded to a whole number of units, in place.
@@ -173,8 +189,14 @@ def add_rows(indptr: Longs, indices: Ints, data: Floats, coefficients: Floats, u
     indptr int64[n+1], indices int32[m], data float64[m], coefficients float64[n], sums int64[features + 1].
     """
     for i in range(coefficients.size):
-        if coefficients[i] != 0.0:
-            for j in range(indptr[i], indptr[i + 1]):
+        first, last = indptr[i], indptr[i + 1]
+        if coefficients[i] == 0.0:
+            continue
+        if is_full(indices[first:last]):
+            for j in range(first, last):
+                sums[j - first] += np.int64(np.rint(coefficients[i] * data[j] / unit))
+        else:
+            for j in range(first, last):
                 sums[indices[j]] += np.int64(np.rint(coefficients[i] * data[j] / unit))
 
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
+from shortlist.arrays.full_rows import inner
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice
 from shortlist.concurrency.locks import reading
@@ -167,7 +168,7 @@ def _learn(
         i = order[t]
         first, last = indptr[i], indptr[i + 1]
         for r in range(k):
-            score[r] = dot(indices[first:last], data[first:last], W[0, r]) + B[0, r]
+            score[r] = inner(indices[first:last], data[first:last], W[0, r]) + B[0, r]
         rated[t] = np.argmax(score)
         errors = 0
         for r in range(k):

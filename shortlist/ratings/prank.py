@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
+from shortlist.arrays.full_rows import inner
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.files.store import State
 from shortlist.ratings.thresholds import ThresholdLearner
@@ -134,7 +135,7 @@ def _learn(
     for t in range(order.size):
         i = order[t]
         first, last = indptr[i], indptr[i + 1]
-        score = dot(indices[first:last], data[first:last], w)
+        score = inner(indices[first:last], data[first:last], w)
         rank = 0
         while rank < b.size and score - b[rank] >= 0:  # ŷ = min{r : w·x − b_r < 0}
             rank += 1

@@ -11,6 +11,7 @@ and ``move``.
 
 import numpy as np
 
+from shortlist.arrays.full_rows import is_full
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 
 
@@ -26,8 +27,13 @@ def retire(W: Floats, B: Floats, lives: Longs, clock: Longs) -> None:
 
 @kernel
 def move(indices: Ints, data: Floats, step: float, time: int, w: Floats, moment: Floats) -> None:
-    """Add ``step`` times a sparse row to w, and ``time`` times that to its moment, in one go, in place."""
+    """Add ``step`` times a row to w, and ``time`` times that to its moment, in one go, in place."""
     later = step * time
+    if is_full(indices):
+        for j in range(data.size):
+            w[j] += step * data[j]
+            moment[j] += later * data[j]
+        return
     for j in range(indices.size):
         column, value = indices[j], data[j]
         w[column] += step * value

@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
+from shortlist.arrays.full_rows import inner
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice, as_real
 from shortlist.dual import Function
@@ -155,7 +156,7 @@ def _learn(
     for t in range(order.size):
         i = order[t]
         first, last = indptr[i], indptr[i + 1]
-        value = dot(indices[first:last], data[first:last], w) + B[0, 0]
+        value = inner(indices[first:last], data[first:last], w) + B[0, 0]
         if not np.isfinite(value):
             return t
         rank = 0
