@@ -26,7 +26,7 @@ WIDE, LABELS, MANY = 384, 77, 100_000
 def clouds(n, seed=0):
     random = np.random.default_rng(seed)
     centres, y = np.random.default_rng(99).normal(size=(LABELS, WIDE)), random.integers(LABELS, size=n)
-    X = centres[y] + 9.0 * random.normal(size=(n, WIDE))
+    X = centres[y] + 6.0 * random.normal(size=(n, WIDE))
     return X / np.linalg.norm(X, axis=1, keepdims=True), y
 
 
@@ -52,9 +52,7 @@ def learning(n):
     model = sl.Categorizer().fit([f"text {label}" for label in y[:500]], y[:500], vectors=X[:500])
     texts = [(f"text {label}", label, x) for x, label in zip(X[:200], y[:200], strict=True)]
     both = seconds(lambda: [model.learn(text, int(label), vector=x) for text, label, x in texts]) / len(texts)
-    print(
-        f"one example: TunedVectors.partial_fit {1e6 * each:.0f} µs, Categorizer.learn with one {1e6 * both:.0f} µs"
-    )
+    print(f"one example: TunedVectors.partial_fit {1e6 * each:.0f} µs, Categorizer.learn with one {1e6 * both:.0f} µs")
 
 
 def ranking():
