@@ -1,12 +1,12 @@
 """How sure is it? Probabilities, decisions and lists of labels with default settings, beside other ways to them.
 
-    python benchmarks/confidence.py DATA [--without-rivals] [SET ...]
+    python benchmarks/confidence.py DATA [--minutes M | --without-rivals] [SET ...]
 
 DATA is a folder with the sets in their publishers' layout; the set "drift" is made up, and needs none: a stream whose
 labels change their meaning half-way, learned a few texts at a time, with lists made before. Nothing is chosen on a test
 part, except where a column says so. Prints a Markdown table for each question. LogisticRegression, calibrated by
-CalibratedClassifierCV, gets the same features, where there are few enough labels for it; MAPIE makes its sets from it,
-where MAPIE is installed and each text has one label.
+CalibratedClassifierCV, gets the same features, where it would end within M minutes of processor time (10); MAPIE makes
+its sets from it, where MAPIE is installed and each text has one label (confidence_rivals.py).
 """
 
 import json
@@ -16,13 +16,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from confidence_rivals import Logistic, TooLong, offline
 from rivals import sets
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.preprocessing import MultiLabelBinarizer
 
 import shortlist as sl
 from shortlist.arrays.validation import as_rows
@@ -32,11 +27,11 @@ from shortlist.models.observing import FirstPass
 from shortlist.models.text_batches import LabelBatches, default_text
 
 DEPTH = 100  # labels of each ranking
-WITHOUT = "--without-rivals"
+WITHOUT, MINUTES = "--without-rivals", "--minutes"
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
 STEP = 25  # texts answered before they are observed or learned
 WINDOW = 1000
-MOST_LABELS, MOST_ROWS = 200, 20_000  # for LogisticRegression
+MANY = 20_000  # texts: training on more is timed once
 
 
 def jsonl(path):
@@ -48,14 +43,23 @@ def short(name):
     return lambda data: [jsonl(data / "short_texts" / f"{name}.{part}.jsonl") for part in ("train", "test")]
 
 
+def newsgroups(data):
+    folders = [data / "20newsgroups" / f"20news-bydate-{part}" for part in ("train", "test")]
+    return [sets.texts_of(folder, format="folders", encoding="latin-1", headers=False) for folder in folders]
+
+
+def mixed(parts):
+    """Both parts together, of which a random one as large is tested on: nothing is later than anything else."""
+    texts, labels = ([one for part in parts for one in part[a]] for a in (0, 1))
+    order = np.random.default_rng(0).permutation(len(labels))
+    chosen = np.split(order, [len(parts[0][1])])
+    return [([texts[i] for i in own], [labels[i] for i in own]) for own in chosen]
+
+
 SETS = {
     "reuters": sets.reuters,
-    "newsgroups": lambda data: [
-        sets.texts_of(
-            data / "20newsgroups" / f"20news-bydate-{part}", format="folders", encoding="latin-1", headers=False
-        )
-        for part in ("train", "test")
-    ],
+    "newsgroups": newsgroups,
+    "newsgroups-mixed": lambda data: mixed(newsgroups(data)),
     "rcv1": sets.rcv1,
     "bibtex": sets.mulan("bibtex"),
     "finna-100k": sets.finna(100_000),
@@ -71,7 +75,7 @@ def fit(rows, Y):
     """The fitted learner, and what it knows of itself."""
     honest, learner = FirstPass(), sl.TunedIndex()
     learner._fit_rows(rows, Y, watch=honest)
-    return learner, honest.confidence(learner)
+    return learner, honest.confidence()
 
 
 def processor_time(work, repeats=3):
@@ -163,63 +167,13 @@ def expected_thresholds(best):
     return [falling[max(0, np.count_nonzero(means >= p) - 1)] for p in PRECISIONS]
 
 
-def logistic(rows, Y, test_rows, Y_test):
-    """Best probability and whether it is right, of calibrated LogisticRegression; and sets of MAPIE, if it is here."""
-    X, X_test = (own.of_unit_length().to_matrix() for own in (rows, test_rows))
-    plain = LogisticRegression(C=10, solver="liblinear", dual=True, max_iter=1000)
-    several = any(len(own) > 1 for own in Y)
-    binarizer = MultiLabelBinarizer().fit(Y)
-    counted = binarizer.transform(Y).sum(axis=0)
-    frequent = set(binarizer.classes_[counted >= 3])  # cross-validation needs them
-    binarizer = MultiLabelBinarizer(classes=sorted(frequent))
-    target = binarizer.fit_transform([[label for label in own if label in frequent] for own in Y])
-    model = OneVsRestClassifier(CalibratedClassifierCV(plain, method="sigmoid", cv=3)).fit(X, target)
-    chance = model.predict_proba(X_test)
-    if not several:
-        chance /= np.maximum(1e-12, chance.sum(axis=1, keepdims=True))
-    best = np.argmax(chance, axis=1)
-    hits = np.array([binarizer.classes_[i] in own for i, own in zip(best, Y_test, strict=True)])
-    return chance.max(axis=1), hits, None if several else mapie(X, Y, X_test, Y_test, plain)
-
-
-class Given(ClassifierMixin, BaseEstimator):
-    """Probabilities that are there already, as MAPIE takes no sparse rows."""
-
-    def __init__(self, classes_):
-        self.classes_ = classes_
-
-    def fit(self, X, y):
-        return self
-
-    def predict_proba(self, X):
-        return X / X.sum(axis=1, keepdims=True)
-
-    def predict(self, X):
-        return self.classes_[np.argmax(X, axis=1)]
-
-
-def mapie(X, Y, X_test, Y_test, plain):
-    try:
-        from mapie.classification import SplitConformalClassifier
-    except ImportError:
-        return None
-    names, y = np.unique([own[0] for own in Y], return_inverse=True)
-    apart = np.arange(len(Y)) % 5 == 4
-    model = OneVsRestClassifier(plain).fit(X[~apart], y[~apart])
-    held, new = model.predict_proba(X[apart]), model.predict_proba(X_test)
-    given = Given(np.arange(names.size))
-    sets_of = SplitConformalClassifier(given, confidence_level=list(COVERAGES), conformity_score="lac", prefit=True)
-    listed = sets_of.conformalize(held, y[apart]).predict_set(new)[1]
-    true = np.array([np.flatnonzero(names == own[0])[0] for own in Y_test])
-    return [(listed[np.arange(len(true)), true, a].mean(), listed[:, :, a].sum(axis=1).mean()) for a in range(2)]
-
-
-def measure(name, data, with_rivals):
+def measure(name, data, minutes):
     train, test = (sets.keep(*part, range(len(part[1]))) for part in SETS[name](data))
     rows, test_rows, reading = split_rows(train, test)
     fit(rows.take(np.arange(200)), train[1][:200])  # compiled before it is timed
-    _, learning = processor_time(lambda: sl.TunedIndex()._fit_rows(rows, train[1]))
-    (learner, confidence), longer = processor_time(lambda: fit(rows, train[1]))
+    repeats = 3 if rows.n_rows <= MANY else 1
+    _, learning = processor_time(lambda: sl.TunedIndex()._fit_rows(rows, train[1]), repeats)
+    (learner, confidence), longer = processor_time(lambda: fit(rows, train[1]), repeats)
     few, ranked = processor_time(lambda: learner._rank_rows(test_rows, 5))
     _, answered = processor_time(lambda: confidence.probabilities(few.scores))
     ranking = learner._rank_rows(test_rows, DEPTH)
@@ -240,19 +194,18 @@ def measure(name, data, with_rivals):
     print(f"| shortlist | {' | '.join(alone(best, hits, thresholds))} | {' '.join(f'{v:.1f}' for v in ours)} |")
     errors = {"shortlist": calibration_error(best, hits)}
     rivals = None
-    if with_rivals and len(learner.classes_) <= MOST_LABELS and rows.n_rows <= MOST_ROWS:
-        other, other_hits, rivals = logistic(rows, train[1], test_rows, test[1])
-        cells = alone(other, other_hits, expected_thresholds(other))
-        theirs = [share_at(other, other_hits, p) for p in PRECISIONS]
-        print(f"| LogisticRegression | {' | '.join(cells)} | {' '.join(f'{v:.1f}' for v in theirs)} |")
-        errors["LogisticRegression"] = calibration_error(other, other_hits)
-
-    past = confidence.window.ring.take(confidence.window.rows())
-    curve = IsotonicRegression(out_of_bounds="clip").fit(past.scores[:, 0], past.hits[:, 0])
-    first = np.nan_to_num(ranking.scores[:, 0])
-    errors["isotonic"] = calibration_error(curve.predict(first), hits)
-    platt = LogisticRegression(C=1e6).fit(past.scores[:, :1], past.hits[:, 0])
-    errors["Platt"] = calibration_error(platt.predict_proba(first[:, None])[:, 1], hits)
+    if minutes:
+        errors |= {name: calibration_error(*own) for name, own in offline(rows, train[1], test_rows, test[1]).items()}
+        try:
+            other = Logistic(rows, train[1], test_rows, test[1], COVERAGES, minutes)
+        except TooLong as reason:
+            print(f"\n{reason}")
+        else:
+            cells = alone(other.best, other.hits, expected_thresholds(other.best))
+            theirs = [share_at(other.best, other.hits, p) for p in PRECISIONS]
+            print(f"| LogisticRegression | {' | '.join(cells)} | {' '.join(f'{v:.1f}' for v in theirs)} |"
+                  f"\n\nits P@1 {100 * other.hits.mean():.1f}, training and ranking {other.seconds:.0f} s")  # fmt: skip
+            errors["LogisticRegression"], rivals = calibration_error(other.best, other.hits), other.sets
     draws = np.random.default_rng(0)
     least = np.mean([calibration_error(best, draws.random(best.size) < best) for _ in range(20)])
     ten = [calibration_error(chance[:, j], found.hits[:, j]) for j in range(min(10, chance.shape[1]))]
@@ -324,9 +277,14 @@ def drift(n=12_000, seeds=3):
 
 if __name__ == "__main__":
     warnings.filterwarnings("ignore")
-    folder, *chosen = (argument for argument in sys.argv[1:] if argument != WITHOUT)
-    for one in chosen or [*SETS, "drift"]:
+    folder, *given = (argument for argument in sys.argv[1:] if argument != WITHOUT)
+    minutes = 0.0 if WITHOUT in sys.argv else 10.0
+    if MINUTES in given:
+        at = given.index(MINUTES)
+        minutes = float(given[at + 1])
+        del given[at : at + 2]
+    for one in given or [*SETS, "drift"]:
         if one == "drift":
             drift()
         else:
-            measure(one, Path(folder), WITHOUT not in sys.argv)
+            measure(one, Path(folder), minutes)

@@ -267,7 +267,7 @@ class Categorizer(BoundedModel):
             counted = vectors.beside(text.fit_counts(texts(), learner._jobs()))
             rows = counted if learner.takes_pieces else counted.all()
             learner._fit_rows(rows, labels.all(), watch=honest)
-        self._have_parts(text, learner, bound, Notes(honest.confidence(learner)))
+        self._have_parts(text, learner, bound, Notes(honest.confidence()))
         self._have(retired_=(), _changes=())  # of labels that were forgotten
         if taught[0]:
             self.learn_many(self._with_any(taught[0], learner), taught[1])

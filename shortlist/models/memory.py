@@ -4,9 +4,10 @@ Memory is counted from what the model holds, not measured: the same examples the
 and a model opened from a file goes on exactly as the one that was saved would have. The counts are upper bounds. They
 include the room that arrays have to spare, the copies while they grow or make room, and those that saving makes.
 
-A quarter of the memory is for the rows being learned and for batches on their way. Labels are never forgotten; words
-and edges share what they leave, half and half. When the words fill their half, a quarter of them make room: the rarest,
-of equally rare ones those known longest. When the edges fill theirs, the weakest do (categories/index/pruning.py).
+A quarter of the memory is for the rows being learned and for batches on their way. Labels and what is known of how sure
+rankings are (confidence/window.py) are never forgotten; words and edges share what these leave, half and half. When the
+words fill their half, a quarter of them make room: the rarest, of equally rare ones those known longest. When the edges
+fill theirs, the weakest do (categories/index/pruning.py).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from shortlist.categories.index.tuned_both import TunedBoth
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.labels import NumberedLabels
+from shortlist.models.confidence.window import MOST_BYTES
 from shortlist.models.sizes import MOST
 from shortlist.models.text_batches import LabelBatches, VectorBatches
 from shortlist.text.counted import CountedRows
@@ -95,7 +97,8 @@ class Bound:
 
     def _share_beside(self, n_labels: int, n_bytes: int) -> int:
         """The same beside that many labels, whose names take that many bytes."""
-        left = 3 * self.size // 4 - (MOST.label + MOST.weight * self.n_vector) * n_labels - MOST.name_byte * n_bytes
+        of_labels = (MOST.label + MOST.weight * self.n_vector) * n_labels + MOST.name_byte * n_bytes
+        left = 3 * self.size // 4 - MOST_BYTES - of_labels
         if left < self.size // 4:
             raise InputError(f"max_memory is too small for {n_labels:,} labels; give at least twice as much")
         if self.text.hashed is not None and MOST.word * self.text.hashed > left // 2:

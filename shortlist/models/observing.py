@@ -23,7 +23,7 @@ from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.models.confidence import Confidence, groups_of
 from shortlist.models.confidence.drift import LOOK
 from shortlist.models.confidence.honest import stretches
-from shortlist.models.confidence.window import Bytes
+from shortlist.models.confidence.window import Bytes, Seen, look
 from shortlist.ranking import Ranking
 from shortlist.text.counting import keep
 
@@ -38,29 +38,27 @@ class FirstPass:
     """Watches a ``fit``, and gathers honest rankings in its first pass; of a fit in windows, in the last of them."""
 
     def __init__(self) -> None:
-        self._found: list[Ranking] = []
-        self._truth: list[LabelSets] = []
+        self._found: list[Seen] = []  # a sixth of what the rankings themselves would take
 
     def __call__(
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
     ) -> Iterator[Longs]:
-        self._found, self._truth = [], []
+        self._found = []
         if not takes_pieces(learner):
             yield order
             return
         for first, last, ranked in stretches(order.size, learner.block_for(order.size)):
             ranked = complete(labels, order, ranked)
             if ranked.size:
-                self._found.append(honest(learner, rows, order[ranked]))
-                self._truth.append(labels.chosen(order[ranked]))
+                ranking, groups = honest(learner, rows, order[ranked]), groups_of(learner.label_counts_)
+                self._found.append(look(ranking.ids, ranking.scores, labels.chosen(order[ranked]), groups))
             yield order[first:last]
 
-    def confidence(self, learner: CategoryLearner) -> Confidence:
+    def confidence(self) -> Confidence:
         """What these rankings tell."""
         confidence = Confidence()
         if self._found:
-            ids, scores = (np.vstack([getattr(part, name) for part in self._found]) for name in ("ids", "scores"))
-            confidence.fit(ids, scores, LabelSets.stack(self._truth), groups_of(learner.label_counts_))
+            confidence.fit_seen(Seen.stack(self._found))
         return confidence
 
 

@@ -56,11 +56,15 @@ class Confidence:
 
     def fit(self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None) -> None:
         """Forget everything and take up honest rankings in no particular order: as ``observe``, but all at once."""
+        self.fit_seen(look(ids, scores, truth, NO_GROUPS if groups is None else groups))
+
+    def fit_seen(self, seen: Seen) -> None:
+        """``fit`` to rankings of which only what is to be kept is left."""
         self.__init__()  # type: ignore[misc]
-        last = np.arange(max(0, truth.n_rows - SIZE), truth.n_rows)
-        self.window.add(look(ids, scores, truth, NO_GROUPS if groups is None else groups).take(last))
-        self.observed = self._since = truth.n_rows
-        if truth.n_rows >= LOOK:
+        n = seen.true.size
+        self.window.add(seen.take(slice(max(0, n - SIZE), n)))
+        self.observed = self._since = n
+        if n >= LOOK:
             self._refit()
 
     def observe(self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None) -> None:

@@ -7,6 +7,7 @@ are and how deep the deepest stands.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from shortlist.labels import LabelSets
 
 SIZE = 8192  # examples: an error rate of 5 % is known to a quarter of a point
 WIDTH = 16  # labels of each
+MOST_BYTES = 8_000_000  # of a full window, copies of it to work on and to save, and what is made of its rankings
 FEW, SOME = 10, 100  # labels with fewer examples than FEW are rare, those with fewer than SOME are not yet frequent
 GROUPS = 3
 NEVER = np.iinfo(np.int32).max  # the depth of a true label that was not retrieved
@@ -48,6 +50,11 @@ class Seen(NamedTuple):
             np.zeros(table, dtype=np.uint8), np.zeros((n, GROUPS), dtype=np.int32), np.zeros(row, dtype=np.int32),
             np.zeros(row, dtype=np.int32), np.zeros(row, dtype=np.float32), np.full(row, -1.0),
         )  # fmt: skip
+
+    @classmethod
+    def stack(cls, parts: Sequence[Seen]) -> Seen:
+        """One below the other."""
+        return cls(*(np.concatenate(own) for own in zip(*(part.arrays for part in parts), strict=True)))
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -95,11 +102,11 @@ class Window:
         theirs = other.ring.take(other.rows())
         known = theirs.ids >= 0
         theirs.ids[known] = numbers[theirs.ids[known]]
-        both = [self.ring.take(self.rows()), theirs]
+        both = Seen.stack([self.ring.take(self.rows()), theirs])
         age = np.concatenate([np.arange(n)[::-1] / max(1, n) for n in (self.length, other.length)])
         order = np.argsort(-age, kind="stable")[-SIZE:]
         merged = Window()
-        merged.add(Seen(*(np.concatenate(pair) for pair in zip(*both, strict=True))).take(order))
+        merged.add(both.take(order))
         return merged
 
     def to_state(self) -> State:

@@ -6,12 +6,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from shortlist import TunedIndex
+from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import Confidence, groups_of
+from shortlist.models.confidence import F1, Confidence, groups_of
 from shortlist.models.confidence.honest import stretches
-from shortlist.models.confidence.window import SIZE
+from shortlist.models.confidence.window import MOST_BYTES, SIZE
+from shortlist.models.observing import FirstPass
 from tests.models.confidence.made_up import several, single
 
 GROUPS = groups_of(np.arange(30) * 10)
@@ -50,6 +53,27 @@ def test_no_more_is_kept_than_there_is_room_for():
     confidence = observed(ids, scores, truth, [0, 3 * SIZE])
     assert confidence.window.length <= SIZE
     assert sum(array.nbytes for array in confidence.to_state().all_arrays().values()) < 2_500_000
+
+
+def test_what_it_takes_is_counted():
+    ids, scores, truth, _ = single(2 * SIZE, 0)
+    confidence = observed(ids, scores, truth, [0, 2 * SIZE])
+    confidence.threshold(F1("macro"))
+    held = [*confidence.window.ring.arrays, *confidence._examples().arrays, confidence._past(), confidence._ascending]
+    saved = list(confidence.to_state().all_arrays().values())
+    assert confidence.window.length == SIZE
+    assert sum(array.nbytes for array in held + saved) < MOST_BYTES
+
+
+def test_a_first_pass_keeps_no_whole_rankings():
+    n = 2000
+    X, Y = np.eye(200)[np.arange(n) % 200], [[i % 200] for i in range(n)]
+    watch = FirstPass()
+    TunedIndex(passes=1)._fit_rows(as_rows(X), Y, watch=watch)
+    ranked = sum(some.size for _, _, some in stretches(n))
+    kept = [array for part in watch._found for array in part.arrays]
+    assert watch.confidence().window.length == ranked
+    assert sum(array.nbytes for array in kept) <= 200 * ranked
 
 
 def test_merged_it_knows_what_both_knew():
