@@ -1,12 +1,13 @@
 """How sure is it? Probabilities, decisions and lists of labels with default settings, beside other ways to them.
 
-    python benchmarks/confidence.py DATA [--minutes M | --without-rivals] [SET ...]
+    python benchmarks/confidence.py DATA [--minutes M | --without-rivals] [--most N] [SET ...]
 
 DATA is a folder with the sets in their publishers' layout; the set "drift" is made up, and needs none: a stream whose
 labels change their meaning half-way, learned a few texts at a time, with lists made before. Nothing is chosen on a test
 part, except where a column says so. Prints a Markdown table for each question. LogisticRegression, calibrated by
 CalibratedClassifierCV, gets the same features, where it would end within M minutes of processor time (10); MAPIE makes
-its sets from it, where MAPIE is installed and each text has one label (confidence_rivals.py).
+its sets from it, where MAPIE is installed and each text has one label (confidence_rivals.py). With --most N no more
+than N texts of a training part are learned, drawn at random.
 """
 
 import json
@@ -27,7 +28,7 @@ from shortlist.models.observing import FirstPass
 from shortlist.models.text_batches import LabelBatches, default_text
 
 DEPTH = 100  # labels of each ranking
-WITHOUT, MINUTES = "--without-rivals", "--minutes"
+WITHOUT, MINUTES, MOST = "--without-rivals", "--minutes", "--most"
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
 STEP = 25  # texts answered before they are observed or learned
 WINDOW = 1000
@@ -167,8 +168,10 @@ def expected_thresholds(best):
     return [falling[max(0, np.count_nonzero(means >= p) - 1)] for p in PRECISIONS]
 
 
-def measure(name, data, minutes):
+def measure(name, data, minutes, most):
     train, test = (sets.keep(*part, range(len(part[1]))) for part in SETS[name](data))
+    if len(train[1]) > most:
+        train = sets.keep(*train, np.random.default_rng(0).permutation(len(train[1]))[:most].tolist())
     rows, test_rows, reading = split_rows(train, test)
     fit(rows.take(np.arange(200)), train[1][:200])  # compiled before it is timed
     repeats = 3 if rows.n_rows <= MANY else 1
@@ -278,13 +281,13 @@ def drift(n=12_000, seeds=3):
 if __name__ == "__main__":
     warnings.filterwarnings("ignore")
     folder, *given = (argument for argument in sys.argv[1:] if argument != WITHOUT)
-    minutes = 0.0 if WITHOUT in sys.argv else 10.0
-    if MINUTES in given:
-        at = given.index(MINUTES)
-        minutes = float(given[at + 1])
+    numbers = {MINUTES: 0.0 if WITHOUT in sys.argv else 10.0, MOST: np.inf}
+    for option in [option for option in numbers if option in given]:
+        at = given.index(option)
+        numbers[option] = float(given[at + 1])
         del given[at : at + 2]
     for one in given or [*SETS, "drift"]:
         if one == "drift":
             drift()
         else:
-            measure(one, Path(folder), minutes)
+            measure(one, Path(folder), numbers[MINUTES], int(min(numbers[MOST], 1e12)))
