@@ -6,22 +6,27 @@ BIN := $(VENV)/bin
 QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings report text \
 	$(addprefix models/test_,categorizer.py rater.py document_ranker.py learners.py) \
 	$(patsubst %,test_%.py,labels rooms texts vocabulary))
-SLOW := $(addprefix tests/,arrays/test_stamps.py ratings/test_experiments.py documents/test_experiments.py)
+SLOW := $(addprefix tests/,arrays/test_stamps.py categories/test_checks.py ratings/test_experiments.py \
+	documents/test_experiments.py)
+# Two processes, which take up files in the order and the groups that tests/conftest.py says.
+TWO := -n 2 --dist loadgroup --no-loadscope-reorder
 HOSTILE := kills journals connections models inputs arrays interrupts threads
 INTEGRATIONS := mcp annif
 
-.PHONY: demo test quick check format docs bench hostile mutants integrations clean
+.PHONY: demo test quick check loops format docs bench hostile mutants integrations clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready
 	$(BIN)/shortlist demo
 
-test: $(VENV)/.ready-test check
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+# Inner loops are compiled beside the checks, once: processes that start together would each compile the same.
+test: $(VENV)/.ready-test
+	$(MAKE) --jobs 2 check loops
+	$(BIN)/python -m pytest $(TWO)
 
 # What to run while editing: the parts that are quick once their loops are compiled.
 quick: $(VENV)/.ready-test check
-	$(BIN)/python -m pytest -n 2 -m "not data" $(addprefix --ignore=,$(SLOW)) $(QUICK)
+	$(BIN)/python -m pytest $(TWO) -m "not data" $(addprefix --ignore=,$(SLOW)) $(QUICK)
 
 # Times beside those of other tools. They are shown and compared; only what cannot run is an error.
 bench: $(VENV)/.ready-test
@@ -50,6 +55,9 @@ mutants: $(VENV)/.ready-test
 docs: $(VENV)/.ready-test
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+loops: $(VENV)/.ready-test
+	$(BIN)/shortlist warmup
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check .

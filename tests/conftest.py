@@ -18,6 +18,27 @@ sys.dont_write_bytecode = False
 ARCHIVES = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+# What takes longest comes first, so that no process is left alone with it at the end.
+LONGEST = (
+    "server/page", "server/work", "distributed", "hostile/kills", "hostile/interrupts", "hostile/models", "tests/site",
+    "tests/packages", "arrays/stamps", "models/scikit_learn", "server/http", "tests/docs", "models/search",
+    "documents/experiments", "experiments/originals", "categories/tuned_index", "models/new_learner",
+)  # fmt: skip
+TOGETHER = ("distributed",)  # rooms whose files share something that takes long to make
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """With several processes, the tests of a file stay in one of them: what they share is made once."""
+    names = {}
+    for item in items:
+        room, file = item.path.parent.name, item.path.stem.removeprefix("test_")
+        names[item] = room if room in TOGETHER else f"{room}/{file}"
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(names[item]))
+    items.sort(key=lambda item: LONGEST.index(names[item]) if names[item] in LONGEST else len(LONGEST))
+
+
 @pytest.fixture(scope="session")
 def data_folder():
     """A function that gives the folder of one public data set, or skips the test saying why it cannot.

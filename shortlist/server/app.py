@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from shortlist import __version__
@@ -78,7 +79,8 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
     for router in routers:
         app.include_router(router)
     explain_problems(app)
-    paths = {"/", "/docs", "/metrics", *app.openapi()["paths"]}
+    # Not from the OpenAPI document: to write that takes longer than all else here, and few ask for it.
+    paths = {route.path for router in routers for route in router.routes if isinstance(route, Route)}
     asked = {route.path for route in routes if isinstance(route, DirectRoute)}
     middleware: ASGIApp = Middleware(app, settings, metrics, paths, asked, Needed(routes))
     if settings.origins:
