@@ -9,6 +9,7 @@ import pytest
 import shortlist as sl
 from shortlist.server import snapshot_writer, snapshots
 from shortlist.server.journal import Lesson
+from shortlist.server.rating import rolling
 from shortlist.server.replica import Replica
 from shortlist.server.teaching import row_of, teach
 from tests.server.servers import in_thread, state_bytes
@@ -144,7 +145,14 @@ def test_what_was_learned_is_there_after_a_restart_with_and_without_a_snapshot(s
         assert server.ask("model")["snapshot"] == 3
 
 
-def test_the_journal_is_a_training_file(served, kind, tmp_path, run):
+def test_how_far_off_the_last_ratings_were():
+    assert rolling([1, 2, 4, None, 1]) == {
+        "window": 5, "steps": [0, 1, 3, None, 0], "exact": 0.5, "within_1": 0.75, "MAE": 1.0,
+    }  # fmt: skip
+
+
+def test_the_journal_is_a_training_file(served, kind, tmp_path, run, monkeypatch):
+    monkeypatch.setattr("shortlist.server.rating.PIECE_ROWS", 7)  # it comes in pieces, and is one file
     served.ask("learn", examples=examples(kind, *range(40)))
     served.ask("undo", number=7)
     kept = [n for n in range(40) if n != 6]
@@ -180,7 +188,7 @@ def test_a_rating_that_is_new_comes_in_at_its_place(served, kind):
     assert served.ask("model")["scale"] == [1, 2, 2.5, 3]
     assert served.ask("model")["rolling"]["MAE"] is None
     assert served.ask("learn", examples=[one | {"rating": 3.0}])["learned"][0]["steps"] is not None
-    assert served.ask("examples")["examples"][0]["labels"] == [3]
+    assert repr(served.ask("examples")["examples"][0]["labels"]) == "[3]", "in JSON 3.0 is the whole number 3"
 
 
 def test_a_given_scale_is_closed(tmp_path, kind):
