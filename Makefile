@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings report text \
 	$(addprefix models/test_,categorizer.py rater.py document_ranker.py learners.py) \
 	$(patsubst %,test_%.py,labels rooms texts vocabulary))
-SLOW := $(addprefix tests/,arrays/test_stamps.py categories/test_checks.py ratings/test_experiments.py \
-	documents/test_experiments.py)
+SLOW := $(patsubst %,tests/%.py,arrays/test_stamps categories/test_checks inputs/test_collections inputs/test_fuzz \
+	inputs/test_long_records report/test_plots ratings/test_experiments documents/test_experiments)
 # Two processes, which take up files in the order and the groups that tests/conftest.py says.
 TWO := -n 2 --dist loadgroup --no-loadscope-reorder
 HOSTILE := kills journals connections models inputs arrays interrupts threads
