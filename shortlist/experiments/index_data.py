@@ -23,7 +23,7 @@ LabelArray = NDArray[np.object_]  # of label lists
 RowsAndLabels: TypeAlias = tuple[csr_array, LabelArray]
 
 FINNA_LINES = 100_000
-FREQUENT_LINES, FREQUENT = 20_000, 10  # titles, and how many of them a subject needs, where each has its own classifier
+FREQUENT_LINES, FREQUENT = 50_000, 20  # titles, and how many of them a subject needs, where each has its own classifier
 RARE_CONTEXT = 6  # rows of Jane Austen's that a context must have to be a feature
 HELD_OUT = {"newsgroups": 0.2}  # 0.1 for all others
 STAND_INS = {
