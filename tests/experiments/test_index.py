@@ -1,12 +1,21 @@
 """Paper 004's ablations: what differs from the published direction is told, and what is changed to find out why."""
 
+import gzip
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from shortlist import FeatureFocus
 from shortlist.experiments import index_ablations as ablations
-from shortlist.experiments import index_boolean, index_comparison, index_leakage, index_older, index_properties
+from shortlist.experiments import (
+    index_boolean,
+    index_comparison,
+    index_data,
+    index_leakage,
+    index_older,
+    index_properties,
+)
 from shortlist.experiments.experiment import Cell
 from shortlist.experiments.index_ablations import ABLATIONS, ablation_jobs, ablation_show, directions
 from shortlist.experiments.index_leakage import CASES, FINNA, RCV1
@@ -223,3 +232,15 @@ def test_properties_are_shown_with_what_the_paper_says():
         assert all(claim.holds for claim in indegrees.claims)
         assert indegrees.rows["newsgroups"]["rank 1"].published == 6000
         assert [claim.holds for claim in connections.claims] == [True, False]
+
+
+def test_frequent_subjects_are_those_of_the_first_titles(tmp_path, monkeypatch):
+    (tmp_path / "finna").mkdir()
+    lines = ["a b\twheat corn", "a\twheat", "c\tgold", "b d\tcorn", "c\tsilver"]
+    with gzip.open(tmp_path / "finna" / "finna.tsv.gz", "wt", encoding="utf-8") as file:
+        file.write("".join(f"{line}\n" for line in lines))
+    monkeypatch.setattr(index_data, "FREQUENT", 2)
+    monkeypatch.setattr(index_data, "FREQUENT_LINES", 4)
+    X, Y = index_data.finna_frequent(tmp_path)
+    assert Y.tolist() == [["a", "b"], ["a"], ["b"]]
+    assert X.shape == (3, 2)
