@@ -15,7 +15,7 @@ from shortlist.cli.terminal import print_json, print_table, say, say_when_compil
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
-    from shortlist.experiments.experiment import Experiment
+    from shortlist.experiments.experiment import Experiment, Figure, Table
     from shortlist.experiments.running import Outcome, Tally
     from shortlist.report.numbers import Report, Section
 
@@ -197,9 +197,9 @@ def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Rep
     sections = [
         Section(
             one.experiment.name, one.experiment.paper, one.experiment.title, one.experiment.stands_in,
-            len(one.results), one.seconds, one.experiment.show(one.results), one.jobs,
+            len(one.results), one.seconds, shown, one.jobs,
         )
-        for one in outcomes if one.results and not one.failures
+        for one in outcomes if not one.failures and (shown := _shown(one)) is not None
     ]  # fmt: skip
     packages = ("numpy", "scipy", "numba", "scikit-learn", "polars")
     return Report(
@@ -210,6 +210,18 @@ def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Rep
         data=known,
         sections=sections,
     )
+
+
+def _shown(outcome: Outcome) -> list[Table | Figure] | None:
+    """The tables and figures of an experiment; None where only a part of its jobs is kept, and that is too few."""
+    try:
+        return outcome.experiment.show(outcome.results) if outcome.results else None
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        if len(outcome.results) == outcome.jobs:
+            raise
+        kept = f"{len(outcome.results)} of {outcome.jobs} jobs"
+        say(f"left out {outcome.experiment.name}: {kept} are kept, which is too few for its tables")
+        return None
 
 
 def _processor() -> str:

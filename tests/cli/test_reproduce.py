@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,16 @@ def test_what_is_kept_is_reported_as_what_it_is(run, made, tmp_path):
     assert "; 2 of 4 jobs, " in written
     assert "; 2 of 4 jobs, " in (tmp_path / "results" / "results.html").read_text(encoding="utf-8")
     assert "jobs: `made-up` 2 of 4." in (tmp_path / "results" / "coverage.md").read_text(encoding="utf-8")
+
+
+def test_what_is_too_little_to_be_shown_is_left_out_and_said(run, made, tmp_path, monkeypatch):
+    assert run("reproduce", "made-up", "--quick", "--workers", 1).code == 0
+    greedy = replace(made_up.experiment(), show=lambda done: [done[3]])
+    monkeypatch.setattr(catalogue, "CATALOGUE", {"made-up": greedy})
+    result = run("reproduce", "made-up", "--kept")
+    assert result.code == 0
+    assert "left out made-up: 2 of 4 jobs are kept, which is too few for its tables" in result.err
+    assert "## made-up" not in (tmp_path / "results" / "results.md").read_text(encoding="utf-8")
 
 
 def test_a_failing_experiment_does_not_take_the_others_along(run, made, tmp_path):
