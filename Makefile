@@ -10,8 +10,9 @@ SLOW := $(patsubst %,tests/%.py,arrays/test_stamps categories/test_checks inputs
 	inputs/test_long_records report/test_plots ratings/test_experiments documents/test_experiments)
 # Two processes, which take up files in the order and the groups that tests/conftest.py says.
 TWO := -n 2 --dist loadgroup --no-loadscope-reorder
-HOSTILE := kills journals connections models inputs arrays interrupts threads
-INTEGRATIONS := mcp annif
+HOSTILE := kills queue_kills journals connections models inputs arrays interrupts threads
+INTEGRATIONS := mcp annif label-studio
+REAL_label-studio := label-studio # beside what the extra brings, which does not need it
 
 .PHONY: demo test quick check loops format docs bench hostile mutants integrations clean
 .DEFAULT_GOAL := demo
@@ -38,14 +39,15 @@ hostile: $(VENV)/.ready-test
 		$(BIN)/python tests/hostile/$$tool.py --long || failed="$$failed $$tool"; \
 	done; test -z "$$failed" || { echo "found something:$$failed"; exit 1; }
 
-# Each drop-in with the real package that it is for, in an environment of its own.
+# Each drop-in with the real package that it is for, in an environment of its own. These may leave sockets open.
 integrations: $(addprefix integration-,$(INTEGRATIONS))
 
 integration-%:
 	test -x $(VENV)/integrations/$*/bin/python || $(PYTHON) -m venv $(VENV)/integrations/$*
 	$(VENV)/integrations/$*/bin/python -m pip install --quiet --disable-pip-version-check \
-		-e '.[server,$*]' pytest httpx hypothesis
-	$(VENV)/integrations/$*/bin/python -m pytest -m real tests/integrations/test_$(subst -,_,$*).py
+		-e '.[server,$*]' $(REAL_$*) pytest httpx hypothesis
+	$(VENV)/integrations/$*/bin/python -m pytest -m real -W ignore::pytest.PytestUnraisableExceptionWarning \
+		tests/integrations/test_$(subst -,_,$*).py
 
 # Small changes to kernels and journal that some test should notice; a report, not a verdict.
 mutants: $(VENV)/.ready-test

@@ -18,6 +18,7 @@ from shortlist.cli import (
     export,
     go_back,
     inspect,
+    label_studio,
     labels,
     learn,
     mcp,
@@ -47,7 +48,7 @@ app = typer.Typer(
 app.callback()(version)
 OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, audit, compare, inspect, reproduce)
 OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back, workspace)
-FOR_OTHER_TOOLS = (mcp, annif)
+FOR_OTHER_TOOLS = (mcp, annif, label_studio)
 for verb in (*OF_MODELS, *OF_SERVERS, *FOR_OTHER_TOOLS, demo, warmup):
     app.command(context_settings=getattr(verb, "CONTEXT", None))(getattr(verb, verb.__name__.rpartition(".")[2]))
 

@@ -22,6 +22,7 @@ from shortlist.server.meaning import read, written
 from shortlist.texts.beside import Vectors
 
 WINDOW = 200  # examples that the rolling measures look back on
+WITH_PREFIX = "{0} >= ? AND {0} < ?"  # what _span gives
 KEPT = "NOT EXISTS (SELECT 1 FROM undos WHERE example = examples.number)"
 
 
@@ -56,6 +57,7 @@ class Entry:
     person: str
     place: int | None
     undone: bool
+    key: str | None
 
 
 class Lesson(NamedTuple):
@@ -159,18 +161,21 @@ class Journal(Ledger):
             for n, text, labels, wrong, complete, person, vector in rows
         ]
 
-    def entries(self, before: int | None = None, limit: int = 20) -> list[Entry]:
-        """The newest examples, newest first; those before a number if one is given."""
+    def entries(self, before: int | None = None, limit: int = 20, prefix: str = "") -> list[Entry]:
+        """The newest examples, newest first; those before a number, or with keys that begin so, if any is given."""
+        of_key = f"{WITH_PREFIX.format('key')} AND" if prefix else ""
         query = (
-            f"SELECT number, time, text, labels, wrong, complete, person, place, NOT {KEPT} FROM examples "
-            "WHERE number < ? ORDER BY number DESC LIMIT ?"
+            f"SELECT number, time, text, labels, wrong, complete, person, place, NOT {KEPT}, key FROM examples "
+            f"WHERE {of_key} number < ? ORDER BY number DESC LIMIT ?"
         )
-        rows = self._rows(query, (2**62 if before is None else before, limit))
+        given = _span(prefix) if prefix else ()
+        rows = self._rows(query, (*given, 2**62 if before is None else before, limit))
         return [
             Entry(
-                n, at, *_said(text, json.loads(own)), json.loads(wrong), bool(complete), person, place, bool(undone)
+                n, at, *_said(text, json.loads(own)), json.loads(wrong), bool(complete), person, place, bool(undone),
+                key,
             )
-            for n, at, text, own, wrong, complete, person, place, undone in rows
+            for n, at, text, own, wrong, complete, person, place, undone, key in rows
         ]  # fmt: skip
 
     def example(self, number: int) -> Example | None:
@@ -185,10 +190,10 @@ class Journal(Ledger):
         """Number and key of the examples in between whose keys begin so, taken back or not."""
         key = "+key" if after else "key"  # the last few are found by number, all of them by key
         query = (
-            f"SELECT number, key FROM examples WHERE {key} >= ? AND {key} < ? AND number > ? AND number <= ? "
+            f"SELECT number, key FROM examples WHERE {WITH_PREFIX.format(key)} AND number > ? AND number <= ? "
             "ORDER BY number"
         )
-        return list(self._rows(query, (prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1), after, last)))
+        return list(self._rows(query, (*_span(prefix), after, last)))
 
     def undone_between(self, after: int, last: int) -> list[int]:
         """The examples that were taken back by the undos in between."""
@@ -266,6 +271,11 @@ class Journal(Ledger):
         self._insert("examples", (*row, link))
         self._end = self._end._replace(examples=number, example_chain=link)
         return Receipt(number, new=True)
+
+
+def _span(prefix: str) -> tuple[str, str]:
+    """The first of the keys that begin so, and the first behind them."""
+    return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
 def _record(lesson: Lesson) -> dict[str, Any]:

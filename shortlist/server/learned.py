@@ -35,9 +35,12 @@ class LearnedRoutes:
         self,
         limit: Limit = 20,
         before: Annotated[int | None, Query(ge=1, le=2**53, description="Only those with smaller numbers.")] = None,
+        key: Annotated[
+            str, Query(max_length=200, pattern=r"^[\x21-\x7e]*$", description="Only those whose keys begin so.")
+        ] = "",
     ) -> Response:
         """The examples learned last, newest first."""
-        entries = [asdict(entry) for entry in self._replica.journal.entries(before, limit)]
+        entries = [asdict(entry) for entry in self._replica.journal.entries(before, limit, key)]
         name_of = self._context.served.name_of
         named = getattr(self._context.served, "vocabulary_", None) is not None
         for entry in entries:

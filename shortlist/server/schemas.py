@@ -297,6 +297,7 @@ class EntryAnswer(BaseModel):
     person: str = Field(description="Who judged; empty where the server does not know people.")
     place: int | None
     undone: bool
+    key: str | None = Field(description="What it was learned under, to be safe against a retry.")
 
 
 class EntriesAnswer(BaseModel):

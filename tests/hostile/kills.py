@@ -26,6 +26,7 @@ import time
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a program
 
@@ -109,9 +110,26 @@ def is_writer(pid):
 class Asked:
     """What the clients of one state directory have asked for, and what was acknowledged."""
 
+    folder: Path
     acknowledged: dict = field(default_factory=dict)  # key: number, text, labels
     undone: set = field(default_factory=set)
     todo: list = field(default_factory=lambda: [[] for _ in range(CLIENTS)])
+
+    def threads(self, url, chance, stop):
+        """The clients, at work on a server until told to stop."""
+        jobs = [(url, chance.randrange(2**60), todo, self, stop) for todo in self.todo]
+        return [threading.Thread(target=work, args=job) for job in jobs]
+
+    def see_kill(self):
+        """Somebody is about to be killed."""
+
+    def faults(self, model_file):
+        """How many acknowledged examples and undos are lost or doubled, and how many models are wrong."""
+        rows, gone = rows_of(self.folder)
+        by_key = {row.key: (row.number, row.text, row.labels) for row in rows}
+        lost = sum(by_key.get(key) != entry for key, entry in self.acknowledged.items()) + len(self.undone - gone)
+        doubled = len(rows) - len({row.text for row in rows})
+        return collections.Counter(lost=lost, doubled=doubled, wrong=wrong_models(self.folder, model_file))
 
 
 def work(url, seed, todo, asked, stop):
@@ -136,10 +154,26 @@ def work(url, seed, todo, asked, stop):
         time.sleep(0.01)
 
 
+class Row(NamedTuple):
+    """An example of the journal."""
+
+    number: int
+    key: str
+    text: str
+    labels: list
+    wrong: list
+    complete: bool
+    person: str
+
+
 def rows_of(folder):
     """The journal's examples and what was taken back, read with nothing but SQL."""
     db = sqlite3.connect(folder / FILE)
-    rows = db.execute("SELECT number, key, text, labels FROM examples ORDER BY number").fetchall()
+    query = "SELECT number, key, text, labels, wrong, complete, person FROM examples ORDER BY number"
+    rows = [
+        Row(number, key, text, json.loads(labels), json.loads(wrong), bool(complete), person)
+        for number, key, text, labels, wrong, complete, person in db.execute(query)
+    ]
     gone = {number for (number,) in db.execute("SELECT example FROM undos")}
     db.close()
     return rows, gone
@@ -149,10 +183,10 @@ def expected_model(folder, model_file):
     """The base and then every example of the journal."""
     rows, gone = rows_of(folder)
     model = sl.load(model_file)
-    for number, _, text, labels in rows:
-        if number not in gone:
-            model.learn(text, json.loads(labels))
-    return model, rows
+    for row in rows:
+        if row.number not in gone:
+            model.learn(row.text, row.labels, row.wrong, row.complete)
+    return model
 
 
 def wait_for_the_last_worker(folder):
@@ -175,28 +209,22 @@ def differing(model, expected):
     return names + ["the header"] * (states[0].header() != states[1].header())
 
 
-def faults(folder, model_file, asked):
-    """How many acknowledged examples and undos are lost or doubled, and how many models are wrong."""
-    wait_for_the_last_worker(folder)
-    expected, rows = expected_model(folder, model_file)
-    by_key = {key: (number, text, json.loads(labels)) for number, key, text, labels in rows}
-    lost = sum(by_key.get(key) != entry for key, entry in asked.acknowledged.items())
-    lost += len(asked.undone - rows_of(folder)[1])
+def wrong_models(folder, model_file):
+    """1 if the model that a server would begin with is not the one of its journal, byte for byte, and 0 if it is."""
+    expected = expected_model(folder, model_file)
     replica = Replica(folder)
-    wrong = state_bytes(replica.model) != state_bytes(expected)
     replica.close()
-    if wrong:
-        print(f"the model of {folder.name} is not the one of its journal: {differing(replica.model, expected)}")
-    return collections.Counter(lost=lost, doubled=len(rows) - len({text for _, _, text, _ in rows}), wrong=int(wrong))
+    if state_bytes(replica.model) == state_bytes(expected):
+        return 0
+    print(f"the model of {folder.name} is not the one of its journal: {differing(replica.model, expected)}")
+    return 1
 
 
-def one_life(folder, workers, most, asked, chance):
+def one_life(workers, most, asked, chance):
     """Start a server, kill parts of it while clients learn, at the end the parent or all. Gives it and the kills."""
-    server = Forked(folder, workers=workers, snapshot_examples=40, snapshot_seconds=0.5)
+    server = Forked(asked.folder, workers=workers, snapshot_examples=40, snapshot_seconds=0.5)
     stop = threading.Event()
-    seeds = [chance.randrange(2**60) for _ in range(CLIENTS)]
-    jobs = [(server.url, seed, todo, asked, stop) for seed, todo in zip(seeds, asked.todo, strict=True)]
-    threads = [threading.Thread(target=work, args=job) for job in jobs]
+    threads = asked.threads(server.url, chance, stop)
     for thread in threads:
         thread.start()
     kills = collections.Counter()
@@ -207,12 +235,14 @@ def one_life(folder, workers, most, asked, chance):
         if parts:
             kind = chance.choice(sorted(parts))
             with contextlib.suppress(ProcessLookupError):
+                asked.see_kill()
                 os.kill(chance.choice(parts[kind]), signal.SIGKILL)
                 kills[kind] += 1
     if chance.random() < 0.9:  # or else perhaps before it answers at all
         wait_for_more(asked.acknowledged)
     time.sleep(chance.uniform(0.0, 0.6))
     everything = chance.random() < 0.5
+    asked.see_kill()
     server.kill(everything)
     kills["all at once" if everything else "parent"] += 1
     stop.set()
@@ -228,7 +258,7 @@ def wait_for_more(things):
         time.sleep(0.005)
 
 
-def trial(count, workers, root, model_file, seed=7):
+def trial(count, workers, root, model_file, seed=7, asking=Asked):
     """So many kills or a few more, with each number of workers in turn. Gives kills by kind, faults, and examples."""
     chance = random.Random(seed)
     kills, found = collections.Counter(), collections.Counter()
@@ -237,14 +267,16 @@ def trial(count, workers, root, model_file, seed=7):
         folder = root / f"state-{turn}"
         folder.mkdir()
         snapshots.take_base(folder, model_file)
-        asked, servers = Asked(), []
+        asked, servers = asking(folder), []
         for _ in range(LIVES):
             if kills.total() < count:
                 most = min(8, count - kills.total())
-                server, killed = one_life(folder, workers[turn % len(workers)], most, asked, chance)
+                server, killed = one_life(workers[turn % len(workers)], most, asked, chance)
                 kills += killed
                 servers.append(server)
-                found += faults(folder, model_file, asked)
+                wait_for_the_last_worker(folder)
+                found += asked.faults(model_file)
+                print(f"{kills.total()} kills, {len(asked.acknowledged)} acknowledged", file=sys.stderr, flush=True)
         found["examples"] += len(asked.acknowledged)
         for server in servers:
             with contextlib.suppress(ProcessLookupError):  # a writer of snapshots may have outlived its parent

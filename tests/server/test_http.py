@@ -482,3 +482,21 @@ def test_lists_are_cut_by_coverage_or_probability(sure):
         answer = sure.post("/v1/rank", json={"text": "apple", name: value})
         assert answer.status_code == 422
         assert name in answer.json()["error"]
+
+
+def test_examples_by_the_beginning_of_their_keys(server):
+    for key in ("mine-1", "mine-2", "miner", "other", None):
+        server.learn(f"wheat {key}", ["grain"], key)
+    server.ask("undo", number=1)
+
+    def found(key, **more):
+        answer = server.get("/v1/examples", params={"key": key, **more})
+        assert answer.status_code == 200, answer.text
+        return [(entry["key"], entry["undone"]) for entry in answer.json()["examples"]]
+
+    assert found("mine-") == [("mine-2", False), ("mine-1", True)]
+    assert found("mine", limit=1) == [("miner", False)]
+    assert found("mine", before=3) == [("mine-2", False), ("mine-1", True)]
+    assert found("nobody") == []
+    assert [key for key, _ in found("")] == [None, "other", "miner", "mine-2", "mine-1"]
+    assert server.get("/v1/examples", params={"key": "\n"}).status_code == 422

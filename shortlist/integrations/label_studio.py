@@ -1,0 +1,145 @@
+"""A machine learning backend for Label Studio: its questions are answered by a running server, and its annotations
+learned into that server's journal.
+
+Label Studio asks ``/predict`` for tasks, and tells ``/webhook`` of annotations that were made, changed and deleted. An
+annotation that was changed is learned anew and what was learned of it before is taken back; one that was deleted or
+skipped is taken back. What was learned of which annotation, the keys in the journal say: nothing is kept here.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+from shortlist.errors import InputError
+from shortlist.integrations.labelling import Control, control_of
+from shortlist.server.client import Server, parts
+
+LIKELY = 0.5  # labels that are at least as likely right as wrong are suggested, and the best in any case
+K = 100  # labels among which those of the project are looked for
+TAUGHT = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED")
+DELETED = "ANNOTATIONS_DELETED"
+
+
+class Backend:
+    """What Label Studio asks of a backend."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._teaching = threading.Lock()  # of one annotation there may be two webhooks at a time
+
+    def health(self) -> dict[str, Any]:
+        return {"status": "UP", "model_class": "shortlist"}
+
+    def setup(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Whether the project can be worked on; the version of the model, which changes with all that is learned."""
+        control_of(asked.get("schema"))
+        return {"model_version": self._version()}
+
+    def predict(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The labels that fit each task, in the project's own form."""
+        control = control_of(asked.get("label_config"))
+        texts = [control.text(task) for task in _list(asked, "tasks")]
+        version = self._version()
+        ranked = []
+        for some in parts(texts, str):
+            ranked += self._server.ask("v1/rank", {"text": some, "k": K})["rankings"]
+        results = [suggestion(control, one) | {"model_version": version} for one in ranked]
+        return {"results": results, "model_version": version}
+
+    def webhook(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Learn what was annotated, and take back what was changed or deleted; what else happens is left alone."""
+        project = _dict(told, "project") if "project" in told else {}
+        with self._teaching:
+            if told.get("action") in TAUGHT:
+                control = control_of(project.get("label_config"))
+                tasks = {task.get("id"): task for task in _list(told, "task")}
+                every = [self._teach(project, control, one, tasks) for one in _list(told, "annotation")]
+            elif told.get("action") == DELETED:
+                every = [self._take_back(prefix_of(project, one)) for one in _list(told, "annotations")]
+            else:
+                every = []
+        return {"learned": sum(new for new, _ in every), "undone": sum(undone for _, undone in every)}
+
+    def _version(self) -> str:
+        about = self._server.ask("v1/model")
+        return f"{about['journal']} learned, {about['undone']} taken back"
+
+    def _teach(
+        self, project: dict[str, Any], control: Control, annotation: dict[str, Any], tasks: dict[Any, dict[str, Any]]
+    ) -> tuple[int, int]:
+        """Learn an annotation; gives how many examples are new, and how many were taken back."""
+        prefix = prefix_of(project, annotation)
+        labels = [] if annotation.get("was_cancelled") else control.labels_in(annotation.get("result") or [])
+        if not labels:
+            return self._take_back(prefix)
+        text = control.text(tasks.get(annotation.get("task"), {"id": annotation.get("task")}))
+        known = self._known(prefix)
+        digest = digest_of(text, labels)
+        if any(not one["undone"] and one["key"].endswith(digest) for one in known):
+            return self._take_back(prefix, but=digest)
+        example = {"text": text, "labels": labels, "complete": True, "key": f"{prefix}{len(known) + 1}-{digest}"}
+        (learned,) = self._server.ask("v1/learn", {"examples": [example]})["learned"]
+        _, undone = self._take_back(prefix, but=digest)  # after it: who fails in between can be told again
+        return int(learned["new"]), undone
+
+    def _take_back(self, prefix: str, but: str = "nothing") -> tuple[int, int]:
+        """Take back what was learned of an annotation, but that with this digest."""
+        gone = [one for one in self._known(prefix) if not one["undone"] and not one["key"].endswith(but)]
+        for one in gone:
+            self._server.ask("v1/undo", {"number": one["number"]})
+        return 0, len(gone)
+
+    def _known(self, prefix: str) -> list[dict[str, Any]]:
+        """What was learned of an annotation, newest first, taken back or not."""
+        found: list[dict[str, Any]] = self._server.ask("v1/examples", key=prefix, limit=1000)["examples"]
+        return found
+
+
+def suggestion(control: Control, ranking: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A prediction of Label Studio, with the probability of the least likely label as its score."""
+    fitting = [one | {"label": own} for one in ranking if (own := own_label(control, one)) is not None]
+    likely = [one for one in fitting if one["probability"] is not None and one["probability"] >= LIKELY]
+    chosen = (likely or fitting[:1]) if control.several else fitting[:1]
+    if not chosen:
+        return {"result": []}
+    found: dict[str, Any] = {"result": [control.as_result([one["label"] for one in chosen])]}
+    if all(one["probability"] is not None for one in chosen):
+        found["score"] = min(one["probability"] for one in chosen)
+    return found
+
+
+def own_label(control: Control, ranked: dict[str, Any]) -> str | None:
+    """What the project calls a label: as the model does, or by its name in the model's vocabulary."""
+    called = (str(ranked["label"]), ranked.get("name") or "")
+    return next((name for name in called if control.has(name)), None)
+
+
+def prefix_of(project: dict[str, Any], annotation: dict[str, Any]) -> str:
+    """What the keys of an annotation begin with. When the project was made tells two installations apart."""
+    since = blake2b(str(project.get("created_at")).encode(), digest_size=4).hexdigest()
+    try:
+        return f"label-studio-{int(project['id'])}.{since}-{int(annotation['id'])}-"
+    except (KeyError, TypeError, ValueError):
+        raise InputError("a webhook needs the id of the project and of each annotation (send payload)") from None
+
+
+def digest_of(text: str, labels: list[str]) -> str:
+    return blake2b(json.dumps([text, sorted(labels)]).encode(), digest_size=8).hexdigest()
+
+
+def _list(asked: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Some things, or one of them."""
+    given = asked.get(name)
+    every: list[Any] = given if isinstance(given, list) else [given]
+    if not all(isinstance(one, dict) for one in every):
+        raise InputError(f"{name} must be a JSON object, or a list of them")
+    return every
+
+
+def _dict(asked: dict[str, Any], name: str) -> dict[str, Any]:
+    (found,) = _list({name: [asked[name]]}, name)
+    return found

@@ -1,0 +1,194 @@
+"""kill -9 while three people judge texts of a queue and a fourth has the sure ones decided, with two workers.
+
+    python tests/hostile/queue_kills.py --count 20
+    python tests/hostile/queue_kills.py --long          # 200 kills
+
+Everybody has a token. The three take the next text, judge it whole or in part, and send again what was not
+acknowledged. The fourth imports texts, looks at what the model would decide alone, has it decided, and takes some
+decisions back. After each life of a server whatever was acknowledged must be in the journal, once, by whom it was; a
+decision, and its undo, all or not at all; no text may be judged twice; the queue must say what the journal says; and
+the model must be the base and then the journal's examples, byte for byte.
+"""
+
+import argparse
+import collections
+import contextlib
+import json
+import random
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a program
+
+import httpx
+
+import shortlist as sl
+from shortlist.server.journal import Journal
+from shortlist.server.people import Role, changing
+from shortlist.server.queue.following import follow
+from shortlist.server.queue.store import Queue
+from tests.hostile.kills import rows_of, trial, wrong_models
+from tests.server.servers import Client
+
+JUDGES = ("anna", "ben", "cleo")
+MANAGER = "dora"
+LABELS = {"apple": "fruit", "bolt": "metal"}
+ORDERS = ("gain", "date", "random")
+AT_ONCE = 25  # texts of one import, and the most that are decided at once
+FAULTS = ("lost", "doubled", "torn", "astray", "refused", "wrong")
+
+
+class Judging:
+    """What the people of one state directory have asked for, and what was acknowledged."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.acknowledged = {}  # key: number, text, labels, wrong, complete, person
+        self.todo = dict.fromkeys(JUDGES)  # what each has judged and nobody has acknowledged
+        self.decided = {}  # number of a decision: how many texts
+        self.undone = set()  # decisions that were taken back
+        self.deciding = False  # whether a decision is under way
+        self.found = collections.Counter()
+        with changing(folder) as people:
+            self.tokens = {name: people.add(name, Role.JUDGE) for name in JUDGES}
+            self.tokens[MANAGER] = people.add(MANAGER, Role.MANAGE)
+
+    def threads(self, url, chance, stop):
+        """Everybody, at work on a server until told to stop."""
+        jobs = [(url, chance.randrange(2**60), self.judge, name, stop) for name in JUDGES]
+        jobs.append((url, chance.randrange(2**60), self.manage, MANAGER, stop))
+        return [threading.Thread(target=self.work, args=job) for job in jobs]
+
+    def see_kill(self):
+        self.found["while deciding"] += self.deciding
+
+    def work(self, url, seed, what, name, stop):
+        """Do something again and again; when the server is gone, wait for what comes next."""
+        chance = random.Random(seed)
+        headers = {"authorization": f"Bearer {self.tokens[name]}"}
+        while not stop.is_set():
+            try:
+                with contextlib.suppress(httpx.HTTPError), Client(base_url=url, headers=headers, timeout=20) as client:
+                    while not stop.is_set():
+                        what(client, name, chance)
+            except AssertionError as problem:  # not 200; a busy machine may be too slow, which can be tried again
+                if not str(problem).startswith(("429", "503")):
+                    print(f"{name} was refused: {problem}", file=sys.stderr)
+                    self.found["refused"] += 1
+            time.sleep(0.01)
+
+    def judge(self, client, name, chance):
+        """The next text, judged; or once more what was not acknowledged."""
+        if self.todo[name] is None:
+            item = client.ask("queue/next", person=name, order=chance.choice(ORDERS))["item"]
+            if item is None:
+                time.sleep(0.02)
+                return
+            self.todo[name] = judgement(item, chance)
+        example = self.todo[name]
+        (got,) = client.ask("learn", examples=[example])["learned"]
+        said = tuple(example[what] for what in ("text", "labels", "wrong", "complete"))
+        self.acknowledged[example["key"]] = (got["number"], *said, name)
+        self.todo[name] = None
+
+    def manage(self, client, name, chance):
+        """More texts, and those of which the model is sure decided; sometimes that is taken back."""
+        texts = [f"{chance.choice(list(LABELS))} number{chance.randrange(7)} {chance.random()}" for _ in range(AT_ONCE)]
+        client.ask("queue", texts=texts)
+        sure = client.ask("queue/sure", most=4 * AT_ONCE)["ids"][:AT_ONCE]
+        if not sure:
+            return
+        self.deciding = True
+        try:
+            answer = client.ask("queue/decide", ids=sure)
+            if answer["decision"] is not None:
+                self.decided[answer["decision"]] = answer["decided"]
+            if self.decided and chance.random() < 0.3:
+                decision = chance.choice(sorted(self.decided))
+                client.ask("queue/undo", decision=decision)
+                self.undone.add(decision)
+        finally:
+            self.deciding = False
+
+    def faults(self, model_file):
+        """What is not as it was acknowledged."""
+        rows, gone = rows_of(self.folder)
+        by_key = {row.key: row for row in rows}
+        found = collections.Counter(self.found, wrong=wrong_models(self.folder, model_file))
+        self.found.clear()
+        for key, entry in self.acknowledged.items():
+            row = by_key.get(key)
+            found["lost"] += row is None or (row.number, *row[2:]) != entry
+        live = [row for row in rows if row.number not in gone]
+        found["doubled"] += len(rows) - len(by_key) + len(live) - len({row.text for row in live})
+        for decision, keys in decisions_of(self.folder).items():
+            learned = [by_key[key].number for key in keys if key in by_key]
+            taken_back = gone.intersection(learned)
+            found["torn"] += len(learned) not in (0, len(keys)) or len(taken_back) not in (0, len(learned))
+            found["lost"] += decision in self.decided and len(learned) != self.decided[decision]
+            found["lost"] += decision in self.undone and len(taken_back) != len(learned)
+        found["astray"] += judged_texts(self.folder) != {row.text for row in live}
+        return found
+
+
+def judgement(item, chance):
+    """What a person says of a text: mostly its label; sometimes only that another one is wrong."""
+    right = LABELS[item["text"].split()[0]]
+    other = next(label for label in LABELS.values() if label != right)
+    in_part = chance.random() < 0.3
+    said = {"labels": [], "wrong": [other], "complete": False} if in_part else {"labels": [right], "wrong": []}
+    return {"text": item["text"], "key": item["id"], "complete": True} | said
+
+
+def decisions_of(folder):
+    """The keys of each decision."""
+    queue = Queue(folder)
+    found = {number: json.loads(keys) for number, keys in queue.db.execute("SELECT number, keys FROM decisions")}
+    queue.close()
+    return found
+
+
+def judged_texts(folder):
+    """The texts that count as judged when the next server begins."""
+    journal, queue = Journal(folder), Queue(folder)
+    follow(queue, journal)
+    found = {text for (text,) in queue.db.execute("SELECT text FROM items WHERE state = 'judged'")}
+    queue.close()
+    journal.close()
+    return found
+
+
+def make_model(folder):
+    """A model that knows how sure it is: a thing's first word says what it is, nearly always."""
+    path = folder / "sure.shortlist"
+    texts = [f"{list(LABELS)[n % 2]} number{n % 7}" for n in range(1400)]
+    labels = [list(LABELS.values())[(n + (n % 23 == 0)) % 2] for n in range(1400)]
+    sl.Categorizer(text=sl.TextVectorizer()).fit(texts, labels).save(path)
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=20, help="kills")
+    parser.add_argument("--long", action="store_true", help="200 kills")
+    parser.add_argument("--seed", type=int, default=7)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", DeprecationWarning)  # of forking
+    with tempfile.TemporaryDirectory() as name:
+        model_file = make_model(Path(name))
+        count = 200 if arguments.long else arguments.count
+        kills, found = trial(count, [2], Path(name), model_file, arguments.seed, Judging)
+    kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(kills.items()))
+    print(
+        f"{kills.total():,} kills ({kinds}), {found['while deciding']} of them while a decision was under way, "
+        f"{found['examples']:,} judgements acknowledged: " + ", ".join(f"{found[fault]} {fault}" for fault in FAULTS)
+    )
+    sys.exit(1 if any(found[fault] for fault in FAULTS) else 0)
+
+
+if __name__ == "__main__":
+    main()

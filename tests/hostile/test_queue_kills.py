@@ -1,0 +1,45 @@
+"""A short trial of killing servers while people judge; ``tests/hostile/queue_kills.py --long`` is the long one."""
+
+import pytest
+
+from shortlist.server import snapshots
+from shortlist.server.journal import Example, Journal
+from shortlist.server.queue.store import Queue
+from shortlist.server.queue.sure import note
+from tests.hostile.kills import trial
+from tests.hostile.queue_kills import FAULTS, Judging, make_model
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
+def test_three_judge_and_a_fourth_has_the_sure_ones_decided(tmp_path):
+    kills, found = trial(4, [2], tmp_path, make_model(tmp_path), asking=Judging)
+    assert kills.total() >= 4
+    assert found["examples"] > 0
+    assert {fault: found[fault] for fault in FAULTS} == dict.fromkeys(FAULTS, 0)
+
+
+def test_what_is_lost_doubled_or_torn_is_found(tmp_path):
+    """The tool itself, on a journal that was tampered with."""
+    model = make_model(tmp_path)
+    folder = tmp_path / "state"
+    folder.mkdir()
+    snapshots.take_base(folder, model)
+    asked = Judging(folder)
+    queue = Queue(folder)
+    queue.add(["apple one", "bolt two", "bolt three"])
+    one, two, three = (item.key for item in reversed(queue.items("waiting")))
+    journal = Journal(folder)
+    journal.append([[Example("apple one", ["fruit"], one, person="anna"), Example("bolt two", ["metal"], two)]])
+    asked.acknowledged[one] = (1, "apple one", ["fruit"], [], True, "anna")
+    assert not any(asked.faults(model)[fault] for fault in FAULTS)
+    asked.acknowledged[three] = (3, "bolt three", ["metal"], [], True, "ben")
+    assert asked.faults(model)["lost"] == 1
+    del asked.acknowledged[three]
+    asked.acknowledged[one] = (1, "apple one", ["fruit"], [], True, "ben")
+    assert asked.faults(model)["lost"] == 1, "by another person"
+    note(queue, [two, three])
+    assert asked.faults(model)["torn"] == 1
+    journal.append([[Example("apple one", ["fruit"], "another key")]])
+    assert asked.faults(model)["doubled"] == 1
+    queue.close()
+    journal.close()
