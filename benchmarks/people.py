@@ -1,10 +1,12 @@
-"""People at work: each asks for a ranking and sends a judgement, over and over, with a token of their own.
+"""People at work: each takes the next text of a queue, asks for its ranking, and sends a judgement, over and over.
 
-    python -m benchmarks.people MODEL TEXTS.tsv.gz [--people 20] [--a-minute 500] [--seconds 60]
+    python -m benchmarks.people MODEL TEXTS.tsv.gz [--people 20] [--a-minute 500] [--seconds 60] [--order date]
 
-Starts ``shortlist serve MODEL --workers 2`` with so many people and has them judge at a steady pace, from a process of
-its own on the same machine. Prints judgements a minute and percentiles of the time until a judgement is on disk and in
-the model, and of the ranking before it. Asking and answering share the machine's cores.
+Starts ``shortlist serve MODEL --workers 2`` with so many people, each with a token, and has them judge at a steady
+pace, from a process of its own on the same machine. Prints judgements a minute and percentiles of the time until a
+judgement is on disk and in the model, of the ranking and of the next text before it; and, asked just as often in the
+same run, of ``/healthz``, which does nothing: what a busy machine does to any request. Asking and answering share the
+machine's cores.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import argparse
 import asyncio
 import gzip
 import itertools
+import json
 import multiprocessing
 import os
 import sys
@@ -20,10 +23,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.serve import exchange, request, run_in, started, told
+from benchmarks.serve import processor, request, run_in, started, told
+from benchmarks.serve import whole_exchange as exchange
 from shortlist.server.journal import Journal
 from shortlist.server.people import FILE, People, Role, changing
+from shortlist.server.queue.store import Queue
 
+NOTHING = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+ASKED = {
+    "nothing": "nothing (/healthz)", "next": "the next text", "ranking": "its ranking",
+    "judging": "judging, on disk and in model",
+}  # fmt: skip
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -32,34 +42,37 @@ def with_token(message: bytes, token: str) -> bytes:
 
 
 async def judge(
-    port: int, tokens: list[str], examples: list[tuple[str, list[str]]], rate: float, seconds: float
-) -> tuple[list[float], list[float]]:
-    """Everybody judges at their pace; the times to rank, and to acknowledge."""
-    ranked: list[float] = []
-    learned: list[float] = []
-    given, began = itertools.cycle(examples), time.perf_counter()
+    port: int, tokens: list[str], labels_of: dict[str, list[str]], order: str, rate: float, seconds: float
+) -> dict[str, list[float]]:
+    """Everybody judges at their pace; the times of each kind of request."""
+    times: dict[str, list[float]] = {name: [] for name in ASKED}
+    began = time.perf_counter()
     pace = len(tokens) / rate  # seconds from one judgement of a person to the next
 
-    async def timed(times: list[float], streams: Streams, message: bytes) -> None:
+    async def timed(name: str, streams: Streams, message: bytes) -> dict[str, object]:
         sent = time.perf_counter()
-        status = await exchange(*streams, message)
-        times.append(time.perf_counter() - sent)
+        status, answer = await exchange(*streams, message)
+        times[name].append(time.perf_counter() - sent)
         assert status == 200, status
+        return json.loads(answer)
 
     async def one(n: int, token: str) -> None:
         streams = await asyncio.open_connection("127.0.0.1", port)
         due = began + n * pace / len(tokens)
         while due < began + seconds:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            text, labels = next(given)
-            await timed(ranked, streams, with_token(request("/v1/rank", {"text": text}), token))
-            body = {"examples": [{"text": text, "labels": labels}]}
-            await timed(learned, streams, with_token(request("/v1/learn", body), token))
+            await timed("nothing", streams, NOTHING)
+            asked = {"person": "whoever has the token", "order": order}
+            found = await timed("next", streams, with_token(request("/v1/queue/next", asked), token))
+            text, key = found["item"]["text"], found["item"]["id"]
+            await timed("ranking", streams, with_token(request("/v1/rank", {"text": text}), token))
+            body = {"examples": [{"text": text, "labels": labels_of[text], "key": key}]}
+            await timed("judging", streams, with_token(request("/v1/learn", body), token))
             due += pace
         streams[1].close()
 
     await asyncio.gather(*(one(n, token) for n, token in enumerate(tokens)))
-    return ranked, learned
+    return times
 
 
 def main() -> None:
@@ -70,10 +83,11 @@ def main() -> None:
     parser.add_argument("--a-minute", type=float, default=500)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--order", default="gain", help="of the queue: gain, date or random")
     chosen = parser.parse_args()
     with gzip.open(chosen.texts, "rt", encoding="utf-8") as file:
         lines = [line.rstrip("\n").split("\t")[:2] for line in itertools.islice(file, 20_000)]
-    examples = [(text, labels.split()) for labels, text in lines]
+    labels_of = {text: labels.split() for labels, text in lines}
     with multiprocessing.get_context("spawn").Pool(1) as pool, tempfile.TemporaryDirectory() as state:
         with changing(Path(state)) as people:
             tokens = [people.add(f"person {n}", Role.JUDGE) for n in range(chosen.people)]
@@ -81,11 +95,19 @@ def main() -> None:
               f"load average {os.getloadavg()[0]:.1f} before")  # fmt: skip
         command = [sys.executable, "-m", "shortlist.cli", "serve", chosen.model, "--state", state, "--port", "0"]
         server, port = started([*command, "--workers", str(chosen.workers)], "open http")
-        run_in(pool, judge, port, tokens, examples, chosen.a_minute / 60, 3)()  # so that everything is warm
-        ranked, learned = run_in(pool, judge, port, tokens, examples, chosen.a_minute / 60, chosen.seconds)()
-        told("ranking", ranked, chosen.seconds)
-        told("judging, on disk and in model", learned, chosen.seconds)
-        print(f"{60 * len(learned) / chosen.seconds:.0f} judgements a minute")
+        queue = Queue(Path(state))
+        queue.add(labels_of)
+        queue.close()
+        pace = (chosen.order, chosen.a_minute / 60)
+        run_in(pool, judge, port, tokens, labels_of, *pace, 5)()  # so that everything is warm
+        used = processor(server.pid)
+        times = run_in(pool, judge, port, tokens, labels_of, *pace, chosen.seconds)()
+        judged = len(times["judging"])
+        print(f"{60 * judged / chosen.seconds:.0f} judgements a minute, each with "
+              f"{1000 * (processor(server.pid) - used) / judged:.1f} ms of processor time of the server; "
+              f"load average {os.getloadavg()[0]:.1f} after")  # fmt: skip
+        for name, shown in ASKED.items():
+            told(shown, times[name], chosen.seconds)
         server.terminate()
         server.wait()
         journal = Journal(Path(state), read_only=True)

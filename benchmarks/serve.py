@@ -45,11 +45,18 @@ def request(path: str, body: object) -> bytes:
 
 async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, message: bytes) -> int:
     """Send a request, read the answer whole, give its status."""
+    status, _ = await whole_exchange(reader, writer, message)
+    return status
+
+
+async def whole_exchange(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, message: bytes
+) -> tuple[int, bytes]:
+    """Send a request, read the answer whole, give its status and its content."""
     writer.write(message)
     head = await reader.readuntil(b"\r\n\r\n")
     length = int(re.search(rb"content-length: (\d+)", head, re.IGNORECASE)[1])
-    await reader.readexactly(length)
-    return int(head[9:12])
+    return int(head[9:12]), await reader.readexactly(length)
 
 
 async def ask(port: int, messages: list[bytes], connections: int, until: float, most: int) -> list[float]:

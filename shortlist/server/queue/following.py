@@ -17,7 +17,7 @@ def follow(queue: Queue, journal: Journal) -> None:
         *seen, seal = queue.db.execute("SELECT examples, undos, seal FROM followed").fetchone()
     if journal.version() == Version(*seen) and seal is not None and journal.seal(Version(*seen)) == seal:
         return
-    with queue.writing():
+    with queue.writing(durable=False):
         *seen, seal = queue.db.execute("SELECT examples, undos, seal FROM followed").fetchone()
         since = Version(*seen)
         if seal is None or journal.seal(since) != seal:  # another journal, or the sound part of a damaged one

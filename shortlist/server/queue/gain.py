@@ -33,7 +33,8 @@ def gains(model: Categorizer, texts: Sequence[str]) -> Floats:
 def likeness(text: str, others: Sequence[frozenset[str]]) -> float:
     """How much a text shares with the most similar of others: words of both to words of either."""
     own = words_of(text)
-    return max((len(own & other) / max(1, len(own | other)) for other in others), default=0.0)
+    shared = [(len(own & other), len(other)) for other in others]
+    return max((both / max(1, len(own) + n - both) for both, n in shared), default=0.0)
 
 
 def words_of(text: str) -> frozenset[str]:

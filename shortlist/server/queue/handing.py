@@ -63,38 +63,51 @@ class Handing:
         # Whoever gives up waiting does not take back what is already on its way to the disk.
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, done))
 
-    async def next(self, person: str, order: str, seconds: float) -> Item | None:
-        """What this person has not judged yet, or else the next text in this order; None if there is none left."""
-        item = await self.ask(Queue.held, person, seconds)
-        for _ in range(TRIES):
-            if item is not None:
-                return item
-            found = await self.ask(partial(_candidates, order=order, person=person))
-            if not found:
-                return None
-            chosen = await self._by_gain(found) if order == "gain" else [one.number for one in found]
-            item = await self.ask(Queue.lease, chosen, person, seconds)
-        return item
+    async def next(self, person: str, order: str, seconds: float) -> tuple[Item | None, dict[str, int]]:
+        """What this person has not judged yet, or else the next text in this order; None if there is none left.
 
-    async def _by_gain(self, found: list[Item]) -> list[int]:
-        """The numbers of some texts, those first whose judgement would teach most."""
+        And how far the queue has come. On a busy machine each turn of the thread is waited for, so there are two.
+        """
+        counts: dict[str, int] = {}
+        for _ in range(TRIES):
+            item, found, counts = await self.ask(partial(_look, person=person, order=order, seconds=seconds))
+            if item is not None or not found:
+                return item, counts
+            chosen, gained = await self._by_gain(found)
+            item, counts = await self.ask(partial(_take, chosen=chosen, gained=gained, person=person, seconds=seconds))
+            if item is not None:
+                return item, counts
+        return None, counts
+
+    async def _by_gain(self, found: list[Item]) -> tuple[list[int], list[tuple[int, float]]]:
+        """The numbers of some texts, those first whose judgement would teach most; and what each would teach."""
         gained: list[float] = []
         for first, last in pieces([len(one.text) for one in found]):
             gained += gains(self._replica.model, [one.text for one in found[first:last]]).tolist()
             await asyncio.sleep(0)
-        await self.ask(Queue.measure, [(one.number, gain) for one, gain in zip(found, gained, strict=True)])
         unlike = [gain - likeness(one.text, self._recent) / 2 for one, gain in zip(found, gained, strict=True)]
         best = sorted(range(len(found)), key=lambda n: (found[n].later, -unlike[n], n))
         self._recent.append(words_of(found[best[0]].text))
-        return [found[n].number for n in best]
+        return [found[n].number for n in best], [(one.number, gain) for one, gain in zip(found, gained, strict=True)]
 
 
-def _candidates(queue: Queue, order: str, person: str) -> list[Item]:
-    """Texts from which the next one is chosen."""
-    if order != "gain":
-        return queue.free(order, person, BEST)
-    best = queue.free("gain", person, BEST)
-    return best + queue.free("stale", person, STALE, but=[one.number for one in best])
+def _look(queue: Queue, person: str, order: str, seconds: float) -> tuple[Item | None, list[Item], dict[str, int]]:
+    """The text that this person has, or gets where the order is known; or else texts to choose from, by gain."""
+    item, found = queue.held(person, seconds), []
+    if item is None and order == "gain":
+        best = queue.free("gain", person, BEST)
+        found = best + queue.free("stale", person, STALE, but=[one.number for one in best])
+    while order != "gain" and item is None and (free := queue.free(order, person, BEST)):
+        item = queue.lease([one.number for one in free], person, seconds)  # None: others have taken all of them
+    return item, found, queue.counts()
+
+
+def _take(
+    queue: Queue, chosen: list[int], gained: list[tuple[int, float]], person: str, seconds: float
+) -> tuple[Item | None, dict[str, int]]:
+    """Note what was measured, and give this person the first text that is still free."""
+    queue.measure(gained)
+    return queue.lease(chosen, person, seconds), queue.counts()
 
 
 def pieces(sizes: list[int]) -> list[tuple[int, int]]:

@@ -71,8 +71,8 @@ class QueueRoutes:
     async def next(self, question: shapes.NextQuestion) -> Response:
         """The next text for a person: what they have and have not judged yet, or else another that is now theirs."""
         queue = self._context.queue()
-        item = await queue.next(self._who(question.person), question.order, question.seconds)
-        return as_json({"item": None if item is None else as_dict(item), "progress": await queue.ask(Queue.counts)})
+        item, counts = await queue.next(self._who(question.person), question.order, question.seconds)
+        return as_json({"item": None if item is None else as_dict(item), "progress": counts})
 
     async def move(self, question: shapes.MoveQuestion) -> Response:
         """Skip texts, put them off, flag them, or put them back."""

@@ -7,6 +7,7 @@ lease has an end: what somebody took and never judged comes back by itself.
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,6 +59,27 @@ CREATE TABLE decisions (              -- of the model alone, written down before
     time REAL NOT NULL,
     keys TEXT NOT NULL
 );
+"""
+# How many texts are in each state, kept as they move, since counting takes as long as the queue is.
+TALLY = f"""
+CREATE TABLE tally (state TEXT PRIMARY KEY, n INTEGER NOT NULL);
+
+INSERT INTO tally SELECT value, (SELECT count(*) FROM items WHERE state = value) FROM json_each('{json.dumps(STATES)}');
+
+CREATE TRIGGER items_added AFTER INSERT ON items BEGIN
+    UPDATE tally SET n = n + 1 WHERE state = new.state;
+END;
+
+CREATE TRIGGER items_gone AFTER DELETE ON items BEGIN
+    UPDATE tally SET n = n - 1 WHERE state = old.state;
+END;
+
+CREATE TRIGGER items_moved AFTER UPDATE OF state ON items WHEN old.state <> new.state BEGIN
+    UPDATE tally SET n = n - 1 WHERE state = old.state;
+    UPDATE tally SET n = n + 1 WHERE state = new.state;
+END;
+
+CREATE INDEX by_until ON items (until);
 """
 FREE = "state = 'waiting' AND (until < :now OR person = :person)"
 COLUMNS = "number, id, attempt, time, text, state, later, note, person, until, example"
@@ -116,9 +138,8 @@ class Queue:
             now = time.time()
             rows = [(*names_of(text), now, text) for text in some if text.strip()]
             with self.writing():
-                before = self.db.total_changes
-                self.db.executemany("INSERT OR IGNORE INTO items (id, lot, time, text) VALUES (?, ?, ?, ?)", rows)
-                added += self.db.total_changes - before
+                insert = "INSERT OR IGNORE INTO items (id, lot, time, text) VALUES (?, ?, ?, ?)"
+                added += self.db.executemany(insert, rows).rowcount
                 self.db.execute("UPDATE followed SET examples = 0, undos = 0, seal = NULL")  # some may be judged
             given += len(rows)
         return Added(added, given - added)
@@ -139,7 +160,7 @@ class Queue:
     def lease_all(self, numbers: Sequence[int], person: str, seconds: float, most: int) -> list[Item]:
         """The first of these texts that are free."""
         taken: list[Item] = []
-        with self.writing():
+        with self.writing(durable=False):
             now = time.time()
             update = f"UPDATE items SET person = :person, until = :until WHERE number = :number AND {FREE} RETURNING "
             given = {"person": person, "until": now + seconds, "now": now}
@@ -190,7 +211,7 @@ class Queue:
 
     def measure(self, gains: Sequence[tuple[int, float]]) -> None:
         """Note what judgements of these texts would gain."""
-        with self.writing():
+        with self.writing(durable=False):
             (now,) = self.db.execute("UPDATE rounds SET number = number + 1 RETURNING number").fetchone()
             update = "UPDATE items SET gain = ?, measured = ? WHERE number = ?"
             self.db.executemany(update, [(gain, now, number) for number, gain in gains])
@@ -206,17 +227,22 @@ class Queue:
     def counts(self) -> dict[str, int]:
         """How many texts are in each state, how many are with somebody just now, and how many there are."""
         with self.explaining():
-            found = dict(self.db.execute("SELECT state, count(*) FROM items GROUP BY state").fetchall())
-            query = "SELECT count(*) FROM items WHERE state = 'waiting' AND until >= ?"
+            found = dict(self.db.execute("SELECT state, n FROM tally").fetchall())
+            query = "SELECT count(*) FROM items WHERE +state = 'waiting' AND until >= ?"  # few are held: by_until
             (held,) = self.db.execute(query, (time.time(),)).fetchone()
-        return {state: found.get(state, 0) for state in STATES} | {"held": held, "total": sum(found.values())}
+        return {state: found[state] for state in STATES} | {"held": held, "total": sum(found.values())}
 
     # The file.
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
-        """One transaction, on disk when it is done; nobody else writes meanwhile."""
+    def writing(self, durable: bool = True) -> Iterator[None]:
+        """One transaction; nobody else writes meanwhile.
+
+        It is on disk when it is done, if it is to be ``durable``. What others can find out again need not be: who has
+        which text, what a judgement would gain, what the journal says. None of it is lost but in a power failure.
+        """
         with self.explaining():
+            self.db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             self.db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -248,6 +274,9 @@ class Queue:
             for statement in TABLES.split(";\n")[:-1]:
                 self.db.execute(statement)
             self.db.execute(f"PRAGMA user_version={VERSION}")
+        if not self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'tally'").fetchone():
+            for statement in TALLY.split(";\n\n"):
+                self.db.execute(statement)
         self.db.execute("COMMIT")
 
 
