@@ -14,6 +14,7 @@ from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from shortlist.server.client import Server
+    from shortlist.texts.fields import Document
 
 ACTIONS = ("add", "show")
 
@@ -60,7 +61,7 @@ def queue(
         print(words)
 
 
-def add_to(state: Path, texts: Iterable[str]) -> dict[str, int]:
+def add_to(state: Path, texts: Iterable[Document]) -> dict[str, int]:
     """Write to the queue in a state folder."""
     from shortlist.server.queue.store import Queue
     from shortlist.server.snapshots import check_state
@@ -89,7 +90,7 @@ def progress_in(state: Path) -> dict[str, int]:
         journal.close()
 
 
-def send_to(server: Server, texts: Iterable[str]) -> dict[str, int]:
+def send_to(server: Server, texts: Iterable[Document]) -> dict[str, int]:
     """Send texts to a server, some at a time."""
     from shortlist.server.client import parts
 

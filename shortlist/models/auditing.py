@@ -209,4 +209,6 @@ def same(text: Document) -> str:
 
 def shown(text: Document) -> str:
     """The text, or its fields one after the other."""
-    return " · ".join(map(str, text.values())) if isinstance(text, Mapping) else str(text)
+    if not isinstance(text, Mapping):
+        return str(text)
+    return " · ".join(", ".join(map(str, one)) if isinstance(one, (list, tuple)) else str(one) for one in text.values())

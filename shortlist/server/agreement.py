@@ -8,7 +8,8 @@ from hashlib import blake2b
 from itertools import combinations
 from typing import Any
 
-from shortlist.server.journal import Journal, Judged
+from shortlist.server.documents import kept
+from shortlist.server.journal import ALONE, Journal, Judged
 
 LOOKED_AT = 100_000  # examples at the end of the journal
 
@@ -25,12 +26,13 @@ def agreement(examples: Iterable[Judged]) -> dict[str, Any]:
     """For each two people: the texts that both judged, the share of equal label sets, and Cohen's kappa.
 
     The last judgement of a text counts for each. Judgements of some labels only are left out, and so are those of
-    nobody in particular. Kappa is there where each of these judgements is one label, and chance allows it.
+    nobody in particular and what the model decided. Kappa is there where each of these judgements is one label, and
+    chance allows it.
     """
     judged: dict[bytes, dict[str, tuple[str, ...]]] = {}
     for one in examples:
-        if one.person and one.complete:
-            text = blake2b(one.text.encode(), digest_size=16).digest()
+        if one.person and one.complete and not one.person.endswith(ALONE):
+            text = blake2b(kept(one.text)[0].encode(), digest_size=16).digest()
             judged.setdefault(text, {})[one.person] = tuple(sorted(map(str, one.labels)))
     together = {text: own for text, own in judged.items() if len(own) > 1}
     pairs: dict[tuple[str, str], list[tuple[tuple[str, ...], ...]]] = {}

@@ -23,6 +23,7 @@ from shortlist.server.learning import LearningRoutes, UndoRoutes
 from shortlist.server.looking import LookingRoutes
 from shortlist.server.middleware import Middleware
 from shortlist.server.operations import OperationsRoutes
+from shortlist.server.promoting import PromotionRoutes
 from shortlist.server.queue.routes import QueueRoutes
 from shortlist.server.ranking import RankingRoutes
 from shortlist.server.rating import RatedRowsRoutes, RaterRoutes, RatingRoutes, TextRatingRoutes
@@ -36,6 +37,7 @@ from shortlist.server.settings import Settings
 # Routes are tried in this order: what is asked most comes first.
 OF_TEXTS = (
     RankingRoutes, LearningRoutes, UndoRoutes, QueueRoutes, LookingRoutes, LearnedRoutes, ReportingRoutes, AuditRoutes,
+    PromotionRoutes,
     OperationsRoutes,
 )  # fmt: skip
 OF_ROWS = (RowRoutes, RowModelRoutes, OperationsRoutes)

@@ -21,6 +21,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.relabelling import Change
 from shortlist.server import report_schemas, snapshots
 from shortlist.server.context import Context
+from shortlist.server.documents import alike
 from shortlist.server.journal import Journal, Lesson
 from shortlist.server.ledger import Version
 from shortlist.server.responses import answers, as_json
@@ -75,7 +76,8 @@ class AuditRoutes:
 def audit_of(folder: Path) -> Audit:
     """What is doubtful in the examples of a state directory."""
     lessons, changes = lessons_of(folder)
-    texts = [lesson.text for lesson in lessons]
+    fields = cast("Categorizer", snapshots.opened(folder / snapshots.BASE)).fields_
+    texts = alike([lesson.text for lesson in lessons], fields)
     if len(set(map(same, texts))) < PARTS:  # too few to say anything
         return Audit(len(texts), 0, [], [], [])
     labels = judged(

@@ -15,18 +15,21 @@ from typing import Any
 SIZE = 16  # bytes
 START = bytes(SIZE)  # before the first row
 COLUMNS = {
-    "examples": "number, time, key, text, labels, place, wrong, complete, person, vector",
+    "examples": "number, time, key, text, labels, place, wrong, complete, person, vector, fields",
     "undos": "number, time, example, person",
 }
-# What the last columns, which came later, hold where they say nothing.
-SILENT = {"examples": ("[]", 1, "", ""), "undos": ("",)}
+# What the last columns, which came later, hold where they say nothing; those that came together.
+SILENT: dict[str, tuple[tuple[Any, ...], ...]] = {"examples": (("[]", 1, "", ""), (0,)), "undos": (("",),)}
 
 
 def link(table: str, before: bytes, row: Sequence[Any]) -> bytes:
     """The checksum of a row, its number first, and of all rows before it."""
-    earlier = len(row) - len(SILENT[table])
-    said = row[:earlier] if tuple(row[earlier:]) == SILENT[table] else row
-    return blake2b(before + json.dumps(list(said)).encode(), digest_size=SIZE).digest()
+    said = list(row)
+    for silent in reversed(SILENT[table]):
+        if tuple(said[-len(silent) :]) != silent:
+            break
+        del said[-len(silent) :]
+    return blake2b(before + json.dumps(said).encode(), digest_size=SIZE).digest()
 
 
 def sound(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:

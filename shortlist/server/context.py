@@ -12,13 +12,16 @@ from shortlist.errors import InputError
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, with_vectors
+from shortlist.server.documents import alike
 from shortlist.server.metrics import Metrics, Speedometer
 from shortlist.server.people import ASKING
+from shortlist.server.queue.gain import gains
 from shortlist.server.queue.handing import Handing
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Limits, Settings
 from shortlist.server.writer import Writer
 from shortlist.texts.beside import Vectors, as_vectors
+from shortlist.texts.fields import Document, as_documents
 
 
 class Context:
@@ -34,7 +37,7 @@ class Context:
         """Begin to serve: a server that learns writes to the journal."""
         if not self.settings.read_only:
             self._writer = Writer(self.settings.folder)
-            self._queue = Handing(self.settings.folder, self.replica)
+            self._queue = Handing(self.settings.folder, self.gains)
 
     def close(self) -> None:
         """Finish what was asked for."""
@@ -62,19 +65,29 @@ class Context:
         """The name of who asks; empty where the server knows nobody by name."""
         return ASKING.get().name
 
-    def vectors(self, texts: list[str], given: Sequence[Any] | None) -> Vectors | None:
+    def vectors(self, texts: Sequence[Document], given: Sequence[Any] | None) -> Vectors | None:
         """The vectors of texts as the model takes them, given or made by the encoder; None if it has learned none."""
         model, encoder = self.model, self.settings.encoder
         if given is None and not model.n_vector_:
             return None
         if given is None and encoder is not None and texts:
-            return encoded(encoder, texts)
+            return encoded(encoder, as_documents(texts))
         try:
             return model.vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
         except InputError as problem:  # the question can be read; it is the model that does not allow it
             raise HTTPException(409, str(problem)) from None
 
-    def vector(self, text: str, given: list[float] | None) -> Vectors | None:
+    def gains(self, texts: Sequence[Document]) -> list[float]:
+        """What judgements of texts would gain."""
+        found: list[float] = gains(self.model, self.ready(texts)).tolist()
+        return found
+
+    def ready(self, texts: Sequence[Document]) -> Sequence[Any]:
+        """Texts of the queue as the model ranks them: of one kind, with vectors where it has learned any."""
+        documents = alike(texts, self.model.fields_)
+        return with_vectors(documents, self.vectors(documents, None))
+
+    def vector(self, text: Document, given: list[float] | None) -> Vectors | None:
         """That of one text."""
         found = self.vectors([text], None if given is None else [given])
         return None if found is None else found[0]

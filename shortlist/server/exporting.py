@@ -9,12 +9,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any
 
 from shortlist.errors import InputError
+from shortlist.server.documents import plain
 from shortlist.server.journal import Journal, Judged
 
 SEPARATOR = "|"  # between labels in a cell of CSV
@@ -43,14 +45,20 @@ def told(example: Judged) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value not in ("", None)}
 
 
+def fields_of(example: Judged) -> dict[str, Any]:
+    """What an example was learned from: a text, or the fields of a document."""
+    return dict(example.text) if isinstance(example.text, Mapping) else {"text": example.text}
+
+
 def json_line(example: Judged) -> str:
-    return _json({"text": example.text, "labels": example.labels} | told(example)) + "\n"
+    return _json({**fields_of(example), "labels": example.labels} | told(example)) + "\n"
 
 
 def doccano_line(example: Judged) -> str:
     """Fields beside text and label are metadata there."""
     labels = list(map(str, example.labels))
-    return _json({"id": example.number, "text": example.text, "label": labels} | told(example)) + "\n"
+    own = {"fields": fields_of(example)} if isinstance(example.text, Mapping) else {}
+    return _json({"id": example.number, "text": plain(example.text), "label": labels} | own | told(example)) + "\n"
 
 
 def label_studio_task(example: Judged) -> str:
@@ -59,20 +67,22 @@ def label_studio_task(example: Judged) -> str:
     chosen = {"choices": list(map(str, example.labels))}
     result = [{"from_name": CONTROL, "to_name": OBJECT, "type": "choices", "value": chosen}]
     annotation = {"created_at": beside["time"], "was_cancelled": False, "result": result}
-    return _json({"id": example.number, "data": {"text": example.text} | beside, "annotations": [annotation]})
+    data = {"text": plain(example.text)} | fields_of(example) | beside
+    return _json({"id": example.number, "data": data, "annotations": [annotation]})
 
 
 def fasttext_line(example: Judged) -> str:
     """Labels cannot hold spaces there, so theirs become underscores; the text is one line of words."""
-    words = [word.lstrip("_") if word.startswith(PREFIX) else word for word in example.text.split()]
+    words = [word.lstrip("_") if word.startswith(PREFIX) else word for word in plain(example.text).split()]
     return " ".join([*(PREFIX + "_".join(str(label).split()) for label in example.labels), *words]) + "\n"
 
 
-def csv_row(example: Judged) -> str:
-    beside = told(example)
+def csv_row(example: Judged, names: Sequence[str] = ("text",)) -> str:
+    beside, own = told(example), fields_of(example)
     wrong = SEPARATOR.join(map(str, example.wrong))
+    cells = [SEPARATOR.join(one) if isinstance(one, list) else one for one in (own.get(name, "") for name in names)]
     return _row([
-        example.text, SEPARATOR.join(map(str, example.labels)), wrong, "yes" if example.complete else "no",
+        *cells, SEPARATOR.join(map(str, example.labels)), wrong, "yes" if example.complete else "no",
         example.person, beside["time"], example.key,
     ])  # fmt: skip
 
@@ -87,10 +97,10 @@ def _row(cells: list[Any]) -> str:
     return written.getvalue()
 
 
-COLUMNS = ["text", "labels", "wrong", "complete", "person", "time", "key"]
+COLUMNS = ["labels", "wrong", "complete", "person", "time", "key"]
 LAYOUTS = {
     "jsonl": Layout("application/jsonl", "jsonl", json_line),
-    "csv": Layout("text/csv", "csv", csv_row, before=_row(COLUMNS)),
+    "csv": Layout("text/csv", "csv", csv_row, before=_row(["text", *COLUMNS])),
     "fasttext": Layout("text/plain", "ft", fasttext_line),
     "label-studio": Layout("application/json", "json", label_studio_task, "[\n", ",\n", "\n]\n"),
     "doccano": Layout("application/jsonl", "jsonl", doccano_line),
@@ -105,7 +115,11 @@ def exported(journal: Journal, name: str) -> Iterator[str]:
         raise InputError(
             f"a label holds {SEPARATOR}, which stands between labels in a cell of CSV; export another layout, as jsonl"
         )
-    return _pieces(journal, LAYOUTS[name])
+    layout = LAYOUTS[name]
+    if name == "csv" and (fields := journal.field_names()):  # a column for each, and one for those that have none
+        names = list(dict.fromkeys(["text", *fields]))
+        layout = replace(layout, before=_row([*names, *COLUMNS]), of=partial(csv_row, names=names))
+    return _pieces(journal, layout)
 
 
 def _pieces(journal: Journal, layout: Layout) -> Iterator[str]:

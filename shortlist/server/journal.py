@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import chain
+from shortlist.server.documents import kept, read_back
 from shortlist.server.ledger import Ledger, Version
 from shortlist.server.meaning import read, written
 from shortlist.texts.beside import Vectors
+from shortlist.texts.fields import Document
 
 WINDOW = 200  # examples that the rolling measures look back on
 WITH_PREFIX = "{0} >= ? AND {0} < ?"  # what _span gives
+ALONE = "(decided alone)"  # behind the name of who had the model decide, or in its place
+BY_PEOPLE = f"person NOT LIKE '%{ALONE}'"  # what the model decided says nothing of how good it is
 KEPT = "NOT EXISTS (SELECT 1 FROM undos WHERE example = examples.number)"
 
 
@@ -34,7 +38,7 @@ class KeyUsed(InputError):
 class Example:
     """Something to learn."""
 
-    text: str
+    text: Document
     labels: Sequence[Any] | dict[str, Any]  # or a change of labels, which has no text
     key: str | None = None
     place: int | None = None
@@ -50,7 +54,7 @@ class Entry:
 
     number: int
     time: float
-    text: str
+    text: Document
     labels: list[Any]
     wrong: list[Any]
     complete: bool
@@ -64,7 +68,7 @@ class Lesson(NamedTuple):
     """What there is to learn of an example."""
 
     number: int
-    text: str
+    text: Document
     labels: list[Any] | dict[str, Any]  # or a change of labels (relabelling.py)
     wrong: list[Any]
     complete: bool
@@ -78,7 +82,7 @@ class Judged(NamedTuple):
     number: int
     time: float
     key: str | None
-    text: str
+    text: Document
     labels: list[Any]
     wrong: list[Any]
     complete: bool
@@ -152,38 +156,40 @@ class Journal(Ledger):
     def after(self, number: int, last: int, limit: int = 256) -> list[Lesson]:
         """The next examples to learn, up to the last: none that was taken back."""
         query = (
-            "SELECT number, text, labels, wrong, complete, person, vector FROM examples "
+            "SELECT number, text, fields, labels, wrong, complete, person, vector FROM examples "
             f"WHERE number > ? AND number <= ? AND {KEPT} ORDER BY number LIMIT ?"
         )
         rows = self._rows(query, (number, last, limit))
         return [
-            Lesson(n, text, json.loads(labels), json.loads(wrong), bool(complete), person, vector)
-            for n, text, labels, wrong, complete, person, vector in rows
+            Lesson(n, read_back(text, own), json.loads(labels), json.loads(wrong), bool(complete), person, vector)
+            for n, text, own, labels, wrong, complete, person, vector in rows
         ]
 
     def entries(self, before: int | None = None, limit: int = 20, prefix: str = "") -> list[Entry]:
         """The newest examples, newest first; those before a number, or with keys that begin so, if any is given."""
         of_key = f"{WITH_PREFIX.format('key')} AND" if prefix else ""
         query = (
-            f"SELECT number, time, text, labels, wrong, complete, person, place, NOT {KEPT}, key FROM examples "
+            f"SELECT number, time, text, fields, labels, wrong, complete, person, place, NOT {KEPT}, key FROM examples "
             f"WHERE {of_key} number < ? ORDER BY number DESC LIMIT ?"
         )
         given = _span(prefix) if prefix else ()
         rows = self._rows(query, (*given, 2**62 if before is None else before, limit))
         return [
             Entry(
-                n, at, *_said(text, json.loads(own)), json.loads(wrong), bool(complete), person, place, bool(undone),
-                key,
+                n, at, *_said(read_back(text, fields), json.loads(own)), json.loads(wrong), bool(complete), person,
+                place, bool(undone), key,
             )
-            for n, at, text, own, wrong, complete, person, place, undone, key in rows
+            for n, at, text, fields, own, wrong, complete, person, place, undone, key in rows
         ]  # fmt: skip
 
     def example(self, number: int) -> Example | None:
         """What was learned under a number, taken back or not; None if there is none."""
-        query = "SELECT text, labels, key, place, wrong, complete, person, vector FROM examples WHERE number = ?"
-        for text, labels, key, place, wrong, complete, person, vector in self._rows(query, (number,)):
+        columns = "text, fields, labels, key, place, wrong, complete, person, vector"
+        for text, fields, labels, key, place, wrong, complete, person, vector in self._rows(
+            f"SELECT {columns} FROM examples WHERE number = ?", (number,)
+        ):
             judged = json.loads(wrong), bool(complete), person
-            return Example(text, json.loads(labels), key, place, *judged, read(vector))
+            return Example(read_back(text, fields), json.loads(labels), key, place, *judged, read(vector))
         return None
 
     def keyed(self, prefix: str, after: int, last: int) -> list[tuple[int, str]]:
@@ -210,22 +216,27 @@ class Journal(Ledger):
     def judged(self, after: int = 0, limit: int = 500, before: int = 2**62) -> list[Judged]:
         """The next examples after a number that were not taken back, without changes of labels."""
         query = (
-            "SELECT number, time, key, text, labels, wrong, complete, person, place FROM examples "
+            "SELECT number, time, key, text, fields, labels, wrong, complete, person, place FROM examples "
             f"WHERE number > ? AND number < ? AND {KEPT} AND labels LIKE '[%' ORDER BY number LIMIT ?"
         )
         return [
-            Judged(n, at, key, text, json.loads(labels), json.loads(wrong), bool(complete), person, place)
-            for n, at, key, text, labels, wrong, complete, person, place in self._rows(query, (after, before, limit))
+            Judged(n, at, key, read_back(text, own), json.loads(labels), json.loads(wrong), bool(full), person, place)
+            for n, at, key, text, own, labels, wrong, full, person, place in self._rows(query, (after, before, limit))
         ]
 
     def outcomes(self, limit: int) -> list[Outcome]:
         """How the last examples stood before they were learned, oldest first."""
         query = (
             "SELECT number, time, labels, wrong, place FROM examples "
-            f"WHERE {KEPT} AND labels LIKE '[%' AND labels != '[]' ORDER BY number DESC LIMIT ?"
+            f"WHERE {KEPT} AND {BY_PEOPLE} AND labels LIKE '[%' AND labels != '[]' ORDER BY number DESC LIMIT ?"
         )
         rows = self._rows(query, (limit,))
         return [Outcome(n, at, json.loads(own), json.loads(wrong), place) for n, at, own, wrong, place in rows][::-1]
+
+    def field_names(self) -> list[str]:
+        """The names of all fields of documents that were learned and not taken back, in alphabetical order."""
+        query = f"SELECT DISTINCT one.key FROM examples, json_each(text) AS one WHERE fields = 1 AND {KEPT} ORDER BY 1"
+        return [name for (name,) in self._rows(query)]
 
     def has_label_with(self, letters: str) -> bool:
         """Whether these letters may stand in some label."""
@@ -239,7 +250,10 @@ class Journal(Ledger):
 
     def places(self) -> list[int | None]:
         """Where the best right label of each of the last examples stood before it was learned, newest first."""
-        query = f"SELECT place FROM examples WHERE {KEPT} AND labels LIKE '[_%]' ORDER BY number DESC LIMIT ?"
+        query = (
+            f"SELECT place FROM examples WHERE {KEPT} AND {BY_PEOPLE} AND labels LIKE '[_%]' "
+            "ORDER BY number DESC LIMIT ?"
+        )
         return [place for (place,) in self._rows(query, (WINDOW,))]
 
     def _append(self, request: Sequence[Example]) -> list[Receipt] | KeyUsed:
@@ -257,16 +271,17 @@ class Journal(Ledger):
         given = example.labels if isinstance(example.labels, dict) else list(example.labels)
         labels = json.dumps(given, ensure_ascii=False)
         wrong = json.dumps(list(example.wrong), ensure_ascii=False)
-        judged = (wrong, int(example.complete), example.person, written(example.vector))
+        text, fields = kept(example.text)
+        judged = (wrong, int(example.complete), example.person, written(example.vector), fields)
         if example.key is not None:
-            query = "SELECT number, text, labels, wrong, complete, person, vector FROM examples WHERE key = ?"
+            query = "SELECT number, text, labels, wrong, complete, person, vector, fields FROM examples WHERE key = ?"
             known = self._db.execute(query, (example.key,)).fetchone()
-            if known is not None and known[1:] != (example.text, labels, *judged):
+            if known is not None and known[1:] != (text, labels, *judged):
                 raise KeyUsed(f"the key {example.key!r} was used for another example, number {known[0]}")
             if known is not None:
                 return Receipt(known[0], new=False)
         number = self._end.examples + 1
-        row = (number, time.time(), example.key, example.text, labels, example.place, *judged)
+        row = (number, time.time(), example.key, text, labels, example.place, *judged)
         link = chain.link("examples", self._end.example_chain, row)
         self._insert("examples", (*row, link))
         self._end = self._end._replace(examples=number, example_chain=link)
@@ -280,7 +295,8 @@ def _span(prefix: str) -> tuple[str, str]:
 
 def _record(lesson: Lesson) -> dict[str, Any]:
     """An example as a line of a training file has it; what says nothing is left out."""
-    record: dict[str, Any] = {"text": lesson.text, "labels": lesson.labels}
+    own = lesson.text if isinstance(lesson.text, Mapping) else {"text": lesson.text}
+    record: dict[str, Any] = {**own, "labels": lesson.labels}
     if lesson.wrong or not lesson.complete:
         record |= {"wrong": lesson.wrong, "complete": lesson.complete}
     if lesson.person:
@@ -289,6 +305,6 @@ def _record(lesson: Lesson) -> dict[str, Any]:
     return record if vector is None else record | {"vector": vector.tolist()}
 
 
-def _said(text: str, labels: list[Any] | dict[str, Any]) -> tuple[str, list[Any]]:
+def _said(text: Document, labels: list[Any] | dict[str, Any]) -> tuple[Document, list[Any]]:
     """Text and labels of an entry as people see them."""
     return (str(Change.of(labels)), []) if isinstance(labels, dict) else (text, labels)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
+from shortlist.models.auditing import shown
 from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.looking import Limit
 from shortlist.server.responses import JSON_LINES, answers, as_json
+from shortlist.texts.fields import Value
 
+LETTERS = 200  # of a text
 PIECE = 2**16  # bytes of a long answer sent at a time
 
 
@@ -44,7 +47,10 @@ class LearnedRoutes:
         name_of = self._context.served.name_of
         named = getattr(self._context.served, "vocabulary_", None) is not None
         for entry in entries:
-            entry |= {"text": entry["text"][:200]} | ({"names": [*map(name_of, entry["labels"])]} if named else {})
+            document = entry["text"]
+            entry["text"] = shown(document)[:LETTERS]
+            entry |= {"fields": short(document)} if isinstance(document, Mapping) else {}
+            entry |= {"names": [*map(name_of, entry["labels"])]} if named else {}
         return as_json({"examples": entries})
 
     async def export(self) -> Response:
@@ -65,3 +71,8 @@ class LearnedRoutes:
     def lines(self, after: int) -> tuple[int, bytes]:
         """Some examples after a number, as lines of the file, and the number of the last of them; 0 for none."""
         return self._replica.journal.lines(after)
+
+
+def short(document: Mapping[str, Value]) -> dict[str, Value]:
+    """A document of fields without the ends of its long texts."""
+    return {name: one[:LETTERS] if isinstance(one, str) else one for name, one in document.items()}

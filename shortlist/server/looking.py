@@ -41,7 +41,8 @@ class LookingRoutes:
         return as_json(about | {
             "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
             "bytes": replica.bytes, "read_only": context.settings.read_only, "limits": asdict(context.limits),
-            "rolling": rolling(replica.journal.places()[::-1]), "speed": context.speed.read(),
+            "fields": context.model.fields_, "rolling": rolling(replica.journal.places()[::-1]),
+            "speed": context.speed.read(),
         })  # fmt: skip
 
     async def find_labels(

@@ -1,8 +1,9 @@
 """Putting a candidate in the place of the present model, and going back.
 
 What a server serves is its base and then the journal (snapshots.py). So to promote is to put another base in its
-place: the journal stays as it is, and is learned anew by the candidate when the server starts. Snapshots, which only
-save time, go first; then one rename changes the base, so that a crash at any moment leaves the one or the other.
+place: the journal stays as it is, and is learned anew by the candidate when the server starts, or beside its other work
+where it runs (replica.py). Snapshots, which only save time, go first; then one rename changes the base, so that a crash
+at any moment leaves the one or the other. Nobody writes a snapshot of the base of before meanwhile.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -28,26 +30,44 @@ CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsa
 def keep(folder: Path, candidate: Categorizer, report: dict[str, Any]) -> None:
     """Keep a candidate that has learned nothing of the journal, and how its rehearsal went."""
     candidate.save(folder / CANDIDATE)
-    seal = {"base": _seal(folder / snapshots.BASE), "candidate": _seal(folder / CANDIDATE)}
+    known: dict[str, Any] = {"base": _seal(folder / snapshots.BASE), "candidate": _seal(folder / CANDIDATE)}
+    known |= {"time": time.time(), "learner": candidate.describe()["learner"]}
     with whole_file(folder / REPORT) as file:
-        file.write(json.dumps(seal | {"report": report}, ensure_ascii=False, indent=1).encode())
+        file.write(json.dumps(known | {"report": report}, ensure_ascii=False, indent=1).encode())
 
 
-def promote(folder: Path, force: bool = False) -> dict[str, Any]:
-    """Serve the candidate from now on; gives how its rehearsal went. Refused where a group of labels fell."""
-    with _stopped(folder):
+def last(folder: Path) -> dict[str, Any] | None:
+    """What is known of the last candidate and its rehearsal, and whether it still fits; None if there is none."""
+    try:
+        kept: dict[str, Any] = json.loads((folder / REPORT).read_bytes())
+        sealed = {"base": _seal(folder / snapshots.BASE), "candidate": _seal(folder / CANDIDATE)}
+        kept["fits"] = all(kept[what] == seal for what, seal in sealed.items())
+        kept["report"]["falls"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return kept
+
+
+def can_go_back(folder: Path) -> bool:
+    """Whether there is a model of before."""
+    return (folder / BEFORE).is_file()
+
+
+def promote(folder: Path, force: bool = False, running: bool = False) -> dict[str, Any]:
+    """Serve the candidate from now on; gives how its rehearsal went. Refused where a group of labels fell.
+
+    ``running`` is for the server of this folder itself; for all others it must be stopped.
+    """
+    with _running(folder) if running else _stopped(folder):
         base, candidate = folder / snapshots.BASE, folder / CANDIDATE
-        try:
-            kept = json.loads((folder / REPORT).read_bytes())
-            sealed = {"base": _seal(base), "candidate": _seal(candidate)}
-            fits = all(kept[what] == seal for what, seal in sealed.items())
-            falls: list[str] = kept["report"]["falls"]
-        except (OSError, ValueError, LookupError, TypeError):
-            raise InputError(f"there is no candidate in {folder}; make one with shortlist rehearse {folder}") from None
-        if not fits:
+        kept = last(folder)
+        if kept is None:
+            raise InputError(f"there is no candidate in {folder}; make one with shortlist rehearse {folder}")
+        if not kept["fits"]:
             raise InputError(f"the candidate in {folder} was rehearsed against another model; rehearse it again")
+        falls: list[str] = kept["report"]["falls"]
         if falls and not force:
-            raise InputError(f"the candidate falls for {', '.join(falls)}; --force promotes it all the same")
+            raise InputError(f"the candidate falls for {', '.join(falls)}; force (--force) promotes it all the same")
         _copy(base, folder / BEFORE)
         _remove_snapshots(folder)
         os.replace(candidate, base)
@@ -56,11 +76,11 @@ def promote(folder: Path, force: bool = False) -> dict[str, Any]:
         return report
 
 
-def go_back(folder: Path) -> None:
+def go_back(folder: Path, running: bool = False) -> None:
     """Serve the model of before again; the one that was served takes its place, so that going back twice is nothing."""
-    with _stopped(folder):
+    with _running(folder) if running else _stopped(folder):
         base, before = folder / snapshots.BASE, folder / BEFORE
-        if not before.is_file():
+        if not can_go_back(folder):
             raise InputError(f"there is no {before}: nothing was promoted that could be taken back")
         aside = folder / f".{BEFORE}"
         _copy(base, aside)
@@ -73,7 +93,14 @@ def go_back(folder: Path) -> None:
 def _stopped(folder: Path) -> Iterator[None]:
     """Nobody serves this folder, or writes snapshots of it, meanwhile."""
     snapshots.check_state(folder)
-    with snapshots.lock(folder), only_one(folder) as alone:
+    with snapshots.lock(folder), _running(folder):
+        yield
+
+
+@contextmanager
+def _running(folder: Path) -> Iterator[None]:
+    """Nobody writes snapshots of this folder meanwhile."""
+    with only_one(folder) as alone:
         if not alone:
             raise InputError(f"a snapshot of {folder} is being written; try again in a minute")
         yield

@@ -15,6 +15,7 @@ from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.deciding import decided
 from shortlist.server.direct import DirectRoute
+from shortlist.server.documents import alike
 from shortlist.server.responses import ASKING, answers, as_json
 
 
@@ -33,7 +34,8 @@ class RankingRoutes:
     async def rank(self, question: schemas.RankQuestion) -> Response:
         """Rank the labels of one text or of many, and say what the model would do with each alone."""
         context = self._context
-        texts = [question.text] if isinstance(question.text, str) else question.text
+        asked = question.text if isinstance(question.text, list) else [question.text]
+        texts = alike(asked, context.model.fields_)
         context.limits.check_texts(texts)
         only, below = (None if given is None else tuple(given) for given in (question.only, question.below))
         most = {one.label: one.n for one in question.at_most}
@@ -73,7 +75,7 @@ class RankingRoutes:
 
 def in_a_list(question: schemas.RankQuestion) -> list[Any] | None:
     """The vectors of the texts of a question, of which there may be one."""
-    alone = isinstance(question.text, str)
+    alone = not isinstance(question.text, list)
     given: list[Any] | None = question.vector
     if given is not None and alone == isinstance(given[0] if given else None, list):
         raise HTTPException(

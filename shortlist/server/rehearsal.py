@@ -19,6 +19,7 @@ from shortlist.arrays.given_labels import Label
 from shortlist.errors import InputError
 from shortlist.measures.significance import paired_bootstrap
 from shortlist.models.categorizer import Categorizer
+from shortlist.server import snapshots
 from shortlist.server.journal import Lesson
 from shortlist.server.ledger import Version
 from shortlist.server.meaning import read
@@ -39,6 +40,7 @@ class Apprentice(Replica):
         super().__init__(folder, read_only=True)
 
     def _load(self) -> None:
+        self._base = snapshots.identity(self.folder)
         self.served = self.model = self._model
         self.version = Version(0, self.journal.version().undos)
         self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}

@@ -28,6 +28,7 @@ from shortlist.server.logs import log
 from shortlist.server.teaching import learn_anything, learns_here, teach
 from shortlist.server.watching import UnknownWords
 from shortlist.texts.beside import Vectors
+from shortlist.texts.fields import Document
 
 FIRST = 5  # the rolling measures look at so many labels
 
@@ -51,14 +52,15 @@ class Replica:
             raise
 
     def _load(self) -> None:
+        self._base = snapshots.identity(self.folder)  # first: one that comes meanwhile is noticed later
         self.version, self.served, self.problems = snapshots.newest_good(self.folder, self.journal)
         self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
         self.see_snapshots()
         if not learns_here(self.served):
             return
-        self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
         for _ in self._steps(self.journal.version()):
             pass
+        self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
 
     def close(self) -> None:
         self.journal.close()
@@ -105,10 +107,23 @@ class Replica:
                 for _ in self._steps(now):
                     await asyncio.sleep(0)  # let others rank between two examples
             if self.version.undos < now.undos:
-                if self._rebuilding is None or self._rebuilding.done():
-                    self._rebuilding = asyncio.create_task(self._rebuild())
-                await asyncio.shield(self._rebuilding)  # one for all who wait, and it goes on when they give up
+                await self._rebuilt()
         return now
+
+    def is_current(self) -> bool:
+        """Whether this model goes on from the base that there is now (promotion.py)."""
+        return self._base == snapshots.identity(self.folder)
+
+    async def follow_base(self) -> None:
+        """Learn the journal anew where another base was promoted; ranking and learning go on with the old model."""
+        if not self.is_current():
+            await self._rebuilt()
+            await self.catch_up()
+
+    async def _rebuilt(self) -> None:
+        if self._rebuilding is None or self._rebuilding.done():
+            self._rebuilding = asyncio.create_task(self._rebuild())
+        await asyncio.shield(self._rebuilding)  # one for all who wait, and it goes on when they give up
 
     def _steps(self, now: Version) -> Iterator[None]:
         """Learn up to that moment, yielding after each example; stops where an example learned was taken back."""
@@ -135,6 +150,7 @@ class Replica:
         fresh = await asyncio.to_thread(Replica, self.folder, self.read_only)
         async with self.reading:
             self.version, self.served, self.model = fresh.version, fresh.served, fresh.model
+            self._base, self._numbers = fresh._base, fresh._numbers
         fresh.close()
 
     # Reading.
@@ -152,14 +168,14 @@ class Replica:
         return await asyncio.shield(looking)
 
     def rank(
-        self, text: str, k: int, rules: Rules | None = None, vector: Vectors | None = None
+        self, text: Document, k: int, rules: Rules | None = None, vector: Vectors | None = None
     ) -> list[tuple[Any, float]]:
         """The best labels of a text; by its words alone if it has no vector."""
         if vector is None and self.model.n_vector_:
             vector = np.zeros(self.model.n_vector_, dtype=np.float32)
         return list(self.model.rank(text, k, rules, vector=vector))
 
-    def place(self, text: str, labels: list[Any], vector: Vectors | None = None) -> int | None:
+    def place(self, text: Document, labels: list[Any], vector: Vectors | None = None) -> int | None:
         """Where the best of these labels stands now, if among the first."""
         for place, (label, _) in enumerate(self.rank(text, FIRST, vector=vector), 1):
             if label in labels:

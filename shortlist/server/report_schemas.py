@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from shortlist.server.schemas import Label
+from shortlist.server.schemas import Label, Question
 
 
 class AgreementOfTwo(BaseModel):
@@ -91,3 +91,64 @@ class AuditAnswer(BaseModel):
     confusions: list[ConfusionAnswer] = Field(description="Pairs of labels, those most often confused first.")
     matrix: MatrixAnswer
     names: dict[str, str] = Field({}, description="What people call the labels, where the model has a vocabulary.")
+
+
+class Compared(BaseModel):
+    examples: int
+    present: float
+    candidate: float
+    difference: float
+    low: float = Field(description="Of the 95 % interval of the difference (paired bootstrap).")
+    high: float
+
+
+class ComparedWindow(Compared):
+    begin: int = Field(alias="from", description="The first example of the window.")
+    to: int
+
+
+class ComparedGroup(Compared):
+    group: str
+    labels: int
+
+
+class ComparedLabel(Compared):
+    label: Label
+    name: str = Field("", description="What people call it, where the model has a vocabulary.")
+
+
+class RehearsalReport(BaseModel):
+    all: Compared = Field(description="P@1, each example ranked before it was learned.")
+    windows: list[ComparedWindow] = Field(description="The same over time.")
+    groups: list[ComparedGroup] = Field(description="Right labels found, by groups of labels of like frequency.")
+    labels: list[ComparedLabel] = Field(description="The same for the labels that differ most.")
+    falls: list[str] = Field(description="Groups for which the candidate is worse by more than chance.")
+
+
+class Candidate(BaseModel):
+    time: float | None = Field(description="When it was rehearsed; seconds since 1970.")
+    learner: str | None
+    fits: bool = Field(description="Whether it was rehearsed against the model that is served now.")
+    report: RehearsalReport
+
+
+class RehearsalAnswer(BaseModel):
+    candidate: Candidate | None = Field(description="Null if there is none.")
+    can_go_back: bool
+    current: bool = Field(description="False while the journal is learned anew by what was promoted.")
+
+
+class PromoteQuestion(Question):
+    force: bool = Field(False, description="Even where a group of labels falls.")
+
+
+class PromoteAnswer(BaseModel):
+    all: Compared
+
+
+class GoBackQuestion(Question):
+    pass
+
+
+class GoBackAnswer(BaseModel):
+    went_back: bool

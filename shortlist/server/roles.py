@@ -30,6 +30,7 @@ NEEDS: dict[tuple[str, str], Role | None] = {
     ("GET", "/v1/export"): Role.READ,
     ("GET", "/v1/watch"): Role.READ,
     ("GET", "/v1/audit"): Role.READ,
+    ("GET", "/v1/rehearsal"): Role.READ,
     ("GET", "/metrics"): Role.READ,
     ("POST", "/v1/learn"): Role.JUDGE,
     ("POST", "/v1/undo"): Role.JUDGE,
@@ -45,6 +46,8 @@ NEEDS: dict[tuple[str, str], Role | None] = {
     ("POST", "/v1/queue/undo"): Role.MANAGE,
     ("POST", "/v1/labels"): Role.MANAGE,
     ("GET", "/v1/agreement"): Role.MANAGE,
+    ("POST", "/v1/promote"): Role.MANAGE,
+    ("POST", "/v1/go-back"): Role.MANAGE,
 }
 
 

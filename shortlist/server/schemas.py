@@ -17,6 +17,15 @@ def _encodable(text: str) -> str:
     return text
 
 
+TAKEN = ("labels", "wrong", "complete", "person", "time", "key", "vector")  # what else a line of an export has
+
+
+def _field_name(name: str) -> str:
+    if name in TAKEN:
+        raise ValueError(f"cannot be {name}, which an export has beside the fields")
+    return _encodable(name)
+
+
 def _whole(value: object) -> object:
     """In JSON 7.0 is the whole number 7."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -47,6 +56,18 @@ Key = Annotated[
         description="A name of your choice. An example whose key is known is not learned again, so a retry is safe.",
     ),
 ]  # fmt: skip
+FieldName = Annotated[
+    str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$"), AfterValidator(_field_name)
+]
+FieldValue = Text | Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)] | list[Text]
+Fields = Annotated[
+    dict[FieldName, FieldValue],
+    Field(
+        min_length=1, max_length=50,
+        description="A document of fields: texts, numbers, and lists of texts, which are categories.",
+    ),
+]  # fmt: skip
+Document = Text | Fields
 Span = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
@@ -63,7 +84,9 @@ class AtMost(Question):
 
 
 class RankQuestion(Question):
-    text: Text | list[Text] = Field(description="One text, or a list of them.", examples=["wheat exports rose"])
+    text: Document | list[Document] = Field(
+        description="One text, or a document of fields, or a list of them.", examples=["wheat exports rose"]
+    )
     vector: Vector | list[Vector] | None = Field(
         None, description="Where the model was learned with vectors: that of the text, or a list of those of the texts."
     )
@@ -99,7 +122,7 @@ class RankAnswer(BaseModel):
 
 
 class ExplainQuestion(Question):
-    text: Text
+    text: Document
     vector: Vector | None = None
     label: LabelName | None = Field(None, description="The label to explain; the best one if not given.")
 
@@ -107,7 +130,10 @@ class ExplainQuestion(Question):
 class Vote(BaseModel):
     feature: str
     vote: float
-    spans: list[Span] = Field(description="Where it stands in the text: first character, and the one after the last.")
+    spans: list[Span] = Field(
+        description="Where it stands in the text: first character, and the one after the last. The text of a document "
+        "of fields is that of its fields, a line feed between them."
+    )
 
 
 class ExplainAnswer(BaseModel):
@@ -138,7 +164,7 @@ class Judgement(Question):
 
 
 class ExampleQuestion(Judgement):
-    text: Text
+    text: Document
     vector: Vector | None = None
     key: Key = None
 
@@ -216,6 +242,7 @@ class ModelAnswer(BaseModel):
     snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
     read_only: bool
     limits: dict[str, int]
+    fields: list[str] | None = Field(description="The fields that it has learned words of; null if texts have none.")
     rolling: Rolling
     speed: Speed
 
@@ -290,6 +317,9 @@ class EntryAnswer(BaseModel):
     number: int
     time: float = Field(description="Seconds since 1970.")
     text: str = Field(description="The first 200 characters.")
+    fields: dict[str, FieldValue] | None = Field(
+        None, description="Where it is a document of fields: of each text the first 200 characters."
+    )
     labels: list[Label]
     names: list[str] = Field([], description="What people call them, where the model has a vocabulary.")
     wrong: list[Label] = Field(description="The labels that were crossed out.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.models.encoding import Encoder
+from shortlist.server.documents import kept
 from shortlist.server.people import FILE as PEOPLE
 from shortlist.server.people import People
+from shortlist.texts.fields import Document
 
 LEAST_TOKEN = 16  # characters; a short token can be guessed
 
@@ -41,12 +44,12 @@ class Limits:
             as_whole(value, f"the limit {name}", least=1)
         return cls(**values)
 
-    def check_texts(self, texts: list[str], first: int = 0) -> None:
+    def check_texts(self, texts: Sequence[Document], first: int = 0) -> None:
         if len(texts) > self.batch:
             raise InputError(f"{len(texts):,} texts are more than the {self.batch:,} that one request may hold")
         for n, text in enumerate(texts, first):
-            if len(text) > self.text:
-                raise InputError(f"text {n} has {len(text):,} characters; at most {self.text:,} are taken")
+            if (letters := len(kept(text)[0])) > self.text:
+                raise InputError(f"text {n} has {letters:,} characters; at most {self.text:,} are taken")
 
     def check_rows(self, n_rows: int) -> None:
         if n_rows > self.batch:

@@ -43,6 +43,12 @@ def lock(folder: Path) -> IO[bytes]:
     return held
 
 
+def identity(folder: Path) -> tuple[int, int, int]:
+    """Which file the base is: another one, once something was promoted."""
+    found = os.stat(folder / BASE)
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
 def is_new(folder: Path) -> bool:
     """Whether no server has worked in this folder yet."""
     return not (folder / BASE).exists()

@@ -16,6 +16,7 @@ from scipy.stats import binomtest
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.confidence.reliability import calibration_error
 from shortlist.server.journal import Journal, Outcome
+from shortlist.texts.fields import Document
 
 WINDOW = 200  # examples that one point of the curve stands for
 WINDOWS = 20
@@ -33,12 +34,12 @@ class UnknownWords:
         self._shares: deque[float] = deque(maxlen=KEPT)
         self._before: int | None = None
 
-    def before(self, model: Categorizer, number: int, text: str) -> None:
+    def before(self, model: Categorizer, number: int, text: Document) -> None:
         """Look at an example that is to be learned next, if its turn has come."""
         looked_at = number % STRIDE == 0 and text and model.can_learn and hasattr(model, "text_")
         self._before = n_features(model, text) if looked_at else None
 
-    def after(self, model: Categorizer, text: str) -> None:
+    def after(self, model: Categorizer, text: Document) -> None:
         """Look at it again, when all of its words are known."""
         if self._before is not None and (now := n_features(model, text)):
             self._shares.append(max(0.0, 1.0 - self._before / now))
@@ -49,7 +50,7 @@ class UnknownWords:
         return {"now": _mean(every[-RECENT:]), "before": _mean(every[:-RECENT])}
 
 
-def n_features(model: Categorizer, text: str) -> int:
+def n_features(model: Categorizer, text: Document) -> int:
     return int(model.text_.rows([text]).indices.size)
 
 

@@ -162,7 +162,6 @@ def test_on_a_phone(visit):
 
 def test_a_dropped_file_is_ranked(visit):
     page = visit()
-    expect(page.locator("#queue-words")).to_contain_text("No texts wait")  # then it takes files
     page.evaluate("""() => {
         const data = new DataTransfer();
         data.items.add(new File(["corn harvest"], "note.txt", {type: "text/plain"}));
@@ -170,6 +169,24 @@ def test_a_dropped_file_is_ranked(visit):
     }""")
     expect(page.get_by_role("textbox", name="Text")).to_have_value("corn harvest")
     expect(page.locator("#ranking .name").first).to_have_text("grain")
+
+
+def test_a_file_dropped_before_the_page_is_ready_is_taken(browser, server):
+    page = browser.new_page()
+    held = []
+    page.route("**/page/main.js", lambda route: held.append(route))
+    with page.expect_request("**/page/main.js"):
+        page.goto(str(server.base_url), wait_until="commit")
+    page.wait_for_function("window.onDrop && document.getElementById('text')")
+    page.evaluate("""() => {
+        const data = new DataTransfer();
+        data.items.add(new File(["corn harvest"], "note.txt", {type: "text/plain"}));
+        document.getElementById("text").dispatchEvent(new DragEvent("drop", {bubbles: true, dataTransfer: data}));
+    }""")
+    held[0].continue_()
+    expect(page.get_by_role("textbox", name="Text")).to_have_value("corn harvest")
+    expect(page.locator("#ranking .name").first).to_have_text("grain")
+    page.close()
 
 
 def test_errors_are_shown_in_words(browser, folder):

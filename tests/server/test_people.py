@@ -26,6 +26,8 @@ QUESTIONS = {  # something that each route answers, so that what is refused is r
     "/v1/queue/sure": {},
     "/v1/queue/decide": {"ids": ["none"]},
     "/v1/queue/undo": {"decision": 1},
+    "/v1/promote": {"force": False},
+    "/v1/go-back": {},
 }
 AS_FILE = {"content-type": "application/octet-stream"}
 ASKED = {"/v1/label": {"name": "grain"}, "/v1/feature": {"name": "wheat"}}

@@ -118,6 +118,32 @@ def test_a_model_of_words_takes_no_vector(tmp_path, model_file):
     assert "learned without vectors" in answer.text
 
 
+def test_a_queue_is_ordered_and_decided_with_the_vectors_of_the_encoder(tmp_path):
+    """Words alone say nothing here: only the vector tells the two labels apart."""
+    texts = [f"{('wheat', 'bank')[n % 2]}{n} number{n % 7}" for n in range(1400)]
+    labels = [["grain", "money"][(n + (n % 23 == 0)) % 2] for n in range(1400)]
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(texts, labels, vectors=meaning(texts))
+    model.save(tmp_path / "m.shortlist")
+    folder = tmp_path / "sure"
+    folder.mkdir()
+    snapshots.take_base(folder, tmp_path / "m.shortlist")
+    waiting = [f"{('wheat', 'bank')[n % 2]}new{n} number{n % 7}" for n in range(10)]
+    with in_thread(folder) as server:
+        server.ask("queue", texts=waiting)
+        refused = server.post("/v1/queue/next", json={"person": "anna"})
+        assert (refused.status_code, "vector" in refused.json()["error"]) == (409, True)
+    with in_thread(folder, encoder=meaning) as server:
+        item = server.ask("queue/next", person="anna", order="gain")["item"]
+        assert item["text"] in waiting
+        server.ask("queue/move", ids=[item["id"]], to="waiting", person="anna")
+        ids = server.ask("queue/sure", precision=0.9)["ids"]
+        decided = server.ask("queue/decide", ids=ids, precision=0.9)
+        assert decided["decided"] == len(ids) > 0
+        for line in map(json.loads, server.get("/v1/journal").text.splitlines()):
+            assert line["vector"] == vector(line["text"])
+            assert line["labels"] == ["grain" if "wheat" in line["text"] else "money"]
+
+
 def test_the_encoder_must_fit(folder, model_file, tmp_path):
     replica = Replica(folder)
     replica.warm_up()

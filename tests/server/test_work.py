@@ -191,6 +191,9 @@ def test_the_sure_ones_are_shown_decided_and_taken_back(visit, sure):
     page.get_by_role("button", name="Decide them").click()
     expect(page.locator("#toast")).to_contain_text("20 texts were decided")
     wait_for(page, "1 of 21 texts left")
+    expect(page.locator("#recent .names").first).to_contain_text("decided by the model")
+    assert {one["person"] for one in sure.ask("examples")["examples"]} == {"(decided alone)"}
+    assert sure.ask("watch")["quality"] == [], "what it decided says nothing of how good it is"
     page.locator("#toast").get_by_role("button", name="Undo").click()
     expect(page.locator("#toast")).to_contain_text("20 decisions are taken back")
     wait_for(page, "21 of 21 texts left")

@@ -1,11 +1,11 @@
 // The view that ranks a text, says why, and learns from corrections. Where the text comes from the queue, the next follows.
 
 import { ask, bar, byId, called, guarded, icon, know, knows, later, make } from "./api.js";
+import * as fields from "./fields.js";
 import * as why from "./why.js";
 
 const SHOWN = 10;
 const NOTHING = "Labels appear here, best first. Choose one to see which words voted for it.";
-const text = byId("text");
 let ranking = [];
 let decision = null; // what the model would do alone
 let picked = null; // the label whose votes are shown
@@ -20,15 +20,15 @@ let changed = () => {};
 
 export async function begin(onChange) {
   changed = onChange;
-  text.value = sessionStorage.getItem("text") || "";
   const soon = later(guarded(rank), 150);
-  text.addEventListener("input", () => { forget(); soon(); });
-  byId("clear").addEventListener("click", () => { setText(""); text.focus(); });
+  byId("clear").addEventListener("click", () => { setText(""); fields.focus(); });
   byId("correct").addEventListener("submit", (event) => { event.preventDefault(); learn(); });
   byId("ranking").addEventListener("keydown", move);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); learn(); }
   });
+  await guarded(() => fields.begin(() => { forget(); soon(); }))();
+  if (fields.isEmpty()) fields.write(remembered()); // or somebody was quicker
   await guarded(rank)();
   await guarded(async () => {
     partly = await knows("ExampleQuestion", "wrong");
@@ -37,10 +37,18 @@ export async function begin(onChange) {
   drawChosen();
 }
 
+function remembered() {
+  try {
+    return JSON.parse(sessionStorage.getItem("document")) ?? "";
+  } catch {
+    return "";
+  }
+}
+
 export const refresh = () => guarded(rank)();
 
 export function setText(value) {
-  text.value = value;
+  fields.write(value);
   forget();
   return guarded(rank)();
 }
@@ -50,11 +58,12 @@ export function judgeItem(given) { // a text of the queue, or null to be free ag
   ranking = []; // of the text before: nothing of it may be accepted for this one
   decision = null;
   draw("");
-  text.readOnly = item !== null;
   document.body.classList.toggle("working", item !== null);
   byId("complete").checked = true;
-  text.scrollTop = 0;
-  return setText(item === null ? "" : item.text);
+  byId("text").scrollTop = 0;
+  const ready = setText(item === null ? "" : item.text);
+  fields.lock(item !== null);
+  return ready;
 }
 
 function forget() {
@@ -67,19 +76,19 @@ function forget() {
 // Ranking
 
 async function rank() {
-  if (item === null) sessionStorage.setItem("text", text.value);
-  byId("clear").hidden = !text.value || item !== null;
-  byId("text-size").textContent = text.value ? `${[...text.value].length.toLocaleString()} characters` : "";
+  if (item === null) sessionStorage.setItem("document", JSON.stringify(fields.read()));
+  byId("clear").hidden = fields.isEmpty() || item !== null;
+  byId("text-size").textContent = fields.letters() ? `${fields.letters().toLocaleString()} characters` : "";
   ranked?.abort();
   ranked = new AbortController();
-  if (!text.value.trim()) {
+  if (fields.isEmpty()) {
     ranking = [];
     decision = null;
     draw(NOTHING);
     return;
   }
   const began = performance.now();
-  const answer = await ask("v1/rank", { text: text.value, k: SHOWN }, ranked.signal);
+  const answer = await ask("v1/rank", { text: fields.read(), k: SHOWN }, ranked.signal);
   ranking = know(answer.rankings[0]);
   decision = answer.decisions[0];
   byId("ranking-note").textContent = ranking.length ? `in ${(performance.now() - began).toFixed(0)} ms` : "";
@@ -100,8 +109,8 @@ function draw(nothing) {
 }
 
 const showWhy = guarded(async () => {
-  if (picked === null || !text.value) why.hide();
-  else await why.explain(text.value, picked);
+  if (picked === null || fields.isEmpty()) why.hide();
+  else await why.explain(fields.read(), picked);
 });
 
 function drawDecision() {
@@ -197,7 +206,7 @@ function drawChosen() {
   }));
   const suggested = offered();
   const judged = right.size > 0 || (partly && wrong.size > 0) || suggested.length > 0;
-  const ready = judged && text.value.trim() !== "" && !learning;
+  const ready = judged && !fields.isEmpty() && !learning;
   byId("learn").disabled = !ready;
   byId("learn-words").textContent = suggested.length ? `Accept ${suggested.map(called).join(", ")}` : "Learn";
   byId("learn-hint").textContent = judged ? "" : wrong.size ? "Now tick or add a label that is right." : "Tick what is right, or add what is missing.";
@@ -207,7 +216,7 @@ function drawChosen() {
 function example() {
   key ??= Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   const labels = right.size || wrong.size ? [...right.keys()] : offered();
-  const made = { text: text.value, labels, key: item?.id ?? key };
+  const made = { text: fields.read(), labels, key: item?.id ?? key };
   if (partly && wrong.size) made.wrong = [...wrong];
   if (partly && !byId("all-of-them").hidden) made.complete = byId("complete").checked && labels.length > 0;
   return made;

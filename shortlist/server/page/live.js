@@ -3,6 +3,7 @@
 import { ask, byId, guarded, make, show } from "./api.js";
 
 const EVERY = 2000; // milliseconds
+const ALONE = "(decided alone)"; // behind the name of who had the model decide
 const SMOOTH = 20; // examples in each point of the lines
 let changed = () => {};
 let readOnly = () => {};
@@ -67,7 +68,7 @@ async function refreshRecent() {
     const words = one.undone ? " undone" : "";
     const item = make("li", {},
       make("span", { className: `excerpt${words}`, textContent: one.text.slice(0, 80), title: one.text }),
-      make("span", { className: `names${words}`, textContent: (one.names ?? one.labels).join(", ") }));
+      make("span", { className: `names${words}`, textContent: (one.names ?? one.labels).join(", ") + (one.person.endsWith(ALONE) ? " · decided by the model" : "") }));
     if (!one.undone) {
       const button = make("button", { type: "button", className: "quiet", textContent: "Undo", ariaLabel: `Undo example ${one.number}` });
       button.addEventListener("click", () => undo(one.number, button));

@@ -6,12 +6,13 @@ import * as label from "./label.js";
 import * as live from "./live.js";
 import * as model from "./model.js";
 import * as queue from "./queue.js";
+import * as rehearsal from "./rehearsal.js";
 import * as suggest from "./suggest.js";
 import * as sure from "./sure.js";
 import * as watch from "./watch.js";
 
-const TABS = ["label", "audit", "watch", "model"];
-const OPENED = { model: model.open, watch: watch.open };
+const TABS = ["label", "audit", "watch", "rehearsal", "model"];
+const OPENED = { model: model.open, watch: watch.open, rehearsal: rehearsal.open };
 let fading;
 
 function open(name) {
@@ -76,8 +77,9 @@ for (const button of document.querySelectorAll("dialog .close")) button.addEvent
 suggest.begin(label.add);
 model.begin();
 watch.begin();
+rehearsal.begin(toast, () => guarded(everything)());
 audit.begin(() => guarded(everything)());
 sure.begin(onDecision);
 label.begin(onChange);
-live.begin(onChange, queue.readOnly).then(() => queue.begin(toast, live.undo));
+queue.begin(toast, live.undo, live.begin(onChange, queue.readOnly));
 if (TABS.includes(location.hash.slice(1))) open(location.hash.slice(1));

@@ -1,6 +1,7 @@
 // Texts that wait: taking them in, working through them one by one, by keyboard alone if one likes.
 
 import { ask, byId, download, guarded, has, make, send } from "./api.js";
+import { focus } from "./fields.js";
 import * as label from "./label.js";
 
 const EVERY = 5000; // milliseconds between two looks at how far others have come
@@ -16,7 +17,7 @@ let say = () => {};
 const person = sessionStorage.getItem("person") || `page-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
 sessionStorage.setItem("person", person);
 
-export async function begin(toast, onUndo) {
+export async function begin(toast, onUndo, ready) {
   say = toast;
   undoLast = onUndo;
   byId("queue-start").addEventListener("click", start);
@@ -29,6 +30,7 @@ export async function begin(toast, onUndo) {
   byId("order").addEventListener("change", () => sessionStorage.setItem("order", byId("order").value));
   document.addEventListener("keydown", keys);
   beginDropping();
+  await ready; // which knows whether there is a queue
   await guarded(async () => {
     await refresh();
     const formats = await has("/v1/export");
@@ -87,15 +89,14 @@ const open = guarded(async (files) => { // a table, or several files, are many t
 function beginDropping() {
   const cards = [byId("text-card"), byId("queue-card")];
   const over = (on) => { for (const card of cards) card.classList.toggle("dropping", on); };
-  document.addEventListener("dragover", (event) => { event.preventDefault(); over(true); });
+  document.addEventListener("dragover", () => over(true));
   document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) over(false); });
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
+  window.onDrop = ({ files, text, target }) => {
     over(false);
-    const files = [...event.dataTransfer.files];
-    if (files.length) (event.target.closest?.("#queue-card") ? take : open)(files);
-    else if (event.dataTransfer.getData("text") && item === null) label.setText(event.dataTransfer.getData("text"));
-  });
+    if (files.length) (target.closest?.("#queue-card") ? take : open)(files);
+    else if (text && item === null) label.setText(text);
+  };
+  for (const early of window.dropped.splice(0)) window.onDrop(early); // before any of this was there
 }
 
 const save = (formats) => {
@@ -146,7 +147,7 @@ export async function afterLearning(number) { // the next text, or room for it
   last = number;
   if (item !== null) return next();
   await label.setText("");
-  byId("text").focus();
+  focus();
 }
 
 export const goOn = () => next();

@@ -1,6 +1,7 @@
 // Why a label: the words that voted for it, marked in the text.
 
 import { ask, byId, called, make } from "./api.js";
+import { parts } from "./fields.js";
 
 // Words are marked whole, however many parts of them voted; where no spaces part words, every letter is one.
 const ALONE = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"].map((name) => `\\p{Script=${name}}`).join("");
@@ -19,12 +20,22 @@ export async function explain(text, label) {
   if (asked !== wanted) return;
   byId("why").hidden = false;
   byId("why-heading").textContent = why.votes.length ? `Why ${called(label)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(label)}`;
-  byId("why-text").replaceChildren(...marked(text, why.votes));
+  byId("why-text").replaceChildren(...byField(text, why.votes));
   byId("why-votes").replaceChildren(...why.votes.slice(0, 30).map((vote) =>
     make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }))));
 }
 
 const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
+
+function byField(document, votes) { // the letters of all fields are counted as if they were lines of one text
+  let begin = 0;
+  return parts(document).flatMap(([name, text]) => {
+    const own = votes.map(({ vote, spans }) => ({ vote, spans: spans.map((span) => span.map((place) => place - begin)) }));
+    begin += [...text].length + 1;
+    const shown = marked(text, own);
+    return name ? [make("span", { className: "field", textContent: name }), make("span", {}, ...shown)] : shown;
+  });
+}
 
 function marked(whole, votes) {
   // Places count characters, and JavaScript halves of some: both are counted here.
@@ -35,6 +46,7 @@ function marked(whole, votes) {
   const at = new Int32Array(count).fill(-1); // which word each character belongs to
   words.forEach((word, n) => at.fill(n, word.first, word.end));
   for (const vote of votes) for (const [first, end] of vote.spans) {
+    if (first < 0) continue; // in a field before
     for (const n of new Set(at.subarray(first, end))) if (n >= 0) words[n].weight += vote.vote;
   }
   const most = words.reduce((a, word) => Math.max(a, Math.abs(word.weight)), 1e-12);

@@ -9,18 +9,21 @@ as much, those come first that are unlike the texts judged last: a margin cannot
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from shortlist.arrays.kernels import Floats
+from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
+from shortlist.texts.fields import Document
 
 LOOKED_AT = 2  # labels of each text
 
 
-def gains(model: Categorizer, texts: Sequence[str]) -> Floats:
+def gains(model: Categorizer, texts: Sequence[Any]) -> Floats:
     """The expected gain of a judgement of each text, from 0 to 1."""
-    ranking = model.rank(list(texts), LOOKED_AT)
+    ranking = model.rank(texts, LOOKED_AT)
     scores = np.nan_to_num(ranking.scores)
     if scores.shape[1] < 2:
         return np.ones(len(texts))  # one label, or none: all there is to learn is others
@@ -30,12 +33,12 @@ def gains(model: Categorizer, texts: Sequence[str]) -> Floats:
     return gain
 
 
-def likeness(text: str, others: Sequence[frozenset[str]]) -> float:
+def likeness(text: Document, others: Sequence[frozenset[str]]) -> float:
     """How much a text shares with the most similar of others: words of both to words of either."""
     own = words_of(text)
     shared = [(len(own & other), len(other)) for other in others]
     return max((both / max(1, len(own) + n - both) for both, n in shared), default=0.0)
 
 
-def words_of(text: str) -> frozenset[str]:
-    return frozenset(text.casefold().split())
+def words_of(text: Document) -> frozenset[str]:
+    return frozenset(shown(text).casefold().split())

@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from shortlist.models.auditing import shown
 from shortlist.server.journal import Journal
 from shortlist.server.queue.following import follow
-from shortlist.server.queue.gain import gains, likeness, words_of
+from shortlist.server.queue.gain import likeness, words_of
 from shortlist.server.queue.store import Item, Queue
-from shortlist.server.replica import Replica
+from shortlist.texts.fields import Document
 
 BEST, STALE = 16, 48  # texts that are measured: the best ones known, and those not looked at for longest
 PIECE = 20_000  # characters that are ranked at a time, before others have their turn
 RECENT = 20  # texts handed out last, which the next should be unlike
 TRIES = 5  # before whatever is free is given
 
+Gains = Callable[[Sequence[Document]], list[float]]  # what judgements of texts would gain
 Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 
@@ -33,8 +35,8 @@ Found = TypeVar("Found")
 class Handing:
     """The queue of a state directory, as the routes of one process use it."""
 
-    def __init__(self, folder: Path, replica: Replica) -> None:
-        self._folder, self._replica = folder, replica
+    def __init__(self, folder: Path, gains: Gains) -> None:
+        self._folder, self._gains = folder, gains
         self._thread = ThreadPoolExecutor(1, "queue")
         self._opened: tuple[Queue, Journal] | None = None
         self._recent: deque[frozenset[str]] = deque(maxlen=RECENT)
@@ -82,8 +84,8 @@ class Handing:
     async def _by_gain(self, found: list[Item]) -> tuple[list[int], list[tuple[int, float]]]:
         """The numbers of some texts, those first whose judgement would teach most; and what each would teach."""
         gained: list[float] = []
-        for first, last in pieces([len(one.text) for one in found]):
-            gained += gains(self._replica.model, [one.text for one in found[first:last]]).tolist()
+        for first, last in pieces([len(shown(one.text)) for one in found]):
+            gained += self._gains([one.text for one in found[first:last]])
             await asyncio.sleep(0)
         unlike = [gain - likeness(one.text, self._recent) / 2 for one, gain in zip(found, gained, strict=True)]
         best = sorted(range(len(found)), key=lambda n: (found[n].later, -unlike[n], n))

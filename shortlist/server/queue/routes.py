@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from shortlist.models.auditing import shown
 from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
-from shortlist.server.journal import Example
+from shortlist.server.journal import ALONE, Example
 from shortlist.server.queue import shapes, sure
 from shortlist.server.queue.importing import texts_of_file
-from shortlist.server.queue.store import Item, Queue, as_dict
+from shortlist.server.queue.store import Queue, as_dict
 from shortlist.server.responses import ASKING, answers, as_json
 
 SHOWN = 10  # examples of what would be decided alone
@@ -30,10 +31,10 @@ class QueueRoutes:
 
     def router(self) -> APIRouter:
         asking = APIRouter(route_class=DirectRoute)
-        asking.post("/v1/queue/next", **answers(shapes.NextAnswer, 403, 507, *ASKING))(self.next)
+        asking.post("/v1/queue/next", **answers(shapes.NextAnswer, 403, 409, 507, *ASKING))(self.next)
         asking.post("/v1/queue/move", **answers(shapes.MoveAnswer, 403, 404, 409, 507, *ASKING))(self.move)
         asking.post("/v1/queue", **answers(shapes.AddAnswer, 403, 507, *ASKING))(self.add)
-        asking.post("/v1/queue/sure", **answers(shapes.SureAnswer, 403, 507, *ASKING))(self.sure)
+        asking.post("/v1/queue/sure", **answers(shapes.SureAnswer, 403, 409, 507, *ASKING))(self.sure)
         asking.post("/v1/queue/decide", **answers(shapes.DecideAnswer, 403, 409, 507, *ASKING))(self.decide)
         asking.post("/v1/queue/undo", **answers(shapes.UndoDecisionAnswer, 403, 404, 507, *ASKING))(self.undo)
         looking = APIRouter()
@@ -61,7 +62,8 @@ class QueueRoutes:
     ) -> Response:
         """Add the texts of a file, of any format that examples are read from, compressed or not."""
         queue, limits = self._context.queue(), self._context.limits
-        texts = await asyncio.to_thread(texts_of_file, await request.body(), name, format, text, limits.file)
+        columns = self._context.model.fields_ if text is None else text
+        texts = await asyncio.to_thread(texts_of_file, await request.body(), name, format, columns, limits.file)
         for first in range(0, len(texts), limits.batch):
             limits.check_texts(texts[first : first + limits.batch], first)
         return as_json((await queue.ask(Queue.add, texts))._asdict())
@@ -102,13 +104,18 @@ class QueueRoutes:
 
     async def sure(self, question: shapes.SureQuestion) -> Response:
         """Which waiting texts the model would decide alone. Nothing is learned."""
-        queue, model = self._context.queue(), self._context.model
+        context, queue = self._context, self._context.queue()
         items = await queue.ask(Queue.free, "sure", NOBODY, question.most)
-        found, gained = await sure.sure_of(model, items, question.precision)
+        found, gained = await sure.sure_of(context.model, context.ready, items, question.precision)
         await queue.ask(Queue.measure, [(item.number, gain) for item, gain in zip(items, gained, strict=True)])
         found.sort(key=lambda one: one.least)
         examples = [
-            {"id": one.item.key, "text": one.item.text[:200], "labels": list(one.labels), "probability": one.least}
+            {
+                "id": one.item.key,
+                "text": shown(one.item.text)[:200],
+                "labels": list(one.labels),
+                "probability": one.least,
+            }
             for one in found[:SHOWN]
         ]
         ids = [one.item.key for one in found]
@@ -118,13 +125,13 @@ class QueueRoutes:
         """Have texts decided by the model, as far as it is sure of them. One /v1/queue/undo takes all of it back."""
         context, writer, queue = self._context, self._context.writer(), self._context.queue()
         items = await queue.ask(sure.reserve, list(dict.fromkeys(question.ids)))
-        found, _ = await sure.sure_of(context.model, items, question.precision)
+        found, _ = await sure.sure_of(context.model, context.ready, items, question.precision)
         decided = {one.item.number for one in found}
         await queue.ask(sure.let_go, [item for item in items if item.number not in decided])
         if not found:
             return as_json({"decision": None, "decided": 0})
         decision = await queue.ask(sure.note, [one.item.key for one in found])
-        receipts = await writer.append([_as_example(one.item, list(one.labels), context.person) for one in found])
+        receipts = await writer.append([_decided(one, context) for one in found])
         await context.replica.catch_up()
         context.metrics.learned.inc(sum(receipt.new for receipt in receipts))
         return as_json({"decision": decision, "decided": len(found)})
@@ -139,5 +146,7 @@ class QueueRoutes:
         return as_json({"undone": undone})
 
 
-def _as_example(item: Item, labels: list[Any], person: str) -> Example:
-    return Example(item.text, labels, item.key, person=person)
+def _decided(one: sure.Sure, context: Context) -> Example:
+    """What the model decided, and who had it do so."""
+    who, text = f"{context.person} {ALONE}".strip(), one.item.text
+    return Example(text, list(one.labels), one.item.key, person=who, vector=context.vector(text, None))

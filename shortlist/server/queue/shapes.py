@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from shortlist.server.schemas import Label, Question, Share, Text, Whole, _encodable
+from shortlist.server.schemas import Document, FieldValue, Label, Question, Share, Whole, _encodable
 
 Person = Annotated[
     str,
@@ -22,7 +22,10 @@ State = Literal["waiting", "judged", "skipped", "flagged"]
 
 
 class AddQuestion(Question):
-    texts: list[Text] = Field(min_length=1, description="Texts to judge. One that is there already is not added again.")
+    texts: list[Document] = Field(
+        min_length=1,
+        description="Texts to judge, or documents of fields. What is there already is not added again.",
+    )
 
 
 class AddAnswer(BaseModel):
@@ -40,7 +43,7 @@ class NextQuestion(Question):
 
 class ItemAnswer(BaseModel):
     id: str = Field(description="The key to learn its judgement with: then it counts as judged, and counts once.")
-    text: str
+    text: str | dict[str, FieldValue]
     state: State
     note: str
     time: float = Field(description="When it was added, in seconds since 1970.")

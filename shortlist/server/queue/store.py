@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shortlist.errors import InputError
+from shortlist.server.documents import kept, read_back, says_something
 from shortlist.server.ledger import PATIENCE, DiskFull, JournalError
+from shortlist.texts.fields import Document
 
 FILE = "queue.sqlite"
-VERSION = 1
+VERSION = 2
 PREFIX = "queue-"  # of ids, which are keys in the journal
 STATES = ("waiting", "judged", "skipped", "flagged")
 AT_ONCE = 1000  # texts in one commit of a long import
@@ -34,6 +36,7 @@ CREATE TABLE items (
     attempt INTEGER NOT NULL DEFAULT 1,   -- one more each time that its judgement was taken back
     time REAL NOT NULL,
     text TEXT NOT NULL,
+    fields INTEGER NOT NULL DEFAULT 0,    -- whether the text is an object of fields (documents.py)
     lot INTEGER NOT NULL,                 -- its place in the random order
     state TEXT NOT NULL DEFAULT 'waiting',
     later INTEGER NOT NULL DEFAULT 0,     -- how often it was put off: the others come first
@@ -82,7 +85,7 @@ END;
 CREATE INDEX by_until ON items (until);
 """
 FREE = "state = 'waiting' AND (until < :now OR person = :person)"
-COLUMNS = "number, id, attempt, time, text, state, later, note, person, until, example"
+COLUMNS = "number, id, attempt, time, text, fields, state, later, note, person, until, example"
 
 
 @dataclass(frozen=True)
@@ -93,13 +96,19 @@ class Item:
     id: str
     attempt: int
     time: float
-    text: str
+    text: Document
     state: str
     later: int
     note: str
     person: str | None
     until: float
     example: int | None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Item:
+        """As the file has it."""
+        number, id, attempt, at, text, fields, *others = row
+        return cls(number, id, attempt, at, read_back(text, fields), *others)
 
     @property
     def key(self) -> str:
@@ -130,15 +139,15 @@ class Queue:
     def close(self) -> None:
         self.db.close()
 
-    def add(self, texts: Iterable[str]) -> Added:
+    def add(self, texts: Iterable[Document]) -> Added:
         """Take up texts, those without a word left out. What is there already stays as it is, so a retry is safe."""
         given = added = 0
         texts = iter(texts)
         while some := list(islice(texts, AT_ONCE)):
             now = time.time()
-            rows = [(*names_of(text), now, text) for text in some if text.strip()]
+            rows = [(*names_of(text), now, *kept(text)) for text in some if says_something(text)]
             with self.writing():
-                insert = "INSERT OR IGNORE INTO items (id, lot, time, text) VALUES (?, ?, ?, ?)"
+                insert = "INSERT OR IGNORE INTO items (id, lot, time, text, fields) VALUES (?, ?, ?, ?, ?)"
                 added += self.db.executemany(insert, rows).rowcount
                 self.db.execute("UPDATE followed SET examples = 0, undos = 0, seal = NULL")  # some may be judged
             given += len(rows)
@@ -166,7 +175,7 @@ class Queue:
             given = {"person": person, "until": now + seconds, "now": now}
             for number in numbers:
                 row = self.db.execute(update + COLUMNS, given | {"number": number}).fetchone()
-                taken += [] if row is None else [Item(*row)]
+                taken += [] if row is None else [Item.of(row)]
                 if len(taken) == most:
                     break
         return taken
@@ -196,7 +205,8 @@ class Queue:
         id = PREFIX + key.removeprefix(PREFIX).partition("-")[0]
         with self.explaining():
             row = self.db.execute(f"SELECT {COLUMNS} FROM items WHERE id = ?", (id,)).fetchone()
-        return Item(*row) if row is not None and Item(*row).key == key else None
+        item = None if row is None else Item.of(row)
+        return item if item is not None and item.key == key else None
 
     # Looking.
 
@@ -207,7 +217,7 @@ class Queue:
         query = f"SELECT {COLUMNS} FROM items WHERE {FREE} {unknown} {others} ORDER BY later, {ORDERS[order]} LIMIT :n"
         with self.explaining():
             rows = self.db.execute(query, {"now": time.time(), "person": person, "n": limit}).fetchall()
-        return [Item(*row) for row in rows]
+        return [Item.of(row) for row in rows]
 
     def measure(self, gains: Sequence[tuple[int, float]]) -> None:
         """Note what judgements of these texts would gain."""
@@ -222,7 +232,7 @@ class Queue:
         query = f"SELECT {COLUMNS} FROM items WHERE state = ? AND number < ? ORDER BY number DESC LIMIT ?"
         with self.explaining():
             rows = self.db.execute(query, (state, behind.number if behind else 2**62, limit)).fetchall()
-        return [Item(*row) for row in rows]
+        return [Item.of(row) for row in rows]
 
     def counts(self) -> dict[str, int]:
         """How many texts are in each state, how many are with somebody just now, and how many there are."""
@@ -268,11 +278,16 @@ class Queue:
         self.db.execute("PRAGMA synchronous=FULL")
         self.db.execute("BEGIN IMMEDIATE")
         (found,) = self.db.execute("PRAGMA user_version").fetchone()
-        if found not in (0, VERSION):
-            raise JournalError(f"the queue {self.path} has version {found}; this shortlist reads {VERSION}")
+        if not 0 <= found <= VERSION:
+            raise JournalError(
+                f"the queue {self.path} has version {found}; this shortlist reads versions up to {VERSION}"
+            )
         if found == 0:
             for statement in TABLES.split(";\n")[:-1]:
                 self.db.execute(statement)
+        elif found == 1:
+            self.db.execute("ALTER TABLE items ADD COLUMN fields INTEGER NOT NULL DEFAULT 0")
+        if found != VERSION:
             self.db.execute(f"PRAGMA user_version={VERSION}")
         if not self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'tally'").fetchone():
             for statement in TALLY.split(";\n\n"):
@@ -294,9 +309,10 @@ def key_again(key: str) -> str | None:
     return f"{PREFIX}{id}-{int(attempt or 1) + 1}" if key.startswith(PREFIX) and (attempt or "1").isdecimal() else None
 
 
-def names_of(text: str) -> tuple[str, int]:
+def names_of(text: Document) -> tuple[str, int]:
     """The id of a text, and its place in the random order; both from the text alone."""
-    digest = blake2b(text.encode(), digest_size=16).digest()
+    written, fields = kept(text)
+    digest = blake2b(written.encode(), digest_size=16, person=b"fields" * fields).digest()
     return PREFIX + digest[:10].hex(), int.from_bytes(digest[10:], "big")
 
 

@@ -9,17 +9,21 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.deciding import Assigned
 from shortlist.models.observing import DEPTH
+from shortlist.server.journal import ALONE
 from shortlist.server.queue.gain import gains
 from shortlist.server.queue.handing import pieces
 from shortlist.server.queue.store import Item, NotThere, Queue
+from shortlist.texts.fields import Document
 
-ALONE = "(decided alone)"  # who has the texts meanwhile
+Ready = Callable[[Sequence[Document]], Sequence[Any]]  # texts as a model ranks them
 RESERVED = 120.0  # seconds
 
 
@@ -35,13 +39,15 @@ class Sure:
         return float(self.labels.probabilities.min())
 
 
-async def sure_of(model: Categorizer, items: Sequence[Item], precision: float) -> tuple[list[Sure], list[float]]:
+async def sure_of(
+    model: Categorizer, ready: Ready, items: Sequence[Item], precision: float
+) -> tuple[list[Sure], list[float]]:
     """Those texts that the model would decide alone, and what judgements of all of them would gain."""
     found: list[Sure] = []
     gained: list[float] = []
-    for first, last in pieces([len(one.text) for one in items]):
+    for first, last in pieces([len(shown(one.text)) for one in items]):
         some = items[first:last]
-        texts = [one.text for one in some]
+        texts = ready([one.text for one in some])
         decided = model.decide(texts, model.rank(texts, DEPTH), model.aim("f1", precision))
         found += [Sure(one, labels) for one, labels in zip(some, decided, strict=True) if labels]
         gained += gains(model, texts).tolist()

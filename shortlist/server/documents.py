@@ -1,0 +1,43 @@
+"""Texts and documents of several fields, as the journal and the queue keep them, and as people see them.
+
+A text is kept as it is, and a document of fields (texts/fields.py) as a JSON object, its fields in their order; a mark
+beside it says which of the two it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shortlist.texts.fields import Document, Fielded
+
+
+def kept(document: Document) -> tuple[str, int]:
+    """What is written of a document, and whether that is an object of fields."""
+    if isinstance(document, Mapping):
+        return json.dumps(dict(document), ensure_ascii=False), 1
+    return document, 0
+
+
+def read_back(text: str, fields: int) -> Document:
+    """The document again."""
+    return json.loads(text) if fields else text
+
+
+def plain(document: Document) -> str:
+    """A document as one text, as explanations count its letters: the texts of its fields, a line feed between them."""
+    return Fielded.of([document]).joined()[0] if isinstance(document, Mapping) else document
+
+
+def says_something(document: Document) -> bool:
+    """Whether there is anything in it to judge."""
+    return any(str(one).strip() for one in (document.values() if isinstance(document, Mapping) else [document]))
+
+
+def alike(documents: Sequence[Document], fields: Sequence[str] | None) -> list[Any]:
+    """Documents of one kind, for a model that has learned from these fields: a text is its first field."""
+    if not any(isinstance(one, Mapping) for one in documents):
+        return list(documents)
+    first = fields[0] if fields else "text"
+    return [one if isinstance(one, Mapping) else {first: one} for one in documents]

@@ -1,0 +1,66 @@
+// What is typed or judged: one text, or a document of several fields, each in a box of its own.
+
+import { ask, byId, make } from "./api.js";
+
+const main = byId("text");
+let known = []; // the fields that the model has learned words of, the longest first
+let boxes = new Map(); // field -> its box; empty where there is one text
+let others = {}; // what a document has beside texts: categories and numbers
+let typed = () => {};
+
+export async function begin(onInput) {
+  typed = onInput;
+  main.addEventListener("input", () => typed());
+  known = (await ask("v1/model")).fields ?? [];
+  draw(known);
+}
+
+const all = () => (boxes.size ? [...boxes.values()] : [main]);
+export const isEmpty = () => all().every((one) => !one.value.trim()) && !Object.keys(others).length;
+export const letters = () => all().reduce((sum, one) => sum + [...one.value].length, 0);
+export const focus = () => all()[0].focus();
+
+export function read() { // as the server takes it
+  if (!boxes.size) return main.value;
+  const texts = [...boxes].map(([name, one]) => [name, one.value]).filter(([, value]) => value.trim());
+  return texts.length || Object.keys(others).length ? { ...Object.fromEntries(texts), ...others } : "";
+}
+
+export function write(given) {
+  const values = typeof given === "string" ? (known.length ? { [known[0]]: given } : {}) : given;
+  const texts = Object.keys(values).filter((name) => typeof values[name] === "string");
+  others = Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value !== "string"));
+  draw([...new Set([...known, ...texts])]);
+  if (!boxes.size) main.value = typeof given === "string" ? given : "";
+  for (const [name, one] of boxes) one.value = values[name] ?? "";
+  byId("other-fields").hidden = !Object.keys(others).length;
+  byId("other-fields").replaceChildren(...Object.entries(others).flatMap(([name, value]) =>
+    [make("dt", { textContent: name }), make("dd", { textContent: [value].flat().join(", ") })]));
+}
+
+export function lock(isSo) {
+  for (const one of all()) one.readOnly = isSo;
+}
+
+function draw(names) { // short fields above the long one, which has the box that a text has
+  const order = names.length ? [...names.slice(1), names[0]] : [];
+  if (order.join("\n") === [...boxes.keys()].join("\n")) return;
+  const before = new Map([...boxes].map(([name, one]) => [name, one.value]));
+  boxes = new Map(order.map((name) => [name, name === names[0] ? main : box(name)]));
+  for (const [name, one] of boxes) if (before.has(name)) one.value = before.get(name);
+  byId("main-field").hidden = !names.length;
+  byId("main-field").textContent = names[0] ?? "";
+  main.setAttribute("aria-labelledby", names.length ? "main-field" : "text-heading");
+  byId("fields").replaceChildren(...[...boxes].filter(([, one]) => one !== main).flatMap(([name, one]) =>
+    [make("label", { className: "field", htmlFor: one.id, textContent: name }), one]));
+}
+
+function box(name) {
+  const made = make("textarea", { id: `field-${name}`, rows: 2, spellcheck: false, className: "short" });
+  made.addEventListener("input", () => typed());
+  return made;
+}
+
+export function parts(document) { // [field, text] of what explanations count the letters of, in order
+  return typeof document === "string" ? [["", document]] : Object.entries(document).filter(([, value]) => typeof value === "string");
+}

@@ -1,0 +1,85 @@
+// The last rehearsal: candidate and present model side by side; the one is put in the other's place, and back.
+
+import { ask, byId, called, guarded, know, make } from "./api.js";
+import { lines } from "./chart.js";
+
+const SOON = 1000; // milliseconds, while the journal is learned anew
+let say = () => {};
+let changed = () => {};
+
+export function begin(toast, onChange) {
+  say = toast;
+  changed = onChange;
+  byId("promote").addEventListener("click", guarded(promote));
+  byId("go-back").addEventListener("click", guarded(goBack));
+  byId("force").addEventListener("change", () => { byId("promote").disabled = !byId("force").checked; });
+}
+
+export const open = guarded(refresh);
+
+const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
+const points = (share) => `${share < 0 ? "−" : "+"}${Math.abs(100 * share).toFixed(1)}`;
+
+async function refresh() {
+  const { candidate, can_go_back, current } = await ask("v1/rehearsal");
+  byId("rehearsal-nothing").hidden = candidate !== null;
+  byId("rehearsed").hidden = candidate === null;
+  byId("rehearsal-details").hidden = candidate === null;
+  byId("go-back").hidden = !can_go_back;
+  byId("rehearsal-state").textContent = current ? "" : "The journal is being learned anew. The model of before answers until that is done.";
+  if (candidate !== null) draw(candidate);
+  if (!current) setTimeout(() => { if (!byId("view-rehearsal").hidden) open(); }, SOON);
+}
+
+function draw({ time, learner, fits, report }) {
+  const { all, windows, groups, labels, falls } = report;
+  const when = time === null ? "" : `, ${new Date(1000 * time).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`;
+  byId("rehearsal-words").textContent = `${learner ?? ""}${when}: ${percent(all.candidate)} right at first, ${percent(all.present)} as it is now`;
+  lines("rehearsal-chart", ["present", "candidate"].map((name) => ({
+    name: name === "present" ? "As it is now" : "Candidate",
+    points: windows.map((one) => ({ x: one.to, y: one[name], words: `${percent(one[name])} of examples ${one.from} to ${one.to}` })),
+  })), [`example ${windows[0].from.toLocaleString()}`, windows.at(-1).to.toLocaleString()], `First label right over time: candidate ${percent(all.candidate)}, as it is now ${percent(all.present)}`);
+  byId("falls").hidden = falls.length === 0;
+  byId("falls").textContent = `The candidate falls, by more than chance, for ${falls.join(", ")}.`;
+  byId("unfit").hidden = fits;
+  byId("force-switch").hidden = falls.length === 0 || !fits;
+  byId("force").checked = false;
+  byId("promote").disabled = falls.length > 0 || !fits;
+  table("rehearsal-groups", "Labels with", groups.map((one) => [`${one.group} (${one.labels.toLocaleString()})`, one]));
+  table("rehearsal-labels", "Label", know(labels).map((one) => [called(one.label), one]));
+}
+
+function table(id, what, rows) {
+  byId(id).hidden = rows.length === 0;
+  const head = [what, "Now", "Candidate", "Difference"].map((words, n) => make("th", { scope: "col", className: n ? "number" : "", textContent: words }));
+  byId(id).replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows.map(([name, one]) => {
+    const verdict = one.high < 0 ? "worse" : one.low > 0 ? "better" : "";
+    const difference = make("td", { className: `number ${verdict}`, title: `${points(one.low)} to ${points(one.high)}, ${one.examples} examples` }, points(one.difference),
+      make("span", { className: "hint", textContent: ` ${points(one.low)} to ${points(one.high)}` }));
+    return make("tr", {}, make("th", { scope: "row", textContent: name }), make("td", { className: "number", textContent: percent(one.present) }),
+      make("td", { className: "number", textContent: percent(one.candidate) }), difference);
+  })));
+}
+
+async function promote() {
+  byId("promote").disabled = true;
+  try {
+    await ask("v1/promote", { force: byId("force").checked });
+  } finally {
+    await refresh();
+  }
+  say("The candidate is promoted.");
+  changed();
+}
+
+async function goBack() {
+  byId("go-back").disabled = true;
+  try {
+    await ask("v1/go-back", {});
+  } finally {
+    byId("go-back").disabled = false;
+  }
+  await refresh();
+  say("The model of before is served again.");
+  changed();
+}
