@@ -73,7 +73,8 @@ async def _http(_: Request, problem: Exception) -> Response:
 async def _validation(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, RequestValidationError)
     first = problem.errors()[0]
-    where = ".".join(str(part) for part in first["loc"][1:]) or "the body"
+    named = [str(part) for part in first["loc"][1:] if "[" not in str(part)]  # not pydantic's names of its own types
+    where = ".".join(named) or "the body"
     said = first["msg"].removeprefix("Value error, ")  # which pydantic puts before what we say
     return _problem(422, f"{where}: {said[0].lower()}{said[1:]}")
 

@@ -6,24 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-
-def _encodable(text: str) -> str:
-    """Half a surrogate pair is no character, and no disk takes it."""
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise ValueError("holds half a character (a lone surrogate)") from None
-    return text
-
-
-TAKEN = ("labels", "wrong", "complete", "person", "time", "key", "vector")  # what else a line of an export has
-
-
-def _field_name(name: str) -> str:
-    if name in TAKEN:
-        raise ValueError(f"cannot be {name}, which an export has beside the fields")
-    return _encodable(name)
+from shortlist.server.document_shapes import Document, FieldValue, Text, encodable, number
 
 
 def _whole(value: object) -> object:
@@ -31,22 +14,16 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _number(value: object) -> object:
-    """In JSON 1 is the number 1.0; true is none."""
-    return float(value) if type(value) is int else value
-
-
 Whole = Annotated[int, BeforeValidator(_whole)]
-Text = Annotated[str, AfterValidator(_encodable)]
 LabelName = Annotated[
     str,
     Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$", description="One line of text."),
-    AfterValidator(_encodable),
+    AfterValidator(encodable),
 ]
 Label = str | int | float
-Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
+Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(number)]
 Vector = Annotated[
-    list[Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]],
+    list[Annotated[float, Field(allow_inf_nan=False), BeforeValidator(number)]],
     Field(min_length=1, max_length=65536, description="Where the model was learned with vectors: that of the text."),
 ]
 Key = Annotated[
@@ -56,18 +33,6 @@ Key = Annotated[
         description="A name of your choice. An example whose key is known is not learned again, so a retry is safe.",
     ),
 ]  # fmt: skip
-FieldName = Annotated[
-    str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$"), AfterValidator(_field_name)
-]
-FieldValue = Text | Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)] | list[Text]
-Fields = Annotated[
-    dict[FieldName, FieldValue],
-    Field(
-        min_length=1, max_length=50,
-        description="A document of fields: texts, numbers, and lists of texts, which are categories.",
-    ),
-]  # fmt: skip
-Document = Text | Fields
 Span = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 

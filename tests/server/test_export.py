@@ -79,7 +79,7 @@ def test_who_judged_when_and_the_key_go_with_it(judged, run):
     assert (last["wrong"], last["complete"]) == (["money"], False)
     assert "person" not in last
     rows = list(csv.DictReader(io.StringIO(run("export", judged, "--format", "csv").out)))
-    assert list(rows[0]) == COLUMNS
+    assert list(rows[0]) == ["text", *COLUMNS]
     assert [row["person"] for row in rows] == ["anna", "bob", "anna", "bob", ""]
     assert [row["complete"] for row in rows] == ["yes"] * 4 + ["no"]
     task = json.loads(run("export", judged, "--format", "label-studio").out)[1]

@@ -147,5 +147,7 @@ def test_what_is_no_document_is_refused(state, bad):
             ("rank", {"text": bad}), ("explain", {"text": bad}), ("queue", {"texts": [bad]}),
             ("learn", {"examples": [{"text": bad, "labels": ["grain"]}]}),
         ):  # fmt: skip
-            assert server.post(f"/v1/{path}", json=question).status_code == 422
+            refused = server.post(f"/v1/{path}", json=question)
+            assert refused.status_code == 422
+            assert "function-" not in refused.json()["error"], "in words of ours"
         assert server.ask("model")["journal"] == 0

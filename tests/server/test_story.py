@@ -84,4 +84,4 @@ def test_a_day_of_work(folder, browser, run, tmp_path):
     trained = run("train", tmp_path / "judged.jsonl", "--output", tmp_path / "again.shortlist")
     assert trained.code == 0, trained.err
     model = sl.load(tmp_path / "again.shortlist")
-    assert [list(model.rank(text, 1))[0][0] for text in ("wheat corn", "bank rates")] == ["grain", "money"]
+    assert [next(iter(model.rank(text, 1)))[0] for text in ("wheat corn", "bank rates")] == ["grain", "money"]

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from shortlist.server.schemas import Document, FieldValue, Label, Question, Share, Whole, _encodable
+from shortlist.server.document_shapes import Document, FieldValue, encodable
+from shortlist.server.schemas import Label, Question, Share, Whole
 
 Person = Annotated[
     str,
@@ -14,7 +15,7 @@ Person = Annotated[
         min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$",
         description="Who asks: a name of your choice. Two people never have the same text at a time.",
     ),
-    AfterValidator(_encodable),
+    AfterValidator(encodable),
 ]  # fmt: skip
 Key = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")]
 Order = Literal["gain", "date", "random"]
@@ -73,7 +74,7 @@ class MoveQuestion(Question):
         "waiting: back into the queue, also what this person has and does not want to judge now."
     )
     person: Person
-    note: Annotated[str, Field(max_length=1000), AfterValidator(_encodable)] = Field("", description="Why.")
+    note: Annotated[str, Field(max_length=1000), AfterValidator(encodable)] = Field("", description="Why.")
 
 
 class MoveAnswer(BaseModel):
