@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,6 @@ from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from shortlist.server.client import Server
-    from shortlist.texts.fields import Document
 
 ACTIONS = ("add", "show")
 
@@ -61,7 +60,7 @@ def queue(
         print(words)
 
 
-def add_to(state: Path, texts: Iterable[Document]) -> dict[str, int]:
+def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
     """Write to the queue in a state folder."""
     from shortlist.server.queue.store import Queue
     from shortlist.server.snapshots import check_state
@@ -90,7 +89,7 @@ def progress_in(state: Path) -> dict[str, int]:
         journal.close()
 
 
-def send_to(server: Server, texts: Iterable[Document]) -> dict[str, int]:
+def send_to(server: Server, texts: Iterable[Any]) -> dict[str, int]:
     """Send texts to a server, some at a time."""
     from shortlist.server.client import parts
 
