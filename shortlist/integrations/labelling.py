@@ -50,11 +50,11 @@ class Control:
         return {"from_name": self.name, "to_name": self.to_name, "type": self.kind, "value": {self.kind: chosen}}
 
 
-def control_of(config: Any) -> Control:
+def control_of(config: object) -> Control:
     """The first tag of a configuration with which people choose labels of a whole text."""
     try:
-        root = ElementTree.fromstring(config)
-    except (ElementTree.ParseError, TypeError, ValueError):
+        root = ElementTree.fromstring(config if isinstance(config, str) else "")
+    except (ElementTree.ParseError, ValueError):
         raise InputError("the labelling configuration of the project is missing, or is no XML") from None
     fields = {tag.get("name"): tag.get("value", "") for tag in root.iter() if tag.tag in TEXTS}
     for tag in root.iter():

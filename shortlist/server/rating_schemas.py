@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from shortlist.server.schemas import Key, LabelName, Number, Question, RowModelAnswer, Text
+from shortlist.server.document_shapes import Text
+from shortlist.server.schemas import Key, LabelName, Number, Question, RowModelAnswer
 
 FURTHEST = 2**53  # whole numbers beyond it are not all different as float64
 Rating = (

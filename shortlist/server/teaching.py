@@ -20,6 +20,7 @@ from shortlist.models.rater import Rater
 from shortlist.models.relabelling import Change
 from shortlist.server.journal import Lesson
 from shortlist.server.meaning import read
+from shortlist.texts.fields import Document
 
 
 def learns_here(model: Model[Any]) -> bool:
@@ -53,10 +54,10 @@ def written_row(row: list[float]) -> str:
     return json.dumps(row)
 
 
-def row_of(kept: str) -> list[list[float]]:
+def row_of(kept: Document) -> list[list[float]]:
     """The row again, as a table of one."""
     try:
-        row = json.loads(kept)
+        row = json.loads(kept) if isinstance(kept, str) else None
     except ValueError:
         row = None
     if not isinstance(row, list) or not all(type(value) in (int, float) for value in row):
