@@ -132,3 +132,29 @@ def test_nor_that_it_was_not_judged(tmp_path, change):
     execute(tmp_path, f"UPDATE examples SET {change} WHERE number = 1")
     with pytest.raises(JournalError, match="number 1 of its examples on"):
         check_journal(tmp_path)
+
+
+def test_one_of_version_3_goes_on_with_what_was_crossed_out(tmp_path):
+    """Five rows: plain, of a person, judged in part, only crossed out, and one with a key that was taken back."""
+    folder = shutil.copytree(MADE / "version-3", tmp_path / "state")
+    sl.Categorizer().fit(["wheat", "bank"] * 4, ["grain", "money"] * 4).save(folder / "base.shortlist")
+    check_journal(folder)
+    expected = sl.load(folder / "base.shortlist")
+    expected.learn("corn harvest", ["grain"])
+    expected.learn("bank rates fell", ["money"])
+    expected.learn("rye and oats", ["grain"], wrong=["money"], complete=False)
+    expected.learn("nothing of money", [], wrong=["money"], complete=False)
+    replica = Replica(folder)
+    try:
+        assert version_of(folder) == VERSION
+        assert state_bytes(replica.model) == state_bytes(expected)
+        people = [(entry.person, entry.undone) for entry in replica.journal.entries()]
+        assert people == [("ada", True), ("", False), ("bob", False), ("ada", False), ("", False)]
+        replica.journal.append([[Example({"title": "wheat", "body": "rates"}, ["grain"], wrong=["money"])]])
+    finally:
+        replica.close()
+    check_journal(folder)
+    assert salvage(folder) == []
+    execute(folder, "UPDATE examples SET fields = 1 WHERE number = 3")
+    with pytest.raises(JournalError, match="number 3 of its examples on: that is not what was written"):
+        check_journal(folder)
