@@ -177,7 +177,7 @@ def test_a_file_dropped_before_the_page_is_ready_is_taken(browser, server):
     page.route("**/page/main.js", lambda route: held.append(route))
     with page.expect_request("**/page/main.js"):
         page.goto(str(server.base_url), wait_until="commit")
-    page.wait_for_function("window.onDrop && document.getElementById('text')")
+    page.wait_for_function("() => window.onDrop && document.getElementById('text')")
     page.evaluate("""() => {
         const data = new DataTransfer();
         data.items.add(new File(["corn harvest"], "note.txt", {type: "text/plain"}));

@@ -44,7 +44,7 @@ def test_quality_drift_and_corrections_are_drawn(worked, visit):
     expect(page.locator("#corrected li", has_text="metal")).to_contain_text("1 crossed out")
     wide = chart.evaluate("one => one.viewBox.baseVal.width")
     page.set_viewport_size({"width": 500, "height": 700})
-    page.wait_for_function(f"document.querySelector('#quality-chart svg').viewBox.baseVal.width < {wide}")
+    page.wait_for_function(f"() => document.querySelector('#quality-chart svg').viewBox.baseVal.width < {wide}")
 
 
 def test_nothing_learned_is_said(visit):
