@@ -106,10 +106,11 @@ def test_an_edit_elsewhere_is_noticed(kept):
 
 LEARN = """
 import numpy as np
+from scipy.sparse import csr_array
 from shortlist import WidrowHoff
 from shortlist.ratings.widrow_hoff import _learn
 
-X, y = np.tile([[1.0], [2.0], [3.0]], (100, 1)), np.tile([1, 2, 3], 100)
+X, y = csr_array(np.tile([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]], (100, 1))), np.tile([1, 2, 3], 100)  # with a gap
 learned = WidrowHoff().fit(X, y).predict(X)[-1]
 print(learned, bool(_learn.stats.cache_hits))
 """

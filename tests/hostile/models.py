@@ -75,7 +75,10 @@ class Trial:
         self.states = {}
         for name, model in small_models.make().items():
             self.states[name] = plain(model.to_state())
-            compact = plain(model._held(lambda model=model: model.to_state().compacted()))
+            held = getattr(
+                model, "_held", lambda make: make()
+            )  # a learner's lists are packed while nobody changes them
+            compact = plain(held(lambda model=model: model.to_state().compacted()))
             if compact.all_arrays().keys() != self.states[name].all_arrays().keys():
                 self.states[f"{name}, compact"] = compact
             for _ in small_models.use(model, folder / "good.shortlist"):

@@ -7,7 +7,7 @@ import pytest
 
 from shortlist.server import snapshot_writer, snapshots
 from shortlist.server.replica import Replica
-from tests.hostile.kills import WORDS, Asked, Forked, expected_model, faults
+from tests.hostile.kills import WORDS, Asked, Forked, expected_model, rows_of
 from tests.server.servers import Client, state_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
@@ -16,8 +16,8 @@ PROBES = ["wheat and corn", "gold at the bank", "ship on the river", " ".join(WO
 
 def check(folder, model_file):
     """A server started anew ranks as the journal says."""
-    assert not faults(folder, model_file, Asked()).total()
-    expected, _ = expected_model(folder, model_file)
+    assert not Asked(folder).faults(model_file).total()
+    expected = expected_model(folder, model_file)
     server = Forked(folder)
     with Client(base_url=server.url, timeout=60) as client:
         for probe in PROBES:
@@ -50,8 +50,8 @@ def check_full(folder, model_file, make_room):
         assert client.learn("there is room again", ["room"])["number"] == n + 1
         assert client.best("room") == ["room"]
     server.kill(everything=True)
-    expected, rows = expected_model(folder, model_file)
-    assert len(rows) == n + 1
+    expected = expected_model(folder, model_file)
+    assert len(rows_of(folder)[0]) == n + 1
     replica = Replica(folder)
     assert state_bytes(replica.model) == state_bytes(expected)
     replica.close()

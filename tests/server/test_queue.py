@@ -120,6 +120,17 @@ def test_what_is_taken_back_waits_again_under_another_key(server):
     assert take(server) is None
 
 
+def test_who_has_a_text_that_was_taken_back_keeps_it_when_others_are_added(server):
+    """The journal is then followed from its beginning, where the text was judged once."""
+    server.ask("queue", texts=TEXTS[:1])
+    server.ask("undo", number=judge(server, take(server, "ben"))["number"])
+    mine = take(server, "anna")
+    server.ask("queue", texts=TEXTS[1:2])
+    assert take(server, "ben")["text"] == TEXTS[1]
+    assert take(server, "anna")["id"] == mine["id"]
+    assert judge(server, mine)["new"]
+
+
 def test_the_journal_says_what_is_judged(server, folder):
     """Also to a queue that was lost and filled again, and to one whose journal was brought back from before."""
     server.ask("queue", texts=TEXTS[:3])

@@ -19,18 +19,19 @@ def follow(queue: Queue, journal: Journal) -> None:
         return
     with queue.writing(durable=False):
         *seen, seal = queue.db.execute("SELECT examples, undos, seal FROM followed").fetchone()
-        since = Version(*seen)
-        if seal is None or journal.seal(since) != seal:  # another journal, or the sound part of a damaged one
+        since, again = Version(*seen), "state = 'waiting', example = NULL, attempt = attempt + 1, later = 0"
+        if seal is not None and journal.seal(since) == seal:
+            again += ", until = 0"  # whoever judged it has it no longer
+        else:  # more texts, another journal, or the sound part of a damaged one; who has which text stays so
             since = Version(0, 0)
             queue.db.execute("UPDATE items SET state = 'waiting', example = NULL, attempt = 1 WHERE state = 'judged'")
         now = journal.version()
         for number, key in journal.keyed(PREFIX, since.examples, now.examples):
             id, _, attempt = key.removeprefix(PREFIX).partition("-")
             queue.db.execute(
-                "UPDATE items SET state = 'judged', example = ?, attempt = ?, until = 0 WHERE id = ?",
+                "UPDATE items SET state = 'judged', example = ?, attempt = ? WHERE id = ?",
                 (number, int(attempt or 1), PREFIX + id),
             )
         for number in journal.undone_between(since.undos, now.undos):
-            again = "state = 'waiting', example = NULL, attempt = attempt + 1, later = 0"
             queue.db.execute(f"UPDATE items SET {again} WHERE example = ?", (number,))
         queue.db.execute("UPDATE followed SET examples = ?, undos = ?, seal = ?", (*now, journal.seal(now)))
