@@ -39,6 +39,8 @@ def make_app(backend: Backend, password: str | None = None) -> FastAPI:
 
     def answering(work: Callable[[dict[str, Any]], dict[str, Any]], status: int = 200) -> Callable[..., Any]:
         async def answer(request: Request) -> JSONResponse:
+            if "origin" in request.headers:  # a browser says so of every such request, of whatever page it is
+                return JSONResponse({"error": "web pages may not ask here, only Label Studio itself"}, 403)
             if not is_allowed(request.headers.get("authorization"), password):
                 return JSONResponse({"error": "a password is needed"}, 401, {"WWW-Authenticate": "Basic"})
             if int(request.headers.get("content-length", "0")) > MOST:

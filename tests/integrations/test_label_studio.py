@@ -159,6 +159,18 @@ def test_over_http_with_a_password(backend):
         assert client.post("/webhook", json={"action": "TASKS_CREATED"}, headers=right).status_code == 201
 
 
+def test_a_web_page_teaches_nothing(backend, server):
+    """It could send a form, as plain text, to any port of the machine that it is shown on."""
+    testclient = pytest.importorskip("starlette.testclient")
+    from shortlist.integrations.label_studio_app import make_app
+
+    made = {"action": "ANNOTATION_DELETED", "project": PROJECT, "annotations": [{"id": 1}]}
+    with testclient.TestClient(make_app(backend)) as client:
+        assert client.post("/webhook", json=made).status_code == 201
+        for origin in ("https://evil.example", "http://127.0.0.1:9090", "null"):
+            assert client.post("/webhook", json=made, headers={"origin": origin}).status_code == 403
+
+
 def test_others_than_this_machine_need_a_password(run):
     found = run("label-studio", "--host", "0.0.0.0")
     assert found.code == 2
