@@ -210,7 +210,7 @@ class LabelRanker(SavedLearner):
             self._label_counts = grown(self._label_counts, k, doubled=False)
             self._weights = grown(np.zeros((0, k, n)), 2, doubled=False)
             self._weights[:, : before.shape[1], : before.shape[2]] = before
-        if self._clock[0] == 0:
+        if self._thresholds.size != max(k - 1, 0):  # never after PRank has moved them: it refuses new labels then
             self._thresholds = np.zeros(max(k - 1, 0))
 
     def _knows(self, label: Label) -> bool:

@@ -141,7 +141,7 @@ def test_parts_of_a_stream_are_the_stream(rule, hypothesis):
     assert fitted.label_counts_.tolist() == [sum(label in own for own in orders) for label in LABELS]
 
 
-def test_labels_and_columns_arrive():
+def test_labels_and_columns_arrive(tmp_path):
     """What comes later finds prototypes of zeros, as if it had been known from the first."""
     X, orders = stream_of(4, partial=True)
     X[:15, 3] = 0.0
@@ -151,6 +151,8 @@ def test_labels_and_columns_arrive():
     met.partial_fit(X[1:15, :3], orders[1:15]).partial_fit(X[15:], orders[15:])
     assert list(met.classes_) == list(known.classes_)
     np.testing.assert_array_equal(met.coef_, known.coef_)
+    met.save(tmp_path / "grown.shortlist")
+    np.testing.assert_array_equal(load(tmp_path / "grown.shortlist", kind=LabelRanker).coef_, known.coef_)
     pairs = [[(own[0], own[-1])] if len(own) > 1 else [] for own in orders]
     by_pairs = LabelRanker(random_state=None, passes=1).fit_pairs(X, pairs)
     np.testing.assert_array_equal(LabelRanker().partial_fit_pairs(X, pairs).coef_, by_pairs.coef_)

@@ -45,7 +45,7 @@ def test_words_are_marked_whole_however_many_of_their_parts_vote(visit, tmp_path
         page.close()
 
 
-def test_what_it_would_do_alone_is_marked(visit, sure):
+def test_what_it_would_do_alone_is_marked(sure, visit):
     page = visit(sure.base_url)
     rank(page, "apple number3", "fruit")
     expect(page.locator("#decision")).to_have_text("Alone it would assign fruit.")

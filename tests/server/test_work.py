@@ -180,7 +180,7 @@ def test_files_by_the_button_and_what_is_exported(visit, server):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_sure_ones_are_shown_decided_and_taken_back(visit, sure):
+def test_the_sure_ones_are_shown_decided_and_taken_back(sure, visit):
     sure.ask("queue", texts=[f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(20)] + ["number3"])
     page = visit(sure.base_url)
     page.get_by_role("button", name="Decide the sure ones").click()
