@@ -31,6 +31,7 @@ from shortlist.files.store import State
 PATIENCE = 60.0  # seconds without a single worker after which a cluster counts as lost
 ANSWER = 10.0  # seconds in which a scheduler must answer at first
 LOOK = 1.0  # seconds between looks at the workers
+STARTING = "300s"  # which a worker process may take to start, or to start again, on a machine that is busy
 LOST = (CancelledError, ClosedClientError, CommClosedError, TimeoutError, OSError)
 
 
@@ -101,16 +102,22 @@ class Cluster:
 
     def _finished(self, futures: list[Future]) -> set[Future]:
         """Wait until some are finished, or have failed."""
+        return self._patiently(lambda: wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED").done)
+
+    def _patiently(self, ask: Callable[[], Any]) -> Any:
+        """Ask until there is an answer, or there has been no worker for too long."""
         alone_since = time.monotonic()
         with self._or_lost():
             while True:
                 try:
-                    return wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED").done
+                    return ask()
                 except TimeoutError:  # noqa: PERF203 - once a second
                     if self.client.nthreads():
                         alone_since = time.monotonic()
                     elif time.monotonic() - alone_since > self.patience:
                         raise
+                    elif self.client.cluster is not None:  # Dask itself does not restart one that dies while it starts
+                        self.client.cluster.scale(len(self.client.cluster.worker_spec))
 
     def _result(self, future: Future, what: str) -> Any:
         if future.status == "error":
@@ -124,8 +131,7 @@ class Cluster:
                 same = "install the same version of shortlist[dask] on every worker"
                 raise ClusterLost(f"a worker cannot import {problem.name}; {same}") from None
             raise problem
-        with self._or_lost():
-            return future.result()
+        return self._patiently(lambda: future.result(LOOK))  # its worker may be lost by now, and all others with it
 
     @contextmanager
     def _or_lost(self) -> Iterator[None]:
@@ -160,7 +166,11 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
         return
     n = as_whole(workers, "workers", least=1)
     here = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
-    with LocalCluster(n_workers=n, threads_per_worker=1, **here) as local, Client(local) as client:
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": STARTING}),
+        LocalCluster(n_workers=n, threads_per_worker=1, **here) as local,
+        Client(local) as client,
+    ):
         yield client
 
 

@@ -26,6 +26,7 @@ class Deadly(Part):
 
 
 WORDS = sl.TextVectorizer(tf="log", idf="smooth")
+PATIENCE = 300  # seconds: where the machine is busy, a worker takes its time to start again
 
 
 class Counted(Part):
@@ -73,7 +74,7 @@ def test_workers_killed_while_they_survey_and_while_they_learn(client, json_file
     parts[1] = Deadly(*parts[1])
     for n in range(2):
         (tmp_path / f"texts.jsonl.kill{n}").touch()
-    model = categories.train(Cluster(client), parts, sl.Categorizer(sl.Rocchio(), WORDS))
+    model = categories.train(Cluster(client, patience=PATIENCE), parts, sl.Categorizer(sl.Rocchio(), WORDS))
     assert not list(tmp_path.glob("*.kill*"))
     assert saved(model, tmp_path / "model") == expected
 
@@ -81,7 +82,8 @@ def test_workers_killed_while_they_survey_and_while_they_learn(client, json_file
 @pytest.mark.filterwarnings("ignore::shortlist.documents.ranker.QueriesSetAside")
 def test_a_worker_killed_between_passes_with_its_queries(client, letor_file, tmp_path):  # noqa: F811
     learner = sl.MapSVM(C=10, tol=0.2)
-    model = documents.train(Killing(client), cut(str(letor_file), part_size=4000), sl.DocumentRanker(learner))
+    killing = Killing(client, patience=PATIENCE)
+    model = documents.train(killing, cut(str(letor_file), part_size=4000), sl.DocumentRanker(learner))
     assert saved(model, tmp_path / "there") == saved(one_machine(learner, "range", letor_file), tmp_path / "here")
 
 
@@ -128,6 +130,17 @@ def test_a_lost_cluster_is_named_and_the_next_one_goes_on(client, json_file, tmp
     again = categories.train(Cluster(client, kept), parts, sl.Categorizer(sl.Rocchio(), WORDS))
     assert len(opened.read_text().split()) == 2 * len(parts)  # nothing left to do
     assert saved(again, tmp_path / "model") == expected
+
+
+def test_what_was_finished_is_found_again_when_all_workers_are_gone_for_good():
+    """A worker that dies while it starts, or is slow to start again, is given up by Dask: another takes its place."""
+    soon = dask.config.set({"distributed.deploy.lost-worker-timeout": "100ms"})
+    with soon, connect(workers=1) as client:
+        cluster = Cluster(client, patience=PATIENCE)
+        future = cluster.submit(os.getpid)
+        before = cluster._result(future, "")
+        client.cluster.sync(next(iter(client.cluster.workers.values())).close)
+        assert cluster._result(future, "") != before
 
 
 def test_no_workers_and_no_scheduler(json_file, monkeypatch):
