@@ -9,6 +9,8 @@ import pytest
 
 from tests.copies import PACKAGE, copy_compiled, copy_sources
 
+pytestmark = pytest.mark.long
+
 KERNEL = """
 from kept import faraway
 from kept.near import FACTOR, TABLE, Pair, helper

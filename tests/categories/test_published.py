@@ -5,6 +5,8 @@ import pytest
 
 import shortlist as sl
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def newsgroups(data_folder):

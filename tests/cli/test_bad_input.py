@@ -136,6 +136,7 @@ def test_how_much_to_show(run, model, arguments):
     assert "-n" in result.err.splitlines()[-1]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
 def test_a_full_disk(model, news):
     for arguments in (("rank", model, news), ("evaluate", model, news), ("inspect", model, "--json")):
@@ -146,6 +147,7 @@ def test_a_full_disk(model, news):
         assert (done.returncode, lines) == (2, ["shortlist: cannot write the result: No space left on device"])
 
 
+@pytest.mark.long
 def test_a_closed_standard_input_and_output(model, news):
     command = f"{sys.executable} -m shortlist.cli rank {model}"
     done = subprocess.run(f"{command} - <&-", shell=True, capture_output=True, text=True)

@@ -112,6 +112,7 @@ def test_the_documentation_names_every_experiment_and_data_set():
         assert all(f"`{name}`" in row for name in (one.folder, *one.folders, *one.archives))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reaches", ["all", "the command alone"])
 def test_a_run_that_is_stopped_says_so_and_goes_on(tmp_path, reaches):
     """Ctrl-C at a terminal reaches the command and its workers alike, also those that are still starting."""

@@ -155,6 +155,7 @@ def shell(*arguments, **options):
     return subprocess.run([sys.executable, "-m", "shortlist.cli", *map(str, arguments)], **options)
 
 
+@pytest.mark.long
 def test_a_stream_is_ranked_in_constant_memory(model, tmp_path):
     """A million lines go through a process that may not grow by more than a little over what ten lines need."""
     pytest.importorskip("resource")

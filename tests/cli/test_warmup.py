@@ -5,8 +5,11 @@ import subprocess
 import sys
 import weakref
 
+import pytest
+
 from shortlist.cli.warmup import loops
 
+pytestmark = pytest.mark.long
 TEXTS = [
     "Die Preise für Weizen stiegen nach der späten Ernte",
     "cafe\u0301 and naïve, the same word composed and not",

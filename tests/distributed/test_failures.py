@@ -12,6 +12,8 @@ from shortlist.distributed.parts import Part
 from tests.distributed.conftest import cluster_of_processes
 from tests.distributed.test_training import letor_file, one_machine, saved  # noqa: F401
 
+pytestmark = pytest.mark.long
+
 
 class Deadly(Part):
     """A part that kills the worker that opens it, so many times as its address has files beside it that say so."""

@@ -12,6 +12,8 @@ from shortlist.models.making import Settings
 from tests.distributed.conftest import cluster_of_processes
 from tests.distributed.test_training import saved
 
+pytestmark = pytest.mark.long
+
 NAMES = [f"shortlist-{os.getpid()}-{n}" for n in range(3)]
 
 

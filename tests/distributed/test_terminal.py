@@ -9,6 +9,8 @@ from shortlist.cli import app
 from shortlist.errors import InputError
 from tests.distributed.test_training import letor_file  # noqa: F401
 
+pytestmark = pytest.mark.long
+
 
 def run(*words):
     done = CliRunner().invoke(app, [str(word) for word in words])

@@ -122,6 +122,7 @@ def test_learning_from_bins_beats_each_function_alone(made_up):
     assert learned > max(rest.average_precision(column).mean() for column in rest.scores.T) + 0.05
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_ohsumed_in_five_folds(data_folder):
     """The trial that the figure comes from reached 0.452; LETOR's own baselines lie between 0.44 and 0.45."""
@@ -167,6 +168,7 @@ def test_cranfield_and_its_judgements(cranfield_folder):
     assert median[-1] < median[1] < median[4]  # so -1 cannot mean "of no interest"
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_a_trial_on_cranfield(cranfield_folder):
     data = load(cranfield_folder.parent, "cranfield")
@@ -179,6 +181,7 @@ def test_a_trial_on_cranfield(cranfield_folder):
     assert means["SVM-map"] > 0.45
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_fields_bring_the_published_gain(cranfield_folder):
     data = load(cranfield_folder.parent, "fields")
@@ -189,6 +192,7 @@ def test_fields_bring_the_published_gain(cranfield_folder):
     assert means["SVM-map"] > 0.03 + max(means[name] for name in data.names)
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_the_runs_of_the_robust_track(data_folder):
     data = submissions(data_folder("trec_robust03", "trec_robust03"))

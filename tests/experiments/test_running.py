@@ -109,6 +109,7 @@ def test_a_failing_job_is_one_sentence_and_loses_nothing(tmp_path, workers):
     assert not list((out / "kept" / "made-up").glob("*.error.txt"))
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_is_told(tmp_path):
     with pytest.raises(InputError, match="a worker process ended without an answer"):
         running.run([experiment(run_and_die)], tmp_path, tmp_path / "out", workers=2)

@@ -57,6 +57,7 @@ def test_tables_and_figures_are_made_of_all_trials():
         assert all(figure.log_x for figure in figures[1:4])
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_reuters_is_the_papers_and_so_are_the_results(data_folder):
     data = data_folder("reuters21578", "reuters21578").parent

@@ -7,7 +7,7 @@ import pytest
 
 from shortlist.inputs import read
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.long, pytest.mark.data]
 
 
 def everything(path, *fields, **options):

@@ -49,6 +49,7 @@ print(resident() - before, len(model.text_.vocabulary_), model.learner_.n_edges_
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["learn_batches", "fit_batches"])
 def test_resident_memory_stays_below_the_bound(how, tmp_path):
     if not Path("/proc/self/status").exists():

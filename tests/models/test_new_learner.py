@@ -13,6 +13,8 @@ import pytest
 from tests.copies import copy_compiled
 from tests.server.servers import Process
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "add-a-learner.md").read_text(encoding="utf-8")
 

@@ -44,6 +44,7 @@ def run(*arguments):
     return json.loads(said), int(held) * 1024
 
 
+@pytest.mark.long
 def test_a_plan_of_a_whole_file_is_what_training_gives(tmp_path):
     path = tmp_path / "examples.tsv"
     random = np.random.default_rng(0)
@@ -72,6 +73,7 @@ SETS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.parametrize("name", SETS)
 def test_memory_and_model_size_hold(name, data_folder, tmp_path):
