@@ -64,12 +64,12 @@ any_stream = st.one_of(examples, of_many_labels, of_one_label, foreseeable, fore
 
 @given(
     any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([1, 2, 25]), st.booleans(), st.integers(1, 3),
-    st.sampled_from([1, 1, 2, 8, 64]), st.sampled_from([1, 2, 3]),
+    st.sampled_from([1, 1, 2, 8, 64]), st.sampled_from([1, 2, 3]), st.booleans(),
 )  # fmt: skip
 @settings(max_examples=300, deadline=None)
-def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs):
+def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs, few):
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "leakage": leakage}
-    slow = SlowTunedIndex(step=step, **own)
+    slow = SlowTunedIndex(step=step, few=few, **own)
     learner = TunedIndex(step=step, passes=passes, values="raw", n_jobs=n_jobs, **own)
     # Ties go by the number of a label: number all of them before learning begins.
     learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
@@ -77,7 +77,7 @@ def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_
     rows, Y = learner._check(matrix(stream)), [classes for _, classes in stream]
     labels = learner._labels.learn(Y, len(Y))
     with mock.patch.object(teams, "ENOUGH", 1), mock.patch.object(teams, "STRETCH", 1):
-        learner._block = block
+        learner._block, learner._few = block, few
         for n in range(passes):
             learner._learn(rows, labels, np.arange(len(Y)), n == 0)
             for t in range(0, len(stream), block):
@@ -99,6 +99,18 @@ def test_lists_stay_sorted_and_bounded_under_a_cap(stream):
     same = feature[1:] == feature[:-1]
     assert (edges["weight"][1:][same] <= edges["weight"][:-1][same]).all()
     assert len(set(zip(feature.tolist(), edges["label"].tolist(), strict=True))) == edges.size
+
+
+def test_few_examples_of_each_label_are_a_contest_from_the_first():
+    """But not where somebody says how often to go through them, nor in a stream, which may go on for ever."""
+    X, Y = np.eye(6)[np.arange(60) % 6], np.arange(60) % 6
+    assert TunedIndex().fit(X, Y)._few
+    assert not TunedIndex(passes=10).fit(X, Y)._few
+    assert not TunedIndex().fit(np.tile(X, (4, 1)), np.tile(Y, 4))._few
+    assert not TunedIndex().fit(X, [[c, (c + 1) % 6] for c in Y])._few
+    assert not TunedIndex().fit(X, Y).partial_fit(X, Y)._few
+    once, again = TunedIndex().fit(X[:30], Y[:30]), TunedIndex(passes=10).fit(X[:30], Y[:30])
+    assert once.rank(X[:1], k=1).scores[0, 0] > again.rank(X[:1], k=1).scores[0, 0]  # the lead is wide
 
 
 def noisy_stream(n, right, seed=0):

@@ -65,8 +65,9 @@ class Said:
 
 
 class SlowTunedIndex(SlowFeatureFocus):
-    def __init__(self, step=0.3, **settings):
+    def __init__(self, step=0.3, few=False, **settings):
         super().__init__(margin=0.0, **settings)
+        self.few = few  # examples of each label
         self.step = step
         self.u = {}  # (f, c) -> u_fc
         self.bias = {}
@@ -128,7 +129,7 @@ class SlowTunedIndex(SlowFeatureFocus):
             missed = 0.0 if low > high else 1.0
             if first_pass:
                 stats.note_missed(missed)
-            contest = stats.missed <= 0.5
+            contest = self.few or stats.missed <= 0.5
         if contest:
             error = self.contend(r, low, wrong, self.is_heard(r, scores))
             eta, keep = self.step * (5.0 / 3.0), self.width()
@@ -209,8 +210,9 @@ class SlowTunedIndex(SlowFeatureFocus):
         self.edges[f] = [tuple(edge) for edge in edges]
 
     def contend(self, r, low, wrong, retrieved):
-        """The least change after which r leads all others by 1.5, at most 1 long."""
-        short = {c: 1.5 + score - low for c, score in wrong.items()}
+        """The least change after which r leads all others by 1.5, or by 2, at most 1 long."""
+        lead = 2.0 if self.few else 1.5
+        short = {c: lead + score - low for c, score in wrong.items()}
         theta, n = 0.0, -1
         while True:
             near = [own for own in short.values() if own > theta]
@@ -219,6 +221,6 @@ class SlowTunedIndex(SlowFeatureFocus):
             n, theta = len(near), sum(near) / (1.0 + len(near))
         scale = 1.0 / max(1.0, theta)
         if n == 0 and (not wrong or not retrieved):
-            theta = min(1.0, max(0.0, 1.5 - low))
+            theta = min(1.0, max(0.0, lead - low))
         error = {c: -scale * (own - theta) for c, own in short.items() if n > 0 and own > theta}
         return {c: float(np.float32(e)) for c, e in (error | {r: scale * theta}).items()}

@@ -56,13 +56,14 @@ class Rules(NamedTuple):
     leakage: bool
     cap: int
     step: float
+    few: bool  # what is to be learned: few examples of each label
 
 
 @step
 def widened(rules: Rules, stats: Floats) -> Rules:
     """The rules for a block that begins with these stats: how many edges vote is the same for all its examples."""
     voting = width(rules.max_edges, stats)
-    return Rules(voting, rules.min_weight, rules.rare, rules.leakage, rules.cap, rules.step)
+    return Rules(voting, rules.min_weight, rules.rare, rules.leakage, rules.cap, rules.step, rules.few)
 
 
 class Task(NamedTuple):
@@ -199,7 +200,7 @@ def score_chunk(
         n = add_votes(rows, i, index, rules.max_edges, rules.rare, scratch.scores, scratch.touched)
         n = only_judged(labels, i, scratch, n)
         rival, keep, eta, block.missed[b], block.surprise[b] = find_errors(
-            labels, i, first_pass, task.bias, stats, scratch, n, rules.max_edges, rules.step
+            labels, i, first_pass, task.bias, stats, scratch, n, rules.max_edges, rules.step, rules.few
         )
         if not first_pass:
             eta *= min(1.0, FURTHER * stats[PACE]) * (task.to_come[0] - b) / task.to_come[1]

@@ -14,6 +14,9 @@ than one label, each label is corrected for itself (tuning.py). In a contest the
 that leads, min(1, s_c − s_r)², so that the index is bold again after a change of what labels mean. Of the labels of an
 example that has several, as a few may, the one that scores least contends.
 
+Where ``fit`` has few examples of each label, most are missed because little has been learned, not because they cannot
+be foreseen: labels contend from the first, and r shall lead by 2.
+
 A word speaks against a label only through an edge, and edges are made by counting. In a contest the first of the wrong
 labels is given edges too, from the features that have none to it and fewer than ``max_edges``, with next to no
 weight; and edges are dropped for being light only where a feature has more than ``max_edges``.
@@ -25,7 +28,7 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, kernel
 
-LEAD = 1.5  # by which the true label shall lead
+LEAD, WIDE_LEAD = 1.5, 2.0  # by which the true label shall lead; where a label has few examples
 FASTER = 5.0 / 3.0  # η / step
 HALF, RECENT = 0.5, 300.0  # missed: at most this share of so many examples
 NOTHING = 1e-9  # the weight that an edge has for x = 1 if it was never counted
@@ -51,13 +54,15 @@ def rivals(scores: Floats, change: Floats, bias: Floats, own: Ints, touched: Int
 
 
 @kernel
-def contend(scores: Floats, change: Floats, bias: Floats, own: Ints, touched: Ints, r: int, low: float, s: int) -> None:
+def contend(
+    scores: Floats, change: Floats, bias: Floats, own: Ints, touched: Ints, r: int, low: float, s: int, lead: float
+) -> None:
     """e_c into change, which is 1 for the true labels and 0 for all others; r, low and s as rivals found them."""
     theta, n, before = 0.0, 0, -1
     while n != before:
         before, n, total = n, 0, 0.0
         for c in touched:
-            short = LEAD + (scores[c] + bias[c]) - low
+            short = lead + (scores[c] + bias[c]) - low
             if change[c] == 0.0 and short > theta:
                 total += short
                 n += 1
@@ -65,11 +70,11 @@ def contend(scores: Floats, change: Floats, bias: Floats, own: Ints, touched: In
     scale = 1.0 / max(1.0, theta)
     if n > 0:
         for c in touched:
-            short = LEAD + (scores[c] + bias[c]) - low
+            short = lead + (scores[c] + bias[c]) - low
             if change[c] == 0.0 and short > theta:
                 change[c] = np.float32(-scale * (short - theta))
     elif s < 0 or scores[r] == 0.0:
-        theta = min(1.0, max(0.0, LEAD - low))  # nobody is there to contend with, or r itself is not
+        theta = min(1.0, max(0.0, lead - low))  # nobody is there to contend with, or r itself is not
     for c in own:
         change[c] = 0.0
     change[r] = np.float32(scale * theta)

@@ -230,7 +230,7 @@ def learn_blocks(
             position, why, amount = learn(
                 task.rows, task.beside, task.labels, task.order[:last], position, task.first_pass, index, task.bias,
                 task.stats, task.to_come, work.scratch, rules.max_edges, rules.min_weight, rules.rare, rules.leakage,
-                rules.cap, rules.step, np.zeros(0, dtype=np.int8),
+                rules.cap, rules.step, rules.few, np.zeros(0, dtype=np.int8),
             )  # fmt: skip
             if why == DONE:
                 continue

@@ -170,7 +170,7 @@ class TunedBoth(TunedIndex):
             learn(
                 no_rows(rows.n_rows), beside, labels, order, 0, first_pass, empty_index(),
                 self._vector_biases[:n_labels], self._vector_stats, self._to_come_for_vectors, make_scratch(n_labels),
-                1, 0.0, 0, True, 0, float(self.step), missed,
+                1, 0.0, 0, True, 0, float(self.step), False, missed,
             )  # fmt: skip
             if first_pass:
                 sharing.note_misses(words, beside.rows, order, self._missed, missed, self._misses)

@@ -37,6 +37,7 @@ from shortlist.categories.scratch import make_scratch
 from shortlist.files.store import State
 from shortlist.labels import SINGLE, LabelSets
 
+FEW_OF_A_LABEL = 30  # examples on average: fewer are a contest from the first, with a wide lead
 FEW, MOST_PASSES = 8000, 10  # rows that all passes see together, if there are fewer; but no more passes than these
 START = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # stats before anything is learned
 
@@ -143,6 +144,15 @@ class TunedIndex(IndexLearner):
         self._planned = usual_passes(self.passes, n_rows, least)
         return self._planned
 
+    _few = False  # whether what is learned is few examples of each label, by ``fit``
+
+    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
+        labels = super()._take_up(rows, Y, shuffled)
+        single = labels.ids.size <= SINGLE * rows.n_rows
+        few = rows.n_rows < min(FEW // 2, FEW_OF_A_LABEL * len(self._labels))
+        self._few = bool(shuffled and self.passes is None and single and few)
+        return labels
+
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
         further = max(1, self._planned - 1)
@@ -155,7 +165,7 @@ class TunedIndex(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         rules = Rules(
-            self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap, float(self.step)
+            self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap, float(self.step), self._few
         )  # fmt: skip
         bias = self._biases[: len(self._labels)]
         if self._block > 1:

@@ -124,7 +124,7 @@ class TunedVectors(MergingLearner):
             learn(
                 vectors.no_rows(some.n_rows), vectors.Beside(some, self._weights), own, which, 0, first_pass,
                 empty_index(), self._biases, self._stats, to_come, scratch, 1, 0.0, 0, True, 0, float(self.step),
-                NOBODY_ASKS,
+                False, NOBODY_ASKS,
             )  # fmt: skip
 
     def _bias(self) -> Floats:

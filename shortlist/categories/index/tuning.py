@@ -47,7 +47,7 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
-from shortlist.categories.index.contest import FASTER, HALF, NOTHING, RECENT, contend, rivals
+from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
@@ -73,12 +73,13 @@ KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every ro
 def learn(
     rows: Rows, beside: Beside, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index,
     bias: Floats, stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int,
-    leakage: bool, cap: int, step: float, missed: Missed,
+    leakage: bool, cap: int, step: float, few: bool, missed: Missed,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     to_come: how many examples further passes have still to correct, and how many they had when they began.
+    few: whether labels have few examples each, and all of them are gone through several times.
     missed: int8[order], receives whether a wrong label was first before an example was learned; empty if nobody asks.
     """
     for t in range(position, order.size):
@@ -96,7 +97,7 @@ def learn(
         n = only_judged(labels, i, scratch, n)
         if missed.size > 0:
             missed[t] = is_missed(labels, i, bias, scratch, n)
-        rival, keep, eta, is_behind, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step)
+        rival, keep, eta, is_behind, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
         if with_vector and not first_pass and is_behind >= 0.0:
             note_missed(stats, is_behind)  # few vectors that are gone through again can be foreseen, and contend then
         if first_pass:
@@ -213,7 +214,7 @@ def are_many(stats: Floats) -> bool:
 @kernel
 def find_errors(
     labels: LabelSets, i: int, first_pass: bool, bias: Floats, stats: Floats, scratch: Scratch, n: int,
-    max_edges: int, step: float,
+    max_edges: int, step: float, few: bool,
 ) -> tuple[int, int, float, float, float]:  # fmt: skip
     """e_c of the n retrieved labels of example i, and of its own. The stats go on where the example is new.
 
@@ -229,8 +230,9 @@ def find_errors(
         missed = 0.0 if low > high else 1.0
         if first_pass:
             note_missed(stats, missed)
-        if stats[MISSED] <= HALF:
-            contend(scratch.scores, scratch.change, bias, own, touched, r, low, s)
+        if few or stats[MISSED] <= HALF:
+            lead = WIDE_LEAD if few else LEAD
+            contend(scratch.scores, scratch.change, bias, own, touched, r, low, s, lead)
             z = min(1.0, max(0.0, high - low)) ** 2
             if first_pass:
                 note_surprise(stats, z)
