@@ -34,9 +34,10 @@ def step(function: Function) -> Function:
     """As ``kernel``, for a loop cut into small steps none of which makes an array.
 
     Numba counts the references to an array at each call that it is given to, which can take longer than a small step.
-    Here nobody counts: whoever called the loop from Python holds its arrays.
+    Here nobody counts: whoever called the loop from Python holds its arrays. The compiler would leave the longer of the
+    steps outside the loop; they are written into it.
     """
-    return _compiled(function, **UNCOUNTED)
+    return _compiled(function, forceinline=True, **UNCOUNTED)
 
 
 def _compiled(function: Function, **options: bool) -> Function:

@@ -81,12 +81,12 @@ def parse(data: NDArray[np.uint8], rules: Rules, output: Output, state: NDArray[
         value, difficult, features = state[VALUES], state[DIFFICULT], state[FEATURES]
         if problem == GOOD:
             i, problem, at, value, difficult, features = _pairs(data, i, rules, output, value, difficult, features)
-        while not _ends_content(data[i]):
+        while not _ends_content(_byte(data, i)):
             i += 1
-        comment = i + 1 if data[i] == HASH else i
-        while data[i] != LINE_FEED:
+        comment = i + 1 if _byte(data, i) == HASH else i
+        while _byte(data, i) != LINE_FEED:
             i += 1
-        if problem == GOOD and (rules.blank_lines or not _ends_content(data[start])):
+        if problem == GOOD and (rules.blank_lines or not _ends_content(_byte(data, start))):
             spans[row, LINE], spans[row, COMMENT], spans[row, END] = state[LINES], comment, i
             spans[row, TARGET], spans[row, TARGET_END] = start, target_end
             spans[row, QUERY], spans[row, QUERY_END] = query, query_end
@@ -97,6 +97,12 @@ def parse(data: NDArray[np.uint8], rules: Rules, output: Output, state: NDArray[
         state[LINES] += 1
         state[PROBLEM], state[PROBLEM_AT] = problem, at
     state[POSITION], state[ROWS] = i, row
+
+
+@step
+def _byte(data: NDArray[np.uint8], i: int) -> np.uint8:
+    """data[i], said to be no index from the end: otherwise each access would ask whether it is one."""
+    return data[np.uint64(i)]
 
 
 @step
@@ -112,14 +118,14 @@ def _ends_field(byte: int) -> bool:
 
 @step
 def _after_blanks(data: NDArray[np.uint8], i: int) -> int:
-    while data[i] == SPACE or data[i] == TAB:
+    while _byte(data, i) == SPACE or _byte(data, i) == TAB:
         i += 1
     return i
 
 
 @step
 def _field_end(data: NDArray[np.uint8], i: int) -> int:
-    while not _ends_field(data[i]):
+    while not _ends_field(_byte(data, i)):
         i += 1
     return i
 
@@ -127,7 +133,8 @@ def _field_end(data: NDArray[np.uint8], i: int) -> int:
 @step
 def _begins_query(data: NDArray[np.uint8], i: int) -> bool:
     """Whether ``qid:`` stands here."""
-    return data[i] == 113 and data[i + 1] == 105 and data[i + 2] == 100 and data[i + 3] == COLON
+    is_qid = _byte(data, i) == 113 and _byte(data, i + 1) == 105 and _byte(data, i + 2) == 100
+    return is_qid and _byte(data, i + 3) == COLON
 
 
 @step
@@ -135,12 +142,12 @@ def _target(data: NDArray[np.uint8], start: int) -> tuple[int, int, int]:
     """Where the target ends, a problem and its place. A line that begins with its first pair has an empty target."""
     i, before = start, COMMA
     problem, at = GOOD, start
-    while not _ends_field(data[i]):
-        if data[i] == COLON:
+    while not _ends_field(_byte(data, i)):
+        if _byte(data, i) == COLON:
             return start, GOOD, start
-        if data[i] == COMMA and before == COMMA and problem == GOOD:
+        if _byte(data, i) == COMMA and before == COMMA and problem == GOOD:
             problem, at = EMPTY, i
-        before = data[i]
+        before = _byte(data, i)
         i += 1
     if before == COMMA and i > start and problem == GOOD:
         problem, at = EMPTY, i
@@ -159,10 +166,10 @@ def _pairs(
     last = np.int64(rules.first_index) - 1
     while True:
         start = i = _after_blanks(data, i)
-        if _ends_content(data[i]):
+        if _ends_content(_byte(data, i)):
             return i, GOOD, i, slot, difficult, max(features, int(last) - rules.first_index + 1)
         index, i = _digits(data, i, np.int64(0))
-        if i == start or data[i] != COLON:
+        if i == start or _byte(data, i) != COLON:
             return i, PAIR, start, slot, difficult, features
         if i - start > MOST_DIGITS or index <= last or index - rules.first_index >= rules.most:
             problem = HIGH if i - start > MOST_DIGITS else _index_problem(index, last, rules)
@@ -170,7 +177,7 @@ def _pairs(
         start = i + 1
         number = _decimal(data, start)
         i = number.end
-        if number.digits == 0 or not _ends_field(data[i]):
+        if number.digits == 0 or not _ends_field(_byte(data, i)):
             return i, VALUE, start, slot, difficult, features
         last = index
         if number.mantissa == 0 and number.digits <= MOST_DIGITS:
@@ -201,28 +208,28 @@ def _index_problem(index: np.int64, last: np.int64, rules: Rules) -> int:
 @step
 def _digits(data: NDArray[np.uint8], i: int, number: np.int64) -> tuple[np.int64, int]:
     """The number with the digits from i on behind its own, and where they end."""
-    digit = np.int64(data[i]) - 48
+    digit = np.int64(_byte(data, i)) - 48
     while 0 <= digit <= 9:
         number = number * 10 + digit
         i += 1
-        digit = np.int64(data[i]) - 48
+        digit = np.int64(_byte(data, i)) - 48
     return number, i
 
 
 @step
 def _decimal(data: NDArray[np.uint8], i: int) -> Decimal:
-    negative = data[i] == MINUS
-    start = i + 1 if negative or data[i] == PLUS else i
+    negative = _byte(data, i) == MINUS
+    start = i + 1 if negative or _byte(data, i) == PLUS else i
     mantissa, i = _digits(data, start, np.int64(0))
     digits, exponent = i - start, np.int64(0)
-    if data[i] == POINT:
+    if _byte(data, i) == POINT:
         start = i + 1
         mantissa, i = _digits(data, start, mantissa)
         exponent = np.int64(start - i)
         digits += i - start
-    if data[i] == 101 or data[i] == 69:  # e or E
-        down = data[i + 1] == MINUS
-        start = i + 2 if down or data[i + 1] == PLUS else i + 1
+    if _byte(data, i) == 101 or _byte(data, i) == 69:  # e or E
+        down = _byte(data, i + 1) == MINUS
+        start = i + 2 if down or _byte(data, i + 1) == PLUS else i + 1
         power, i = _power(data, start)
         if i == start:
             digits = 0
@@ -233,11 +240,11 @@ def _decimal(data: NDArray[np.uint8], i: int) -> Decimal:
 @step
 def _power(data: NDArray[np.uint8], i: int) -> tuple[np.int64, int]:
     """The power of ten that an exponent names, and where it ends; a number far above REACH where it names more."""
-    power, digit = np.int64(0), np.int64(data[i]) - 48
+    power, digit = np.int64(0), np.int64(_byte(data, i)) - 48
     while 0 <= digit <= 9:
         power = power * 10 + digit if power < 10000 else power
         i += 1
-        digit = np.int64(data[i]) - 48
+        digit = np.int64(_byte(data, i)) - 48
     return power, i
 
 
