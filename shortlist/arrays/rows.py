@@ -113,6 +113,8 @@ def copy_rows(
 
 def as_plain(array: NDArray[np.generic], dtype: type[Scalar]) -> NDArray[Scalar]:
     """The array as kernels are compiled for: that type, contiguous, writable. Copied only where it is not."""
+    if array.dtype == dtype and array.flags.carray and type(array) is np.ndarray:
+        return array  # as most are; to have it asked takes longer than to rank a text
     return np.require(array, dtype=dtype, requirements=["C", "A", "W"])
 
 

@@ -14,6 +14,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
+from shortlist.arrays.kernels import kernel
 from shortlist.arrays.rows import MatrixLike, Rows, as_plain
 from shortlist.arrays.sparse import Compressed, compressed
 from shortlist.errors import InputError
@@ -49,6 +50,10 @@ class WrongType(InputError, TypeError):
 
 def _as_matrix(X: MatrixLike) -> Any:
     """What is not a sparse matrix, as a dense one of finite numbers (or a sparse one, of a frame with such columns)."""
+    if type(X) is np.ndarray and X.dtype in (np.float64, np.float32) and X.ndim == 2 and X.shape[1] > 0:
+        matrix = np.ascontiguousarray(X, dtype=np.float64)
+        if _are_finite(matrix):
+            return matrix  # as vectors come: for one of them the other way takes longer than to learn it
     try:
         return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
     except TypeError as problem:
@@ -59,14 +64,38 @@ def _as_matrix(X: MatrixLike) -> Any:
 
 def _from_dense(array: NDArray[np.float64]) -> Compressed:
     """As SciPy would make it, several times faster. Without zeros it shares the memory of the array."""
+    n_rows, width = array.shape
+    columns = np.arange(width, dtype=np.int32)
+    if _have_no_gap(array):
+        indices = columns if n_rows == 1 else np.tile(columns, n_rows)
+        return Compressed(np.arange(0, array.size + 1, width), indices, array.ravel())
     stored = array != 0
     ends = np.cumsum(np.count_nonzero(stored, axis=1), dtype=np.int64)
-    columns = np.arange(array.shape[1], dtype=np.int32)
-    if stored.all():
-        data, indices = array.ravel(), np.tile(columns, array.shape[0])
-    else:
-        data, indices = array[stored], np.broadcast_to(columns, array.shape)[stored]
-    return Compressed(np.append(0, ends), indices, data)
+    return Compressed(np.append(0, ends), np.broadcast_to(columns, array.shape)[stored], array[stored])
+
+
+@kernel
+def _are_finite(array: NDArray[np.float64]) -> bool:
+    """Whether no entry of float64[rows, columns] is infinite, or no number."""
+    for i in range(array.shape[0]):
+        n = 0
+        for value in array[i]:
+            n += np.isfinite(value)
+        if n < array.shape[1]:
+            return False
+    return True
+
+
+@kernel
+def _have_no_gap(array: NDArray[np.float64]) -> bool:
+    """Whether no entry of float64[rows, columns] is 0."""
+    for i in range(array.shape[0]):
+        n = 0
+        for value in array[i]:
+            n += value != 0.0
+        if n < array.shape[1]:
+            return False
+    return True
 
 
 def as_numbers(values: ArrayLike, name: str, *, length: int | None = None) -> NDArray[np.float64]:

@@ -21,13 +21,22 @@ class SlowTunedVectors:
                     total[c] += v * self.u[f][c]
         return total
 
+    def short_scores(self, x):
+        """As learning adds them up: four bytes each."""
+        total = [np.float32(0.0)] * len(self.bias)
+        for f, v in enumerate(x):
+            if v != 0.0:
+                for c in range(len(total)):
+                    total[c] += np.float32(v) * np.float32(self.u[f][c])
+        return [float(one) for one in total]
+
     def learn(self, x, own, first_pass=True, to_come=0.0, further=1.0, crossed=None):
         """crossed: the labels that were crossed out of an example that was judged in part."""
         if first_pass:
             mean = self.n_labels / self.n_first if self.n_first else 1
             self.n_first += 1
             self.n_labels += len(own) if crossed is None else max(len(own), mean)
-        votes = self.scores(x)
+        votes = self.short_scores(x)
         scores = [vote + bias for vote, bias in zip(votes, self.bias, strict=True)]
         wrong = [c for c in range(len(scores)) if c not in own and self.bias[c] != 0.0]  # one never met is no rival
         if crossed is not None:
@@ -63,7 +72,7 @@ class SlowTunedVectors:
         for f, v in enumerate(x):
             for c, e in error.items():
                 if v != 0.0 and e != 0.0:
-                    self.u[f][c] = float(np.float32(self.u[f][c] + eta * v * e))
+                    self.u[f][c] = float(np.float32(self.u[f][c]) + np.float32(eta * v) * np.float32(e))
         for c, e in error.items():
             if any(x):
                 self.bias[c] += KAPPA * eta * e

@@ -36,7 +36,6 @@ from shortlist.categories.index.tuning import (
     set_pace,
     width,
 )
-from shortlist.categories.index.vectors import Beside
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 
@@ -76,7 +75,6 @@ class Task(NamedTuple):
     bias: Floats
     stats: Floats
     to_come: Floats
-    beside: Beside  # what no block has, but those who learn one example after the other
 
 
 class Block(NamedTuple):

@@ -228,7 +228,7 @@ def learn_blocks(
         why, amount = what_is_wanted(task, position, last, size, index, block, voting, 0)
         if why == ONE_BY_ONE:
             position, why, amount = learn(
-                task.rows, task.beside, task.labels, task.order[:last], position, task.first_pass, index, task.bias,
+                task.rows, task.labels, task.order[:last], position, task.first_pass, index, task.bias,
                 task.stats, task.to_come, work.scratch, rules.max_edges, rules.min_weight, rules.rare, rules.leakage,
                 rules.cap, rules.step, rules.few, np.zeros(0, dtype=np.int8),
             )  # fmt: skip

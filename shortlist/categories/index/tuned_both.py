@@ -23,10 +23,9 @@ from shortlist.arrays.validation import as_rows, as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import retrieval, sharing, together
-from shortlist.categories.index.lists import empty_index
 from shortlist.categories.index.tuned_index import START, TunedIndex, joined
-from shortlist.categories.index.tuning import learn
-from shortlist.categories.index.vectors import Beside, check_size, merged, no_rows, widened
+from shortlist.categories.index.vector_tuning import learn_vectors
+from shortlist.categories.index.vectors import Beside, check_size, merged, widened
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import make_scratch
@@ -167,10 +166,9 @@ class TunedBoth(TunedIndex):
         found = super()._learn_some(words, labels, order, done, first_pass, cap)
         if found[1] == DONE:
             missed, n_labels = self._missed.copy(), len(self._labels)
-            learn(
-                no_rows(rows.n_rows), beside, labels, order, 0, first_pass, empty_index(),
-                self._vector_biases[:n_labels], self._vector_stats, self._to_come_for_vectors, make_scratch(n_labels),
-                1, 0.0, 0, True, 0, float(self.step), False, missed,
+            learn_vectors(
+                beside, labels, order, first_pass, self._vector_biases[:n_labels], self._vector_stats,
+                self._to_come_for_vectors, make_scratch(beside.weights.shape[1]), float(self.step), missed,
             )  # fmt: skip
             if first_pass:
                 sharing.note_misses(words, beside.rows, order, self._missed, missed, self._misses)

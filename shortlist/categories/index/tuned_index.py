@@ -31,7 +31,6 @@ from shortlist.categories.index.tuning import (
     least_share,
     width,
 )
-from shortlist.categories.index.vectors import NO_VECTOR
 from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.scratch import make_scratch
 from shortlist.files.store import State
@@ -169,13 +168,13 @@ class TunedIndex(IndexLearner):
         )  # fmt: skip
         bias = self._biases[: len(self._labels)]
         if self._block > 1:
-            task = Task(rows, labels, order, first_pass, bias, self._stats, self._to_come, NO_VECTOR)
+            task = Task(rows, labels, order, first_pass, bias, self._stats, self._to_come)
             self._team = self._team or Team(self._block, self._jobs(), len(self._labels))
             return self._team.learn(task, done, self._index, rules)
         scratch = make_scratch(len(self._labels))
         return learn(
-            rows, NO_VECTOR, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch,
-            *rules, self._missed,
+            rows, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch, *rules,
+            self._missed,
         )  # fmt: skip
 
     # ``fit`` can learn examples in blocks. ``partial_fit`` learns each for itself: what a stream teaches must not

@@ -17,7 +17,7 @@ from shortlist.categories.index.lists import empty_index
 from shortlist.categories.index.sharing import NOBODY_ASKS
 from shortlist.categories.index.together import ALL, rank
 from shortlist.categories.index.tuned_index import START, joined, usual_passes
-from shortlist.categories.index.tuning import learn
+from shortlist.categories.index.vector_tuning import learn_vectors
 from shortlist.categories.scratch import make_scratch
 from shortlist.categories.shards import MergingLearner
 from shortlist.concurrency.interrupts import runs
@@ -115,16 +115,15 @@ class TunedVectors(MergingLearner):
         n_labels = len(self._labels)
         self._weights = vectors.widened(self._weights, rows.n_features, n_labels)
         self._biases = grown(self._biases, n_labels)[:n_labels]
-        scratch = make_scratch(n_labels)
+        scratch = make_scratch(self._weights.shape[1])
         for run in runs(order.size, RUN):
             some, own, which = rows, labels, order[run]
             if not isinstance(some, Rows):
                 some, own = self._prepare(some.chosen(which)), labels.chosen(which)
                 which = np.arange(which.size)
-            learn(
-                vectors.no_rows(some.n_rows), vectors.Beside(some, self._weights), own, which, 0, first_pass,
-                empty_index(), self._biases, self._stats, to_come, scratch, 1, 0.0, 0, True, 0, float(self.step),
-                False, NOBODY_ASKS,
+            learn_vectors(
+                vectors.Beside(some, self._weights), own, which, first_pass, self._biases, self._stats, to_come,
+                scratch, float(self.step), NOBODY_ASKS,
             )  # fmt: skip
 
     def _bias(self) -> Floats:

@@ -52,8 +52,6 @@ from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_mor
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.index.sharing import Missed
-from shortlist.categories.index.vectors import Beside, add_votes, has_vector, list_met
-from shortlist.categories.index.vectors import correct as correct_vectors
 from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import SINGLE, LabelSets
@@ -71,9 +69,9 @@ KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every ro
 
 @kernel
 def learn(
-    rows: Rows, beside: Beside, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index,
-    bias: Floats, stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int,
-    leakage: bool, cap: int, step: float, few: bool, missed: Missed,
+    rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
+    stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int, leakage: bool,
+    cap: int, step: float, few: bool, missed: Missed,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
@@ -89,29 +87,18 @@ def learn(
             if why != DONE:
                 return t, why, slots
             note_labels(stats, labels, i)
-        with_vector = has_vector(beside, i)
         n = retrieve(rows, i, index, voting, rare, scratch.scores, scratch.touched)
-        if with_vector:
-            n = list_met(bias, scratch.scores, scratch.touched)
-            add_votes(beside.rows, i, beside.weights, scratch.scores, 0, bias.size)
         n = only_judged(labels, i, scratch, n)
         if missed.size > 0:
             missed[t] = is_missed(labels, i, bias, scratch, n)
-        rival, keep, eta, is_behind, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
-        if with_vector and not first_pass and is_behind >= 0.0:
-            note_missed(stats, is_behind)  # few vectors that are gone through again can be foreseen, and contend then
+        rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
         if first_pass:
             least = least_share(min_weight, stats)
             a = count_and_correct(rows, labels, i, index, scratch, voting, rival, keep, least, leakage, cap, eta)
             set_pace(stats, a)
         else:
-            eta *= min(1.0, FURTHER * stats[PACE]) * to_come[0] / to_come[1]
+            eta *= of_further_pass(stats, to_come)
             correct(rows, i, index, scratch, voting, eta)
-            to_come[0] -= 1.0
-        if with_vector:
-            correct_vectors(beside, i, bias, scratch, eta, KAPPA * eta)
-            scratch.scores[:] = 0.0
-            continue
         for a in range(n):
             c = scratch.touched[a]
             bias[c] += KAPPA * eta * scratch.change[c]
@@ -168,6 +155,14 @@ def note_labels(stats: Floats, labels: LabelSets, i: int) -> None:
         n = max(n, stats[LABELS] / stats[EXAMPLES] if stats[EXAMPLES] > 0.0 else 1.0)
     stats[EXAMPLES] += 1.0
     stats[LABELS] += n
+
+
+@kernel
+def of_further_pass(stats: Floats, to_come: Floats) -> float:
+    """By how much a step of a further pass is shorter; one example less is to come."""
+    share = min(1.0, FURTHER * stats[PACE]) * to_come[0] / to_come[1]
+    to_come[0] -= 1.0
+    return share
 
 
 @kernel

@@ -20,14 +20,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, kernel
+from shortlist.arrays.kernels import Floats, Ints, kernel, step
 from shortlist.arrays.rows import Rows
 from shortlist.categories.scratch import Scratch
 from shortlist.errors import InputError
 
 Weights = NDArray[np.float32]  # features × labels, with room for more labels
+Short = NDArray[np.float32]
+Numbers = Floats | Short
 
 MOST_WEIGHTS = 1 << 30  # 4 GiB: more are no vectors, but words
+LANES = 16  # labels: what there is room for can be divided by this, as inner loops end so without a rest
+FEW = 7  # where fewer than one label of so many has an error, these alone are corrected
 TILE = 1024  # labels whose weights, for all features of a vector, stay in the processor's cache
 
 
@@ -43,15 +47,13 @@ def no_rows(n: int) -> Rows:
     return Rows(np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0), 0)
 
 
-NO_VECTOR = Beside(no_rows(0), np.zeros((0, 0), dtype=np.float32))
-
-
 def widened(weights: Weights, n_features: int, n_labels: int) -> Weights:
     """The weights with room for that many features and labels; for labels with room to spare, as more will come."""
     features, labels = weights.shape
     if features >= n_features and labels >= n_labels:
         return weights
-    room = labels if labels >= n_labels else n_labels + n_labels // 4
+    spare = n_labels // 4 if labels else 0  # all that are known at first may be all that there are
+    room = labels if labels >= n_labels else -(-(n_labels + spare) // LANES) * LANES
     wider = np.zeros((max(features, n_features), room), dtype=np.float32)
     wider[:features, :labels] = weights
     return wider
@@ -75,13 +77,13 @@ def merged(weights: Weights, others: Weights, numbers: Ints, share: float) -> We
     return found
 
 
-@kernel
+@step
 def has_vector(beside: Beside, i: int) -> bool:
     """Whether example i has a vector that says something."""
     return beside.weights.shape[0] > 0 and beside.rows.indptr[i] < beside.rows.indptr[i + 1]
 
 
-@kernel
+@step
 def list_met(bias: Floats, scores: Floats, met: Ints) -> int:
     """The labels that a vector may speak for, into met[:n]; scores are those of the words, before it does.
 
@@ -95,64 +97,79 @@ def list_met(bias: Floats, scores: Floats, met: Ints) -> int:
     return n
 
 
-@kernel
-def add_votes(rows: Rows, i: int, weights: Weights, scores: Floats, first: int, last: int) -> None:
-    """Add Σ_f x[f]·u_fc of example i to the scores of the labels first..last−1, scores[0] being that of the first.
+@step
+def add_votes(columns: Ints, values: Numbers, weights: Weights, scores: Numbers, first: int) -> None:
+    """Add Σ_f x[f]·u_fc to the scores, of which scores[0] is that of the label first; x[columns[j]] = values[j].
 
-    Features go in eights, so that a score is read and written once for eight votes; they are added one after the other.
+    Features go in eights, so that a score is read and written once for eight votes; they are added one after the other,
+    in float32 or float64 as values and scores are.
     """
-    j, end = rows.indptr[i], rows.indptr[i + 1]
-    in_eights = j
-    while in_eights < end and rows.indices[in_eights] < weights.shape[0]:
-        in_eights += 1  # as far as all columns are known
-    while j + 8 <= in_eights:
-        add_eight(scores, weights, first, last, rows.indices[j : j + 8], rows.data[j : j + 8])
+    j, end = 0, columns.size
+    while j < end and columns[end - 1] >= weights.shape[0]:
+        end -= 1  # columns ascend, and the last ones are not known yet
+    flat = weights.reshape(-1)
+    while j + 8 <= end:
+        add_eight(scores, flat, weights.shape[1], first, columns, values, j)
         j += 8
     while j < end:
-        f, x = rows.indices[j], rows.data[j]
-        if f < weights.shape[0]:
-            own = weights[f, first:last]
-            for c in range(own.size):
-                scores[c] += x * own[c]
+        own, x = weights[columns[j], first : first + scores.size], values[j]
+        for c in range(own.size):
+            scores[c] += x * own[c]
         j += 1
 
 
-@kernel
-def add_eight(scores: Floats, weights: Weights, first: int, last: int, columns: Ints, values: Floats) -> None:
-    """Add the votes of eight columns: slices with names of their own, or compilers would take one label at a time."""
-    s, t = weights[columns[0], first:last], weights[columns[1], first:last]
-    u, v = weights[columns[2], first:last], weights[columns[3], first:last]
-    w, x = weights[columns[4], first:last], weights[columns[5], first:last]
-    y, z = weights[columns[6], first:last], weights[columns[7], first:last]
-    a, b, c, d, e, f, g, h = values[0], values[1], values[2], values[3], values[4], values[5], values[6], values[7]
-    for k in range(s.size):
-        scores[k] = scores[k] + a * s[k] + b * t[k] + c * u[k] + d * v[k] + e * w[k] + f * x[k] + g * y[k] + h * z[k]
+@step
+def add_eight(scores: Numbers, flat: Weights, width: int, first: int, columns: Ints, values: Numbers, j: int) -> None:
+    """Add the votes of columns[j : j + 8], whose weights stand one after the other in flat, ``width`` of each.
+
+    Their starts are said to be no index from the end, or compilers would take one label at a time.
+    """
+    s, t = start(columns[j], width, first), start(columns[j + 1], width, first)
+    u, v = start(columns[j + 2], width, first), start(columns[j + 3], width, first)
+    w, x = start(columns[j + 4], width, first), start(columns[j + 5], width, first)
+    y, z = start(columns[j + 6], width, first), start(columns[j + 7], width, first)
+    a, b, c, d = values[j], values[j + 1], values[j + 2], values[j + 3]
+    e, f, g, h = values[j + 4], values[j + 5], values[j + 6], values[j + 7]
+    for k in range(np.uint64(scores.size)):
+        four = scores[k] + a * flat[s + k] + b * flat[t + k] + c * flat[u + k] + d * flat[v + k]
+        scores[k] = four + e * flat[w + k] + f * flat[x + k] + g * flat[y + k] + h * flat[z + k]
 
 
-@kernel
-def correct(beside: Beside, i: int, bias: Floats, scratch: Scratch, eta: float, kappa_eta: float) -> None:
-    """u_fc += η·e_c·x[f] and b_c += κ·η·e_c; the errors are 0 again. Often only some labels have one: these alone."""
-    rows, weights = beside.rows, beside.weights
+@step
+def start(column: int, width: int, first: int) -> np.uint64:
+    """Where the weights of a column begin, from the label first on."""
+    return np.uint64(column) * np.uint64(width) + np.uint64(first)
+
+
+@step
+def correct(
+    columns: Ints, values: Floats, weights: Weights, bias: Floats, scratch: Scratch, errors: Short, eta: float,
+    kappa_eta: float,
+) -> None:  # fmt: skip
+    """u_fc += η·e_c·x[f] and b_c += κ·η·e_c; the errors are 0 again. Often only some labels have one: these alone.
+
+    errors: as many as weights of a feature, all 0. No e_c has more digits, and more of them are added at a time.
+    """
     n = 0
     for c in range(bias.size):
         if scratch.change[c] != 0.0:
             scratch.touched[n] = c
             n += 1
-    if 4 * n < bias.size:
-        for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            f, shift = rows.indices[j], eta * rows.data[j]
-            for a in range(n):
-                c = scratch.touched[a]
-                weights[f, c] += shift * scratch.change[c]
-    elif n > 0:
-        for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            own, shift = weights[rows.indices[j]], eta * rows.data[j]
-            for c in range(bias.size):
-                own[c] += shift * scratch.change[c]
+    flat, width, are_few = weights.reshape(-1), weights.shape[1], FEW * n < bias.size
     for a in range(n):
         c = scratch.touched[a]
+        errors[a if are_few else c] = scratch.change[c]
         bias[c] += kappa_eta * scratch.change[c]
         scratch.change[c] = 0.0
+    for j in range(columns.size if n > 0 else 0):
+        at, shift = start(columns[j], width, 0), np.float32(eta * values[j])
+        if are_few:
+            for a in range(n):
+                flat[at + np.uint64(scratch.touched[a])] += shift * errors[a]
+        else:
+            for k in range(np.uint64(errors.size)):
+                flat[at + k] += shift * errors[k]
+    errors[:] = np.float32(0.0)
 
 
 @kernel
@@ -162,4 +179,6 @@ def add_all_votes(beside: Beside, scores: Floats) -> None:
     for first in range(0, n_labels if beside.weights.shape[0] else 0, TILE):
         last = min(first + TILE, n_labels)
         for i in range(n_rows):
-            add_votes(beside.rows, i, beside.weights, scores[i, first:last], first, last)
+            own = slice(beside.rows.indptr[i], beside.rows.indptr[i + 1])
+            columns, values = beside.rows.indices[own], beside.rows.data[own]
+            add_votes(columns, values, beside.weights, scores[i, first:last], first)

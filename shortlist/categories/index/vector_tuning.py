@@ -1,0 +1,58 @@
+"""The examples of vectors.py, one after the other: scored, their errors found as tuning.py finds them, learned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.categories.index.sharing import Missed
+from shortlist.categories.index.tuning import (
+    KAPPA,
+    find_errors,
+    is_missed,
+    note_labels,
+    note_missed,
+    of_further_pass,
+    only_judged,
+)
+from shortlist.categories.index.vectors import Beside, add_votes, correct, has_vector, list_met
+from shortlist.categories.scratch import Scratch
+from shortlist.labels import LabelSets
+
+
+@kernel
+def learn_vectors(
+    beside: Beside, labels: LabelSets, order: Longs, first_pass: bool, bias: Floats, stats: Floats, to_come: Floats,
+    scratch: Scratch, step: float, missed: Missed,
+) -> None:  # fmt: skip
+    """Learn the examples of ``order``; to_come and missed as tuning.learn has them.
+
+    scratch: as wide as the weights, so that the inner loops end where processors that add several at a time do.
+    Votes are added in float32 here, which is as exact as the weights are and several times as fast; ranking does not.
+    """
+    rows, weights, width = beside.rows, beside.weights, scratch.change.size
+    votes, errors = np.zeros(width, dtype=np.float32), np.zeros(width, dtype=np.float32)
+    for t in range(order.size):
+        i, n = order[t], 0
+        if first_pass:
+            note_labels(stats, labels, i)
+        columns, values = rows.indices[rows.indptr[i] : rows.indptr[i + 1]], rows.data[rows.indptr[i] : rows.indptr[i + 1]]
+        with_vector = has_vector(beside, i)
+        if with_vector:
+            n = list_met(bias, scratch.scores, scratch.touched)
+            votes[:] = np.float32(0.0)
+            add_votes(columns, values.astype(np.float32), weights, votes, 0)
+            scratch.scores[:] = votes
+            n = only_judged(labels, i, scratch, n)
+        if missed.size > 0:
+            missed[t] = is_missed(labels, i, bias, scratch, n)
+        _, _, eta, is_behind, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, 1, step, False)
+        if not first_pass:
+            if with_vector and is_behind >= 0.0:
+                note_missed(stats, is_behind)  # few vectors that are gone through again can be foreseen, and contend
+            eta *= of_further_pass(stats, to_come)
+        if with_vector:
+            correct(columns, values, weights, bias, scratch, errors, eta, KAPPA * eta)
+            scratch.scores[:] = 0.0
+        for c in labels.ids[labels.indptr[i] : labels.indptr[i + 1]]:
+            scratch.change[c] = 0.0
