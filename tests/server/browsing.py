@@ -37,3 +37,37 @@ def expect(locator):
 
     expecting.set_options(timeout=PATIENCE)
     return expecting(locator)
+
+
+# Judging the texts of a queue.
+
+
+def wait_for(page, words):
+    expect(page.locator("#queue-words")).to_contain_text(words)
+
+
+def ready(page):
+    """Wait until the next text can be judged; gives it."""
+    expect(page.locator("body.working")).to_be_visible()
+    expect(page.locator("#ranking .pick").first).to_be_visible()
+    expect(page.locator("#learn")).to_be_enabled()
+    return page.locator("#text").input_value()
+
+
+def press(page, *keys):
+    """Press some keys, the last of which brings the next text, and wait for it."""
+    before = page.locator("#text").input_value()
+    for key in keys:
+        page.keyboard.press(key)
+    page.wait_for_function("before => document.getElementById('text').value !== before", arg=before)
+
+
+def judge(page, labels, left):
+    """Judge the text that is there by keyboard: its first word tells the label. Wait until so many are left."""
+    label = labels[ready(page).split()[0]]
+    names = page.locator("#ranking .name").all_inner_texts()
+    if names[0] != label:
+        page.keyboard.press(str(names.index(label) + 1))
+        expect(page.locator("#chosen li")).to_have_text([label])
+    press(page, "Enter")
+    wait_for(page, left)

@@ -4,30 +4,18 @@ import json
 
 import shortlist as sl
 from shortlist.server.people import Role, changing
-from tests.server.browsing import expect, marks
+from tests.server.browsing import expect, judge, marks, wait_for
 from tests.server.servers import in_thread
-from tests.server.test_work import DROP, WORDS, lines, press, ready, tickets, wait_for
+from tests.server.test_work import DROP, TOLD, lines, tickets
 
 pytestmark = marks
-TOLD = {word: label for label, words in WORDS.items() for word in words}
+SLIPS = {word: {"grain": "money", "money": "grain"}[label] for word, label in TOLD.items()}
 WRONG = {8, 21}  # judgements that are slips of the hand
 
 
 def enter(page, token):
     page.locator("#token").fill(token)
     page.get_by_role("button", name="Go on").click()
-
-
-def judged(page, n, slip):
-    """Judge the text that is there by keyboard, and wait for the next."""
-    label = TOLD[ready(page).split()[0]]
-    label = {"grain": "money", "money": "grain"}[label] if slip else label
-    names = page.locator("#ranking .name").all_inner_texts()
-    if names[0] != label:
-        page.keyboard.press(str(names.index(label) + 1))
-        expect(page.locator("#chosen li")).to_have_text([label])
-    press(page, "Enter")
-    wait_for(page, f"{999 - n} of 1,000 texts left")
 
 
 def test_a_day_of_work(folder, browser, run, tmp_path):
@@ -50,7 +38,7 @@ def test_a_day_of_work(folder, browser, run, tmp_path):
             page.get_by_role("button", name="Start").focus()
             page.keyboard.press("Enter")
         for n in range(50):
-            judged(pages[n % 2], n, n in WRONG)
+            judge(pages[n % 2], SLIPS if n in WRONG else TOLD, left=f"{999 - n} of 1,000 texts left")
         for page in pages:
             page.get_by_role("button", name="Stop").click()
         examples = server.ask("examples?limit=100")["examples"]

@@ -5,11 +5,12 @@ import re
 
 import pytest
 
-from tests.server.browsing import LOOKS, PHONE, check_for_all, expect, marks
+from tests.server.browsing import LOOKS, PHONE, check_for_all, expect, judge, marks, press, ready, wait_for
 from tests.server.servers import in_thread
 
 pytestmark = marks
 WORDS = {"grain": ["wheat", "corn"], "money": ["bank", "rates"]}
+TOLD = {word: label for label, words in WORDS.items() for word in words}
 DROP = """([name, content, where]) => {
     const data = new DataTransfer();
     data.items.add(new File([content], name));
@@ -31,26 +32,6 @@ def lines(texts):
     return "".join(json.dumps({"text": text}) + "\n" for text in texts)
 
 
-def wait_for(page, words):
-    expect(page.locator("#queue-words")).to_contain_text(words)
-
-
-def ready(page):
-    """Wait until the next text can be judged; gives it."""
-    expect(page.locator("body.working")).to_be_visible()
-    expect(page.locator("#ranking .pick").first).to_be_visible()
-    expect(page.locator("#learn")).to_be_enabled()
-    return page.locator("#text").input_value()
-
-
-def press(page, *keys):
-    """Press some keys, the last of which brings the next text, and wait for it."""
-    before = page.locator("#text").input_value()
-    for key in keys:
-        page.keyboard.press(key)
-    page.wait_for_function("before => document.getElementById('text').value !== before", arg=before)
-
-
 def test_a_thousand_texts_by_drag_and_drop_fifty_judged_by_keyboard(visit, server):
     page = visit()
     wait_for(page, "No texts wait")
@@ -59,18 +40,11 @@ def test_a_thousand_texts_by_drag_and_drop_fifty_judged_by_keyboard(visit, serve
     expect(page.locator("#toast")).to_contain_text("1,000 texts were added")
     page.get_by_role("button", name="Start").focus()
     page.keyboard.press("Enter")
-    told = {word: label for label, words in WORDS.items() for word in words}
     for n in range(50):
-        label = told[ready(page).split()[0]]
-        names = page.locator("#ranking .name").all_inner_texts()
-        if names[0] != label:
-            page.keyboard.press(str(names.index(label) + 1))
-            expect(page.locator("#chosen li")).to_have_text([label])
-        press(page, "Enter")
-        wait_for(page, f"{999 - n} of 1,000 texts left")
+        judge(page, TOLD, left=f"{999 - n} of 1,000 texts left")
     examples = server.ask("examples?limit=100")["examples"]
     assert len(examples) == len({one["text"] for one in examples}) == 50
-    assert all(one["labels"] == [told[one["text"].split()[0]]] for one in examples)
+    assert all(one["labels"] == [TOLD[one["text"].split()[0]]] for one in examples)
 
 
 def test_skip_later_flag_cross_and_take_back(visit, server):
