@@ -1,12 +1,14 @@
 """How many judgements the queue's order saves: P@1 against texts judged, by expected gain and at random.
 
-    python benchmarks/queue_order.py DATA [SET ...] [--seeds 10] [--judged 500] [--texts 2000] [--orders gain random]
+    python benchmarks/queue_order.py DATA [SET ...] [--seeds 10] [--judged 300] [--texts 1000] [--orders gain random]
+        [--kept FILE]
 
 DATA has the folders short_texts (hwu64, snips, stackoverflow, dbpedia) and reuters21578. For each seed a model learns
-30 texts, and 2,000 others wait in the queue of a server. Over HTTP one person asks for the next text, answers with its
-true labels, and goes on, 500 times. After each 25 the server ranks the test part (its first 1,000 texts). Both orders
-begin with the same model and the same queue. Prints P@1 on the way, averaged over seeds, and how many judgements the
-order by gain needs to be as good as the random order is at its end: from the averages, and for each seed alone.
+30 texts, and 1,000 others wait in the queue of a server. Over HTTP one person asks for the next text, answers with its
+true labels, and goes on, 300 times. Twenty times on the way the server ranks the test part (its first 500 texts). Both
+orders begin with the same model and the same queue. Prints P@1 on the way, averaged over seeds, and how many judgements
+the order by gain needs to be as good as the random order is at its end: from the averages, and for each seed alone.
+What is measured is added to FILE, a line of JSON for each trial, and trials that stand there are not made again.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +31,7 @@ from shortlist.server.replica import Replica
 from shortlist.server.settings import Settings
 
 SETS = ("hwu64", "snips", "stackoverflow", "dbpedia", "reuters")
-BEGINNING, EVERY, TESTED = 30, 25, 1000
+BEGINNING, POINTS, TESTED = 30, 20, 500
 
 
 def part(data: Path, name: str, which: str) -> tuple[list[str], list[list[str]]]:
@@ -55,7 +59,7 @@ class Trial:
         self.test, self.order = test, order
 
     def curve(self, folder: Path, judged: int) -> list[float]:
-        """P@1 before the first judgement, and after each EVERY."""
+        """P@1 before the first judgement, and POINTS times on the way."""
         base = folder / "base-model.shortlist"
         sl.Categorizer().fit(self.texts[:BEGINNING], self.labels[:BEGINNING]).save(base)
         state = folder / "state"
@@ -71,7 +75,7 @@ class Trial:
                 item = ask(server, "queue/next", person="one", order=self.order)["item"]
                 example = {"text": item["text"], "labels": self.truth[item["text"]], "key": item["id"]}
                 ask(server, "learn", examples=[example])
-                if n % EVERY == 0:
+                if n % (judged // POINTS) == 0:
                     measured.append(self.precision(server))
         return measured
 
@@ -92,22 +96,35 @@ def ask(server: TestClient, path: str, **body):
     return answer.json()
 
 
-def needed(curve, goal: float) -> int | None:
+def kept(file: Path | None) -> dict[tuple, list[float]]:
+    """The curves that were measured before, by what they are of."""
+    if file is None or not file.exists():
+        return {}
+    return {tuple(one["of"]): one["curve"] for one in map(json.loads, file.read_text().splitlines())}
+
+
+def keep(file: Path | None, which: tuple, curve: list[float], seconds: float) -> None:
+    if file is not None:
+        with file.open("a") as lines:
+            lines.write(json.dumps({"of": which, "curve": curve, "seconds": round(seconds, 1)}) + "\n")
+
+
+def needed(curve, goal: float, judged: int) -> int | None:
     """Judgements after which a curve has reached a goal."""
-    return next((EVERY * n for n, value in enumerate(curve) if value >= goal), None)
+    return next((judged // POINTS * n for n, value in enumerate(curve) if value >= goal), None)
 
 
 def told(name: str, curves: dict[str, list[list[float]]], judged: int) -> None:
     mean = {order: np.mean(of, axis=0) for order, of in curves.items()}
     for order, curve in mean.items():
-        points = "  ".join(f"{100 * curve[n // EVERY]:.1f}" for n in range(0, judged + 1, max(EVERY, judged // 10)))
+        points = "  ".join(f"{100 * value:.1f}" for value in curve[:: POINTS // 10])
         print(f"{name:14} {order:7} {points}", flush=True)
     if "random" not in mean:
         return
     for order in curves.keys() - {"random"}:
-        alone = [needed(own, other[-1]) for own, other in zip(curves[order], curves["random"], strict=True)]
+        alone = [needed(own, other[-1], judged) for own, other in zip(curves[order], curves["random"], strict=True)]
         shown = " ".join("–" if one is None else str(one) for one in alone)
-        after = needed(mean[order], mean["random"][-1])
+        after = needed(mean[order], mean["random"][-1], judged)
         print(f"{name:14} {order} reaches random's {100 * mean['random'][-1]:.1f} after {after} of {judged} ({shown})")
 
 
@@ -116,18 +133,29 @@ def main() -> None:
     options.add_argument("data", type=Path)
     options.add_argument("sets", nargs="*", default=SETS)
     options.add_argument("--seeds", type=int, default=10)
-    options.add_argument("--judged", type=int, default=500)
-    options.add_argument("--texts", type=int, default=2000)
+    options.add_argument("--judged", type=int, default=300)
+    options.add_argument("--texts", type=int, default=1000)
     options.add_argument("--orders", nargs="+", default=["gain", "random"])
+    options.add_argument("--kept", type=Path)
     given = options.parse_args()
+    done = kept(given.kept)
+    parts = {}
     for name in given.sets:
-        train, test = part(given.data, name, "train"), part(given.data, name, "test")
-        test = (test[0][:TESTED], test[1][:TESTED])
+        texts, labels = part(given.data, name, "test")
+        parts[name] = part(given.data, name, "train"), (texts[:TESTED], labels[:TESTED])
+    every = list(product(range(given.seeds), given.sets, given.orders))
+    for seed, name, order in every:
+        which = (name, order, seed, given.judged, given.texts)
+        if which not in done:
+            began = time.process_time()
+            with tempfile.TemporaryDirectory() as folder:
+                done[which] = Trial(*parts[name], order, seed, given.texts).curve(Path(folder), given.judged)
+            keep(given.kept, which, done[which], time.process_time() - began)
+    for name in given.sets:
         curves: dict[str, list[list[float]]] = {order: [] for order in given.orders}
-        for seed in range(given.seeds):
-            for order, of in curves.items():
-                with tempfile.TemporaryDirectory() as folder:
-                    of.append(Trial(train, test, order, seed, given.texts).curve(Path(folder), given.judged))
+        for seed, own, order in every:
+            if own == name:
+                curves[order].append(done[name, order, seed, given.judged, given.texts])
         told(name, curves, given.judged)
 
 

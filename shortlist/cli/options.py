@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
 from inspect import Signature, signature
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.errors import InputError
+from shortlist.models.named_values import named_values as named_values
 
 if TYPE_CHECKING:
     from shortlist.inputs import Stream
@@ -206,17 +206,3 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {one.name: one.annotation for one in every}
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     return run
-
-
-def named_values(option: str, pairs: list[str] | None) -> dict[str, Any]:
-    """The values of a repeated option NAME=VALUE: JSON where they are, text otherwise."""
-    values: dict[str, Any] = {}
-    for pair in pairs or ():
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise InputError(f"{option} takes NAME=VALUE, not {pair!r}")
-        try:
-            values[name] = json.loads(value)
-        except ValueError:
-            values[name] = value
-    return values

@@ -34,20 +34,22 @@ def rehearse(
     and --set. What the present model had learned before it was served is not in the journal: give the same examples by
     --data, and none that are in the journal. The server may go on meanwhile. shortlist promote serves the candidate.
     """
-    from shortlist.server import promotion, rehearsal
-    from shortlist.server.snapshots import BASE, check_state
+    from shortlist.server.candidates import candidate_like, opened, taught
+    from shortlist.server.rehearsing import only_one, rehearsed
+    from shortlist.server.snapshots import check_state
 
     say_when_compiling()
     check_state(state)
-    present = opened(state / BASE)
+    values = named_values("--set", settings)
     if model is not None and (learner or settings or data):
         raise InputError("--model is a whole candidate; leave out --learner, --set and --data")
-    other = opened(model) if model is not None else candidate_like(present, learner, named_values("--set", settings))
-    if data is not None:
-        taught(other, data)
-    kept = other.copy()  # as it is before the journal
-    found = rehearsal.report(rehearsal.rehearse(state, present, other))
-    promotion.keep(state, kept, found)
+
+    def made(present: Categorizer) -> Categorizer:
+        candidate = opened(model) if model is not None else candidate_like(present, learner, values)
+        return candidate if data is None else taught(candidate, data)
+
+    with only_one(state):
+        found = rehearsed(state, made)
     if plot is not None:
         from shortlist.report.plots import plot_over_time
 
@@ -55,42 +57,6 @@ def rehearse(
         curves = {name: (ends, [one[name] for one in found["windows"]]) for name in ("present", "candidate")}
         plot_over_time(plot, curves, "P@1")
     print_json(found) if as_json else show(state, found)
-
-
-def opened(path: Path) -> Categorizer:
-    from shortlist.models.categorizer import Categorizer
-    from shortlist.models.making import open_model
-
-    model = open_model(path)
-    if not isinstance(model, Categorizer) or not model.can_learn:
-        raise InputError(f"{path} is no model of texts with labels that goes on learning, as a journal is learned by")
-    return model
-
-
-def candidate_like(present: Categorizer, learner: str | None, values: dict[str, Any]) -> Categorizer:
-    """A model that has learned nothing, with the settings of the present one but for these."""
-    from sklearn.base import clone
-
-    from shortlist.models.categorizer import Categorizer
-    from shortlist.models.learners import changed, named
-    from shortlist.models.making import TEXT
-
-    for_text = {name.removeprefix(TEXT): value for name, value in values.items() if name.startswith(TEXT)}
-    others = {name: value for name, value in values.items() if not name.startswith(TEXT)}
-    own = clone(present.learner_) if learner is None else named("categories", learner)
-    made = Categorizer(changed(own, others), changed(clone(present.text_), for_text, prefix=TEXT))
-    if present.vocabulary_ is not None:
-        made.set_vocabulary(present.vocabulary_)
-    return made.learn_many([], [])  # a learner that cannot go on learning refuses
-
-
-def taught(model: Categorizer, data: str) -> None:
-    """Have a candidate learn what the present model learned before it was served."""
-    from shortlist.inputs import read
-    from shortlist.inputs.labelled import teaching
-
-    stream = read(data)
-    model.fit_batches(teaching("categories", data, stream, iter(stream)))
 
 
 def show(state: Path, found: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -63,14 +62,11 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         context.open()
-        tasks = [asyncio.create_task(keep_following(replica, settings, metrics))]
+        context.beside(keep_following(replica, settings, metrics))
         if worker == 0 and not settings.read_only:
-            tasks.append(asyncio.create_task(keep_snapshots(replica, settings, metrics)))
+            context.beside(keep_snapshots(replica, settings, metrics))
         yield
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        context.close()
+        await context.close()
 
     about, kinds = served_as(replica.served)
     app = FastAPI(

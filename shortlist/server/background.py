@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import time
+from collections.abc import Callable
 
 from shortlist.server import snapshot_writer
 from shortlist.server.ledger import JournalError
@@ -43,7 +44,7 @@ async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics)
         late = time.monotonic() - at >= settings.snapshot_seconds
         if new >= settings.snapshot_examples or (late and replica.version != written):
             written, at = replica.version, time.monotonic()
-            if await _write(settings):
+            if await in_a_process(snapshot_writer.main, settings.folder):
                 metrics.snapshots.labels("written").inc()
                 replica.see_snapshots()
                 log("snapshot", example=replica.snapshot, bytes=replica.bytes)
@@ -52,9 +53,9 @@ async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics)
                 log("snapshot failed", "error", folder=str(settings.folder))
 
 
-async def _write(settings: Settings) -> bool:
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=snapshot_writer.main, args=(settings.folder,), daemon=True)
+async def in_a_process(work: Callable[..., None], *given: object) -> bool:
+    """Have something done in a process of its own, which ends with whoever waits for it; gives whether it went well."""
+    process = multiprocessing.get_context("spawn").Process(target=work, args=given, daemon=True)
     process.start()
     try:
         while process.is_alive():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -32,6 +33,7 @@ class Context:
         self.metrics, self.speed = Metrics(), Speedometer()
         self._writer: Writer | None = None
         self._queue: Handing | None = None
+        self._beside: set[asyncio.Task[None]] = set()
 
     def open(self) -> None:
         """Begin to serve: a server that learns writes to the journal."""
@@ -39,8 +41,18 @@ class Context:
             self._writer = Writer(self.settings.folder)
             self._queue = Handing(self.settings.folder, self.gains)
 
-    def close(self) -> None:
-        """Finish what was asked for."""
+    def beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have something done beside the requests, until the server ends."""
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
+    async def close(self) -> None:
+        """Finish what was asked for, and end what goes on beside it."""
+        beside = list(self._beside)
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
         for one in (self._queue, self._writer):
             if one is not None:
                 one.close()

@@ -15,7 +15,7 @@ from shortlist.server.people import ANYONE, ASKING, Doorkeeper, PeopleError
 from shortlist.server.roles import Needed
 from shortlist.server.settings import Settings
 
-FILES = {"/v1/queue/file"}  # to which a file is posted, and not JSON
+FILES = {"/v1/queue/file", "/v1/rehearse"}  # to which a file is posted, and not JSON
 # Beside all that is refused or fails:
 LOGGED = {"/v1/learn", "/v1/undo", "/v1/journal", "/v1/queue/decide", "/v1/queue/undo"}
 UNLIMITED = {"/healthz", "/metrics"}  # must answer when everything else is busy

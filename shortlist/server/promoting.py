@@ -1,20 +1,29 @@
-"""Routes that show the last rehearsal, put its candidate in the place of the present model, and go back."""
+"""Routes that rehearse a candidate, show how that went, put it in the place of the present model, and go back."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import tempfile
 from collections.abc import Callable
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.exceptions import HTTPException
 
 from shortlist.errors import InputError
-from shortlist.server import promotion, report_schemas
+from shortlist.models.learners import learners
+from shortlist.models.named_values import named_values
+from shortlist.server import promotion, rehearsing, report_schemas
+from shortlist.server.background import in_a_process
+from shortlist.server.candidates import candidate_like
 from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
 from shortlist.server.logs import log
-from shortlist.server.responses import ASKING, answers, as_json
+from shortlist.server.rehearsal import LEAST
+from shortlist.server.responses import A_FILE, ASKING, answers, as_json
 
 Done = TypeVar("Done")
 
@@ -31,22 +40,65 @@ class PromotionRoutes:
         asking.post("/v1/go-back", **answers(report_schemas.GoBackAnswer, 403, 409, *ASKING))(self.go_back)
         looking = APIRouter()
         looking.get("/v1/rehearsal", **answers(report_schemas.RehearsalAnswer))(self.rehearsal)
+        file = answers(report_schemas.RehearseAnswer, 403, 409, *ASKING) | {"openapi_extra": {"requestBody": A_FILE}}
+        looking.post("/v1/rehearse", **file)(self.rehearse)
         asking.routes += looking.routes
         return asking
 
     async def rehearsal(self) -> Response:
-        """How the last rehearsal (`shortlist rehearse`) went: candidate and present model side by side."""
+        """How the last rehearsal went, candidate and present model side by side; and how far the present one is."""
         folder = self._context.settings.folder
         kept = await asyncio.to_thread(promotion.last, folder)
         about: dict[str, Any] = {
             "can_go_back": promotion.can_go_back(folder), "current": self._context.replica.is_current(),
-            "candidate": None,
+            "candidate": None, "learners": list(learners("categories")),
         }  # fmt: skip
+        about |= await asyncio.to_thread(rehearsing.progress, folder)
         if kept is not None:
             for one in kept["report"]["labels"]:
                 one |= self._context.named(one["label"])
             about["candidate"] = {name: kept.get(name) for name in ("time", "learner", "fits", "report")}
         return as_json(about)
+
+    async def rehearse(
+        self,
+        request: Request,
+        learner: Annotated[
+            str | None, Query(max_length=100, description="Another learner; the present one if not given.")
+        ] = None,
+        set: Annotated[
+            list[str], Query(max_length=100, description="Settings, NAME=VALUE, or text.NAME=VALUE for the text.")
+        ] = [],  # noqa: B006  of which FastAPI makes a new one for each request
+        name: Annotated[
+            str, Query(pattern=r"^[^/\\\x00-\x1f]{1,200}$", description="What the file is called.")
+        ] = "examples",
+    ) -> Response:
+        """Replay what was learned here with the present model and with a candidate of other settings, side by side.
+
+        The body is a file of labelled examples that the candidate learns first, as those which the present model was
+        trained from; or it is empty. The answer comes when the rehearsal has begun, and `/v1/rehearsal` says how far
+        it is. One at a time; it ends with the process that was asked.
+        """
+        context, folder = self._context, self._context.settings.folder
+        context.writer()  # refuses where the server is read-only
+        values, data = named_values("set", set), await request.body()
+        await asyncio.to_thread(candidate_like, context.model, learner, values)  # refuses what there is not
+        examples = context.replica.journal.version().examples
+        if examples < LEAST:
+            raise HTTPException(409, f"{examples} examples were learned here; a rehearsal needs at least {LEAST}")
+        with contextlib.ExitStack() as held:
+            try:
+                await asyncio.to_thread(held.enter_context, rehearsing.only_one(folder))
+            except InputError as problem:
+                raise HTTPException(409, str(problem)) from None
+            file = None
+            if data:
+                file = Path(held.enter_context(tempfile.TemporaryDirectory()), name)
+                await asyncio.to_thread(file.write_bytes, data)
+            await asyncio.to_thread(rehearsing.tell, folder, 0, examples)
+            log("rehearsing", person=context.person)
+            context.beside(_seen_to(held.pop_all(), folder, learner, values, file))
+        return as_json({"examples": examples})
 
     async def promote(self, question: report_schemas.PromoteQuestion) -> Response:
         """Serve the candidate of the last rehearsal. Refused where a group of labels falls, unless forced.
@@ -70,3 +122,10 @@ class PromotionRoutes:
             return await asyncio.shield(asyncio.to_thread(work))
         except InputError as problem:  # the question can be read; it is the candidate that does not allow it
             raise HTTPException(409, str(problem)) from None
+
+
+async def _seen_to(held: contextlib.ExitStack, folder: Path, *asked: object) -> None:
+    """See a rehearsal through; what is held is let go when it ends."""
+    with held:
+        done = await in_a_process(rehearsing.main, folder, *asked, os.getpid())
+        log("rehearsed" if done else "rehearsal failed", "info" if done else "error")

@@ -25,23 +25,28 @@ from shortlist.server import snapshots
 from shortlist.server.snapshot_writer import only_one
 
 CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsal.json"
+ASIDE = f".{BEFORE}"  # what is to be the model of before, until it is
 
 
-def keep(folder: Path, candidate: Categorizer, report: dict[str, Any]) -> None:
-    """Keep a candidate that has learned nothing of the journal, and how its rehearsal went."""
-    candidate.save(folder / CANDIDATE)
-    known: dict[str, Any] = {"base": _seal(folder / snapshots.BASE), "candidate": _seal(folder / CANDIDATE)}
-    known |= {"time": time.time(), "learner": candidate.describe()["learner"]}
-    with whole_file(folder / REPORT) as file:
-        file.write(json.dumps(known | {"report": report}, ensure_ascii=False, indent=1).encode())
+def keep(folder: Path, candidate: Categorizer, report: dict[str, Any], base: str) -> None:
+    """Keep a candidate that has learned nothing of the journal, and how its rehearsal against a base of this seal went.
+
+    Nobody promotes meanwhile: what is promoted is what was looked at.
+    """
+    with only_one(folder, waiting=True):
+        candidate.save(folder / CANDIDATE)
+        known: dict[str, Any] = {"base": base, "candidate": seal(folder / CANDIDATE)}
+        known |= {"time": time.time(), "learner": candidate.describe()["learner"]}
+        with whole_file(folder / REPORT) as file:
+            file.write(json.dumps(known | {"report": report}, ensure_ascii=False, indent=1).encode())
 
 
 def last(folder: Path) -> dict[str, Any] | None:
     """What is known of the last candidate and its rehearsal, and whether it still fits; None if there is none."""
     try:
         kept: dict[str, Any] = json.loads((folder / REPORT).read_bytes())
-        sealed = {"base": _seal(folder / snapshots.BASE), "candidate": _seal(folder / CANDIDATE)}
-        kept["fits"] = all(kept[what] == seal for what, seal in sealed.items())
+        sealed = {"base": seal(folder / snapshots.BASE), "candidate": seal(folder / CANDIDATE)}
+        kept["fits"] = all(kept[what] == own for what, own in sealed.items())
         kept["report"]["falls"]
     except (OSError, ValueError, LookupError, TypeError):
         return None
@@ -50,7 +55,7 @@ def last(folder: Path) -> dict[str, Any] | None:
 
 def can_go_back(folder: Path) -> bool:
     """Whether there is a model of before."""
-    return (folder / BEFORE).is_file()
+    return (folder / BEFORE).is_file() or (folder / ASIDE).is_file()
 
 
 def promote(folder: Path, force: bool = False, running: bool = False) -> dict[str, Any]:
@@ -82,7 +87,9 @@ def go_back(folder: Path, running: bool = False) -> None:
         base, before = folder / snapshots.BASE, folder / BEFORE
         if not can_go_back(folder):
             raise InputError(f"there is no {before}: nothing was promoted that could be taken back")
-        aside = folder / f".{BEFORE}"
+        aside = folder / ASIDE
+        if not before.is_file():  # killed between the two renames below
+            os.replace(aside, before)
         _copy(base, aside)
         _remove_snapshots(folder)
         os.replace(before, base)
@@ -117,5 +124,6 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfileobj(own, file)
 
 
-def _seal(path: Path) -> str:
+def seal(path: Path) -> str:
+    """A checksum of a file."""
     return blake2b(path.read_bytes(), digest_size=16).hexdigest()

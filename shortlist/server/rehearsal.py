@@ -8,7 +8,7 @@ example before it learned it is compared, over time and by label, on the same ex
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,12 +65,19 @@ class Rehearsal(NamedTuple):
     candidate: list[Tried]
 
 
-def rehearse(folder: Path, present: Categorizer, candidate: Categorizer) -> Rehearsal:
-    """Replay the journal of a state directory with both, which learn it."""
+def rehearse(
+    folder: Path,
+    present: Categorizer,
+    candidate: Categorizer,
+    tell: Callable[[int, int], None] = lambda done, of: None,
+) -> Rehearsal:
+    """Replay the journal of a state directory with both, which learn it; ``tell`` how much of how much is done."""
     both = [Apprentice(folder, model) for model in (present, candidate)]
     try:
         rehearsal = Rehearsal([], [], [])
-        for lesson in _lessons(both[0]):
+        last = both[0].journal.version().examples
+        for lesson in _lessons(both[0], last):
+            tell(lesson.number - 1, last)
             if not isinstance(lesson.labels, dict) and lesson.labels:
                 rehearsal.labels.append(lesson.labels)
                 for one, results in zip(both, rehearsal[1:], strict=True):
@@ -86,9 +93,9 @@ def rehearse(folder: Path, present: Categorizer, candidate: Categorizer) -> Rehe
     return rehearsal
 
 
-def _lessons(replica: Replica) -> Iterator[Lesson]:
-    """The journal as it is now."""
-    number, last = 0, replica.journal.version().examples
+def _lessons(replica: Replica, last: int) -> Iterator[Lesson]:
+    """The journal up to an example."""
+    number = 0
     while some := replica.journal.after(number, last):
         yield from some
         number = some[-1].number

@@ -132,10 +132,22 @@ class Candidate(BaseModel):
     report: RehearsalReport
 
 
+class RehearsalProgress(BaseModel):
+    done: int
+    of: int
+
+
 class RehearsalAnswer(BaseModel):
     candidate: Candidate | None = Field(description="Null if there is none.")
     can_go_back: bool
     current: bool = Field(description="False while the journal is learned anew by what was promoted.")
+    running: RehearsalProgress | None = Field(description="Examples of the rehearsal under way; null if there is none.")
+    problem: str | None = Field(description="Why the last rehearsal came to nothing; null if it did not.")
+    learners: list[str] = Field(description="The names of learners that a candidate may have.")
+
+
+class RehearseAnswer(BaseModel):
+    examples: int = Field(description="How many will be replayed.")
 
 
 class PromoteQuestion(Question):

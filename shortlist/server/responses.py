@@ -34,6 +34,7 @@ WORDS = {
     507: "The disk is full; nothing was changed.",
 }
 ASKING = (413, 415, 422)  # what may be wrong with a body
+A_FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 STATUS_OF = {InputError: 422, NotThere: 404, Taken: 409, KeyUsed: 409, DiskFull: 507, JournalError: 503}
 
 

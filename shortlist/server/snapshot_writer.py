@@ -35,13 +35,13 @@ def write(folder: Path) -> Path | None:
 
 
 @contextlib.contextmanager
-def only_one(folder: Path) -> Iterator[bool]:
-    """Whether this process alone writes snapshots."""
+def only_one(folder: Path, waiting: bool = False) -> Iterator[bool]:
+    """Whether this process alone writes snapshots; true for who is ``waiting`` until nobody else does."""
     import fcntl
 
     with open(folder / "snapshots.lock", "wb") as held:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(held, fcntl.LOCK_EX | (0 if waiting else fcntl.LOCK_NB))
             alone = True
         except BlockingIOError:
             alone = False

@@ -120,7 +120,7 @@ class Asked:
         jobs = [(url, chance.randrange(2**60), todo, self, stop) for todo in self.todo]
         return [threading.Thread(target=work, args=job) for job in jobs]
 
-    def see_kill(self):
+    def see_kill(self, chance):
         """Somebody is about to be killed."""
 
     def faults(self, model_file):
@@ -235,20 +235,27 @@ def one_life(workers, most, asked, chance):
         if parts:
             kind = chance.choice(sorted(parts))
             with contextlib.suppress(ProcessLookupError):
-                asked.see_kill()
+                asked.see_kill(chance)
                 os.kill(chance.choice(parts[kind]), signal.SIGKILL)
                 kills[kind] += 1
     if chance.random() < 0.9:  # or else perhaps before it answers at all
         wait_for_more(asked.acknowledged)
     time.sleep(chance.uniform(0.0, 0.6))
     everything = chance.random() < 0.5
-    asked.see_kill()
+    asked.see_kill(chance)
     server.kill(everything)
     kills["all at once" if everything else "parent"] += 1
     stop.set()
     for thread in threads:
         thread.join()
     return server, kills
+
+
+def wait_a_little_for(there):
+    """Wait for something to be under way; for a few seconds at most."""
+    until = time.monotonic() + 5
+    while not there() and time.monotonic() < until:
+        time.sleep(0.002)
 
 
 def wait_for_more(things):

@@ -31,7 +31,7 @@ from shortlist.server.journal import Journal
 from shortlist.server.people import Role, changing
 from shortlist.server.queue.following import follow
 from shortlist.server.queue.store import Queue
-from tests.hostile.kills import rows_of, trial, wrong_models
+from tests.hostile.kills import rows_of, trial, wait_a_little_for, wrong_models
 from tests.server.servers import Client
 
 JUDGES = ("anna", "ben", "cleo")
@@ -63,7 +63,11 @@ class Judging:
         jobs.append((url, chance.randrange(2**60), self.manage, MANAGER, stop))
         return [threading.Thread(target=self.work, args=job) for job in jobs]
 
-    def see_kill(self):
+    def see_kill(self, chance):
+        """Mostly in the midst of a decision."""
+        if chance.random() < 0.7:
+            wait_a_little_for(lambda: self.deciding)
+            time.sleep(chance.uniform(0.0, 0.1))
         self.found["while deciding"] += self.deciding
 
     def work(self, url, seed, what, name, stop):
@@ -165,14 +169,19 @@ def judged_texts(folder):
 def make_model(folder):
     """A model that knows how sure it is: a thing's first word says what it is, nearly always."""
     path = folder / "sure.shortlist"
-    texts = [f"{list(LABELS)[n % 2]} number{n % 7}" for n in range(1400)]
-    labels = [list(LABELS.values())[(n + (n % 23 == 0)) % 2] for n in range(1400)]
-    sl.Categorizer(text=sl.TextVectorizer()).fit(texts, labels).save(path)
+    sl.Categorizer(text=sl.TextVectorizer()).fit(*first_texts()).save(path)
     return path
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def first_texts():
+    """What the model learns before it is served: texts and labels."""
+    texts = [f"{list(LABELS)[n % 2]} number{n % 7}" for n in range(1400)]
+    return texts, [list(LABELS.values())[(n + (n % 23 == 0)) % 2] for n in range(1400)]
+
+
+def run(asking, summary, about):
+    """The command: so many kills, then one line of summary."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("--count", type=int, default=20, help="kills")
     parser.add_argument("--long", action="store_true", help="200 kills")
     parser.add_argument("--seed", type=int, default=7)
@@ -181,14 +190,14 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         model_file = make_model(Path(name))
         count = 200 if arguments.long else arguments.count
-        kills, found = trial(count, [2], Path(name), model_file, arguments.seed, Judging)
+        kills, found = trial(count, [2], Path(name), model_file, arguments.seed, asking)
     kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(kills.items()))
     print(
-        f"{kills.total():,} kills ({kinds}), {found['while deciding']} of them while a decision was under way, "
-        f"{found['examples']:,} judgements acknowledged: " + ", ".join(f"{found[fault]} {fault}" for fault in FAULTS)
+        f"{kills.total():,} kills ({kinds}), {summary(found)}, {found['examples']:,} judgements acknowledged: "
+        + ", ".join(f"{found[fault]} {fault}" for fault in FAULTS)
     )
     sys.exit(1 if any(found[fault] for fault in FAULTS) else 0)
 
 
 if __name__ == "__main__":
-    main()
+    run(Judging, lambda found: f"{found['while deciding']} of them while a decision was under way", __doc__)

@@ -2,11 +2,13 @@
 
 import pytest
 
+import shortlist as sl
 from shortlist.server import snapshots
 from shortlist.server.journal import Example, Journal
 from shortlist.server.queue.store import Queue
 from shortlist.server.queue.sure import note
 from tests.hostile.kills import trial
+from tests.hostile.promotion_kills import Promoting, candidate_of
 from tests.hostile.queue_kills import FAULTS, Judging, make_model
 
 
@@ -43,3 +45,17 @@ def test_what_is_lost_doubled_or_torn_is_found(tmp_path):
     assert asked.faults(model)["doubled"] == 1
     queue.close()
     journal.close()
+
+
+def test_a_base_that_nobody_asked_for_is_found(tmp_path):
+    """The tool for promotions, on a base that was put in the other's place."""
+    model = make_model(tmp_path)
+    folder = tmp_path / "state"
+    folder.mkdir()
+    snapshots.take_base(folder, model)
+    asked = Promoting(folder)
+    assert not any(asked.faults(model)[fault] for fault in FAULTS)
+    candidate = candidate_of(sl.load(model))
+    candidate.save(folder / snapshots.BASE)
+    assert asked.faults(model)["lost"] == 1
+    assert not any(asked.faults(model)[fault] for fault in FAULTS), "the model is the one of that base"

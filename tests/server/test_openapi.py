@@ -5,13 +5,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 import shortlist as sl
 from shortlist.server import snapshots
+from shortlist.server.middleware import FILES
 from tests.server.servers import in_thread
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 from schemathesis.specs.openapi.checks import positive_data_acceptance  # noqa: E402
 
-FILES = {"/v1/queue/file"}  # the document cannot say which bytes are a file of texts
-OF_ROWS = "row"  # nor how many columns the model has
+OF_ROWS = "row"  # the document cannot say which bytes are a file of texts (FILES), nor how many columns the model has
 pytestmark = pytest.mark.filterwarnings("default")  # what a library of the test warns of is not ours
 
 

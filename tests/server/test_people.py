@@ -7,6 +7,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.server.app import OF_ROWS, OF_TEXTS
+from shortlist.server.middleware import FILES
 from shortlist.server.people import FILE, NAME, Doorkeeper, People, PeopleError, Role, changing
 from shortlist.server.roles import NEEDS, Needed
 from shortlist.server.settings import Settings
@@ -57,7 +58,7 @@ def asked(client, method, path, token):
     place = path.replace("{name}", "page.css")
     if method == "GET":
         return client.get(place, params=ASKED.get(path), headers=bearer(token))
-    if path == "/v1/queue/file":
+    if path in FILES:
         return client.post(place, content=b"wheat rose\n", headers=bearer(token) | AS_FILE)
     return client.request(method, place, json=QUESTIONS[path], headers=bearer(token))
 

@@ -1,15 +1,19 @@
-"""A candidate that is promoted while the server runs, over HTTP and on the page, and taken back."""
+"""A candidate that is rehearsed and promoted while the server runs, over HTTP and on the page, and taken back."""
 
+import os
 import time
 
 import pytest
 
 import shortlist as sl
-from shortlist.server import snapshots
+from shortlist.errors import InputError
+from shortlist.server import promotion, rehearsing, snapshots
 from shortlist.server.snapshot_writer import only_one, write
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
 from tests.server.servers import in_thread, state_bytes
 from tests.server.test_rehearsal import learned  # noqa: F401
+
+AS_FILE = {"content-type": "application/octet-stream"}
 
 
 def until(there):
@@ -84,12 +88,98 @@ def test_a_read_only_server_changes_nothing(falling):
         assert server.post("/v1/go-back", json={}).status_code == 403
 
 
+def rehearse(server, content=b"", **asked):
+    return server.post("/v1/rehearse", params=asked, content=content, headers=AS_FILE)
+
+
+def test_what_cannot_be_rehearsed_is_refused(learned):  # noqa: F811
+    with in_thread(learned) as server:
+        assert "one of tuned-index" in rehearse(server, learner="none").json()["error"]
+        assert "has no setting colour" in rehearse(server, set="colour=red").json()["error"]
+        assert "takes NAME=VALUE" in rehearse(server, set="margin").json()["error"]
+        assert rehearse(server, name="../../etc/passwd").status_code == 422
+        with rehearsing.only_one(learned):
+            refused = rehearse(server)
+            assert (refused.status_code, "is under way" in refused.json()["error"]) == (409, True)
+            rehearsing.tell(learned, 3, 120)
+            assert server.ask("rehearsal")["running"] == {"done": 3, "of": 120}
+        told = server.ask("rehearsal")
+        assert (told["running"], told["problem"]) == (None, rehearsing.CUT_SHORT)
+        assert told["learners"][0] == "tuned-index"
+    with in_thread(learned, read_only=True) as server:
+        assert rehearse(server).status_code == 403
+
+
+def test_too_little_was_learned(server):
+    refused = rehearse(server)
+    assert (refused.status_code, "at least 20" in refused.json()["error"]) == (409, True)
+
+
+class TestTheProcessOfARehearsal:
+    """Its body, called."""
+
+    def test_the_candidate_is_kept(self, learned, tmp_path):  # noqa: F811
+        data = tmp_path / "first.jsonl"
+        data.write_text('{"text": "wheat corn", "labels": ["grain"]}\n' * 3)
+        rehearsing.tell(learned, 0, 120)
+        assert rehearsing.carried_out(learned, "frequency", {"text.tf": "count"}, data, os.getppid())
+        assert not (learned / rehearsing.PROGRESS).exists()
+        kept = promotion.last(learned)
+        assert (kept["fits"], kept["learner"]) == (True, "FrequencyBaseline")
+        candidate = sl.load(learned / promotion.CANDIDATE)
+        assert (candidate.text_.tf, candidate.classes_.tolist()) == ("count", ["grain"])
+
+    def test_what_is_wrong_with_it_is_told(self, learned, tmp_path):  # noqa: F811
+        data = tmp_path / "first.jsonl"
+        data.write_text('{"text": "wheat"')
+        assert not rehearsing.carried_out(learned, None, {}, data, os.getppid())
+        problem = rehearsing.progress(learned)["problem"]
+        assert "first.jsonl, line 1" in problem
+        assert str(tmp_path) not in problem
+
+    def test_it_ends_with_the_server(self, learned):  # noqa: F811
+        with pytest.raises(SystemExit):
+            rehearsing.carried_out(learned, None, {}, None, 1)
+        assert promotion.last(learned) is None
+
+    def test_another_base_that_came_meanwhile_does_not_fit(self, learned):  # noqa: F811
+        def made(present):
+            snapshots.opened(learned / snapshots.BASE).learn("zebra", ["beasts"]).save(learned / snapshots.BASE)
+            return present.copy()
+
+        rehearsing.rehearsed(learned, made)
+        assert promotion.last(learned)["fits"] is False
+        with pytest.raises(InputError, match="rehearsed against another model"):
+            promotion.promote(learned)
+
+
+def test_going_back_that_was_cut_short_is_finished_by_the_next(falling):
+    present = (falling / snapshots.BASE).read_bytes()
+    promotion.promote(falling, force=True)
+    promoted = (falling / snapshots.BASE).read_bytes()
+    os.replace(falling / promotion.BEFORE, falling / snapshots.BASE)  # as it is between the two renames
+    (falling / promotion.ASIDE).write_bytes(promoted)
+    assert promotion.can_go_back(falling)
+    promotion.go_back(falling)
+    assert (falling / snapshots.BASE).read_bytes() == promoted
+    assert (falling / promotion.BEFORE).read_bytes() == present
+
+
 class TestOnThePage:
     pytestmark = marks
 
-    def test_side_by_side_promoted_and_back(self, falling, visit):
-        with in_thread(falling) as server:
-            page = visit(f"{server.base_url}/#rehearsal")
+    def test_rehearsed_side_by_side_promoted_and_back(self, learned, visit):  # noqa: F811
+        with in_thread(learned) as server:
+            page = visit(f"{server.base_url}/#rehearsal", refused=422)
+            page.get_by_role("textbox", name="Settings").fill("colour=red")
+            page.get_by_role("button", name="Rehearse").click()
+            expect(page.locator("#problem")).to_contain_text("has no setting colour")
+            page.get_by_role("textbox", name="Settings").fill("text.tf=count text.idf=null")
+            page.get_by_role("combobox", name="Learner").select_option("frequency")
+            first = {"name": "first.csv", "mimeType": "text/csv", "buffer": b"text,labels\nwheat,grain\n"}
+            page.locator("#candidate-data").set_input_files(first)
+            page.get_by_role("button", name="Rehearse").press("Enter")
+            expect(page.locator("#toast")).to_contain_text("The rehearsal is done.")
             expect(page.locator("#rehearsal-chart circle")).to_have_count(2 * 5)
             expect(page.locator("#rehearsal-words")).to_contain_text("FrequencyBaseline")
             expect(page.locator("#falls")).to_contain_text("all examples")
@@ -114,7 +204,7 @@ class TestOnThePage:
 
     def test_nothing_rehearsed_is_said(self, visit, server):
         page = visit(f"{server.base_url}/#rehearsal")
-        expect(page.locator("#rehearsal-nothing")).to_contain_text("shortlist rehearse")
+        expect(page.locator("#rehearsal-nothing")).to_contain_text("No candidate waits")
         expect(page.get_by_role("button", name="Go back")).to_be_hidden()
 
     @pytest.mark.parametrize("look", LOOKS)

@@ -213,13 +213,14 @@ def test_a_damaged_queue_stops_nothing_else(folder):
 
 
 def test_the_gain_of_an_uncertain_text_is_larger(server):
-    sure, unsure, unknown = "wheat and corn prices", "wheat at the bank", "zebra"
-    server.ask("queue", texts=[sure, unsure, unknown])
+    sure, unsure, unknown, lonely = "wheat and corn prices", "wheat at the bank", "zebra", "quagga"
+    server.ask("queue", texts=[sure, unsure, unknown, lonely, "zebra okapi"])
     had = []
     while (item := take(server, order="gain")) is not None:
         had.append(item["text"])
         server.ask("queue/move", ids=[item["id"]], to="skipped", person="anna")
-    assert had == [unknown, unsure, sure]
+    assert had[0] == unknown, "before a word that the model does not know either, but no other text has"
+    assert had.index(unsure) < had.index(sure)
 
 
 def test_the_sure_ones_are_decided_alone_and_taken_back_at_once(tmp_path, sure_file):

@@ -1,15 +1,18 @@
-// The last rehearsal: candidate and present model side by side; the one is put in the other's place, and back.
+// A rehearsal: begun here, then candidate and present model side by side; the one is put in the other's place, and back.
 
-import { ask, byId, called, guarded, know, make } from "./api.js";
+import { ask, byId, called, guarded, know, make, send } from "./api.js";
 import { lines } from "./chart.js";
 
-const SOON = 1000; // milliseconds, while the journal is learned anew
+const SOON = 1000; // milliseconds, while a candidate is rehearsed, or the journal is learned anew
 let say = () => {};
 let changed = () => {};
+let looking; // the next look, if one is due
+let wasRunning = false;
 
 export function begin(toast, onChange) {
   say = toast;
   changed = onChange;
+  byId("rehearse").addEventListener("submit", (event) => { event.preventDefault(); guarded(rehearse)(); });
   byId("promote").addEventListener("click", guarded(promote));
   byId("go-back").addEventListener("click", guarded(goBack));
   byId("force").addEventListener("change", () => { byId("promote").disabled = !byId("force").checked; });
@@ -21,14 +24,42 @@ const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
 const points = (share) => `${share < 0 ? "−" : "+"}${Math.abs(100 * share).toFixed(1)}`;
 
 async function refresh() {
-  const { candidate, can_go_back, current } = await ask("v1/rehearsal");
+  clearTimeout(looking);
+  const { candidate, can_go_back, current, running, problem, learners } = await ask("v1/rehearsal");
+  drawProgress(running, problem, learners);
   byId("rehearsal-nothing").hidden = candidate !== null;
   byId("rehearsed").hidden = candidate === null;
   byId("rehearsal-details").hidden = candidate === null;
   byId("go-back").hidden = !can_go_back;
   byId("rehearsal-state").textContent = current ? "" : "The journal is being learned anew. The model of before answers until that is done.";
   if (candidate !== null) draw(candidate);
-  if (!current) setTimeout(() => { if (!byId("view-rehearsal").hidden) open(); }, SOON);
+  if (!current || running) looking = setTimeout(() => { if (!byId("view-rehearsal").hidden) open(); }, SOON);
+}
+
+function drawProgress(running, problem, learners) {
+  const known = byId("candidate-learner");
+  if (known.options.length === 1) known.append(...learners.map((name) => make("option", { value: name, textContent: name })));
+  byId("start-rehearsal").disabled = running !== null;
+  byId("rehearsal-progress").hidden = running === null;
+  if (running) Object.assign(byId("rehearsal-progress"), { max: Math.max(1, running.of), value: running.done });
+  byId("rehearsal-done").textContent = running ? `${running.done.toLocaleString()} of ${running.of.toLocaleString()} examples` : "";
+  if (wasRunning && !running) say(problem === null ? "The rehearsal is done." : `The rehearsal came to nothing: ${problem}`);
+  wasRunning = running !== null;
+}
+
+async function rehearse() {
+  byId("start-rehearsal").disabled = true;
+  const file = byId("candidate-data").files[0];
+  const asked = new URLSearchParams(file ? { name: file.name } : {});
+  if (byId("candidate-learner").value) asked.set("learner", byId("candidate-learner").value);
+  for (const pair of byId("candidate-settings").value.split(/\s+/).filter(Boolean)) asked.append("set", pair);
+  try {
+    await send(`v1/rehearse?${asked}`, file ?? new Blob([]));
+    wasRunning = true;
+  } finally {
+    byId("start-rehearsal").disabled = false;
+  }
+  await refresh();
 }
 
 function draw({ time, learner, fits, report }) {

@@ -8,7 +8,6 @@ come first, and each answer costs the same however long the queue is.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -18,7 +17,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from shortlist.models.auditing import shown
 from shortlist.server.journal import Journal
 from shortlist.server.queue.following import follow
-from shortlist.server.queue.gain import likeness, words_of
+from shortlist.server.queue.gain import Novelty, Recent, words_of
 from shortlist.server.queue.store import Item, Queue
 from shortlist.texts.fields import Document
 
@@ -39,7 +38,8 @@ class Handing:
         self._folder, self._gains = folder, gains
         self._thread = ThreadPoolExecutor(1, "queue")
         self._opened: tuple[Queue, Journal] | None = None
-        self._recent: deque[frozenset[str]] = deque(maxlen=RECENT)
+        self._recent = Recent(RECENT)
+        self._novelty = Novelty()
 
     def close(self) -> None:
         """Finish what was asked for."""
@@ -84,12 +84,18 @@ class Handing:
     async def _by_gain(self, found: list[Item]) -> tuple[list[int], list[tuple[int, float]]]:
         """The numbers of some texts, those first whose judgement would teach most; and what each would teach."""
         gained: list[float] = []
+        words = [words_of(one.text) for one in found]
         for first, last in pieces([len(shown(one.text)) for one in found]):
-            gained += self._gains([one.text for one in found[first:last]])
+            for one, own in zip(found[first:last], words[first:last], strict=True):
+                self._novelty.meet(one.number, own)
+            by_margin = self._gains([one.text for one in found[first:last]])
+            new = map(self._novelty.share, words[first:last])
+            gained += [gain * (1 + share) / 2 for gain, share in zip(by_margin, new, strict=True)]
             await asyncio.sleep(0)
-        unlike = [gain - likeness(one.text, self._recent) / 2 for one, gain in zip(found, gained, strict=True)]
+        unlike = [gain - like / 2 for gain, like in zip(gained, self._recent.likeness(words), strict=True)]
         best = sorted(range(len(found)), key=lambda n: (found[n].later, -unlike[n], n))
-        self._recent.append(words_of(found[best[0]].text))
+        self._recent.add(words[best[0]])
+        self._novelty.judge(words[best[0]])
         return [found[n].number for n in best], [(one.number, gain) for one, gain in zip(found, gained, strict=True)]
 
 

@@ -14,11 +14,10 @@ from shortlist.server.journal import ALONE, Example
 from shortlist.server.queue import shapes, sure
 from shortlist.server.queue.importing import texts_of_file
 from shortlist.server.queue.store import Queue, as_dict
-from shortlist.server.responses import ASKING, answers, as_json
+from shortlist.server.responses import A_FILE, ASKING, answers, as_json
 
 SHOWN = 10  # examples of what would be decided alone
 NOBODY = ""  # whose texts are free for everybody
-A_FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 Name = Annotated[str, Query(max_length=200)]
 Few = Annotated[int, Query(ge=1, le=1000)]
 

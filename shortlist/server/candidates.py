@@ -1,0 +1,41 @@
+"""Models that may take the present one's place: opened from a file, or made anew with other settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import clone
+
+from shortlist.errors import InputError
+from shortlist.inputs import read
+from shortlist.inputs.labelled import teaching
+from shortlist.models.categorizer import Categorizer
+from shortlist.models.learners import changed, named
+from shortlist.models.making import TEXT, open_model
+
+
+def opened(path: Path) -> Categorizer:
+    """The model in a file, which must be able to learn a journal."""
+    model = open_model(path)
+    if not isinstance(model, Categorizer) or not model.can_learn:
+        raise InputError(f"{path} is no model of texts with labels that goes on learning, as a journal is learned by")
+    return model
+
+
+def candidate_like(present: Categorizer, learner: str | None, values: dict[str, Any]) -> Categorizer:
+    """A model that has learned nothing, with the settings of the present one but for these."""
+    for_text = {name.removeprefix(TEXT): value for name, value in values.items() if name.startswith(TEXT)}
+    others = {name: value for name, value in values.items() if not name.startswith(TEXT)}
+    own = clone(present.learner_) if learner is None else named("categories", learner)
+    made = Categorizer(changed(own, others), changed(clone(present.text_), for_text, prefix=TEXT))
+    if present.vocabulary_ is not None:
+        made.set_vocabulary(present.vocabulary_)
+    return made.learn_many([], [])  # a learner that cannot go on learning refuses
+
+
+def taught(model: Categorizer, data: str) -> Categorizer:
+    """A candidate that has learned what the present model learned before it was served."""
+    stream = read(data)
+    model.fit_batches(teaching("categories", data, stream, iter(stream)))
+    return model

@@ -1,0 +1,47 @@
+"""What of a text is new, and how like the last ones it is."""
+
+import random
+
+from shortlist.server.queue.gain import MET, Novelty, Recent
+
+WORDS = [f"word{n}" for n in range(30)]
+
+
+def words(*own):
+    return frozenset(own)
+
+
+def test_words_that_others_have_and_nobody_judged_are_new():
+    novelty = Novelty()
+    shared, lonely, half = words("wheat", "corn"), words("quagga", "okapi"), words("wheat", "quagga")
+    for number, own in enumerate([shared, shared, lonely, half, words("wheat")]):
+        novelty.meet(number, own)
+    assert novelty.share(shared) == 1.0
+    assert 0.0 < novelty.share(half)
+    assert novelty.share(words("okapi")) == 0.0, "no other text would gain by it"
+    assert novelty.share(words()) == 0.0
+    novelty.judge(shared)
+    assert novelty.share(shared) == 0.5
+    novelty.judge(words("wheat"))
+    assert 1 / 3 < novelty.share(shared) < 0.5
+
+
+def test_a_text_is_met_once_and_many_are_enough():
+    novelty = Novelty()
+    for _ in range(2):
+        novelty.meet(1, words("zebra"))
+    assert novelty.share(words("zebra")) == 0.0, "once: nobody else has it"
+    for number in range(MET + 10):
+        novelty.meet(number, words("corn") if number < MET else words("late", "later"))
+    assert novelty.share(words("corn")) == 1.0
+    assert novelty.share(words("late")) == 0.0
+
+
+def test_likeness_is_that_of_the_most_similar_of_the_last():
+    drawn, recent, every = random.Random(7), Recent(5), []
+    for _ in range(12):
+        texts = [frozenset(drawn.sample(WORDS, drawn.randrange(6))) for _ in range(9)]
+        slow = [max((len(own & one) / max(1, len(own | one)) for one in every[-5:]), default=0.0) for own in texts]
+        assert recent.likeness(texts) == slow
+        every.append(frozenset(drawn.sample(WORDS, 8)))
+        recent.add(every[-1])
