@@ -5,7 +5,7 @@
 
 DATA has the folders short_texts (hwu64, snips, stackoverflow, dbpedia) and reuters21578. For each seed a model learns
 30 texts, and 1,000 others wait in the queue of a server. Over HTTP one person asks for the next text, answers with its
-true labels, and goes on, 300 times. Twenty times on the way the server ranks the test part (its first 500 texts). Both
+true labels, and goes on, 300 times. Twenty times on the way its model ranks the test part (the first 500 texts). Both
 orders begin with the same model and the same queue. Prints P@1 on the way, averaged over seeds, and how many judgements
 the order by gain needs to be as good as the random order is at its end: from the averages, and for each seed alone.
 What is measured is added to FILE, a line of JSON for each trial, and trials that stand there are not made again.
@@ -66,28 +66,25 @@ class Trial:
         state.mkdir()
         snapshots.take_base(state, base)
         settings = Settings(state, snapshot_seconds=1e9)
-        with TestClient(make_app(Replica(state), settings), base_url="http://localhost") as server:
+        replica = Replica(state)
+        with TestClient(make_app(replica, settings), base_url="http://localhost") as server:
             waiting = self.texts[BEGINNING:]
             for first in range(0, len(waiting), 200):
                 ask(server, "queue", texts=waiting[first : first + 200])
-            measured = [self.precision(server)]
+            measured = [self.precision(replica)]
             for n in range(1, judged + 1):
                 item = ask(server, "queue/next", person="one", order=self.order)["item"]
                 example = {"text": item["text"], "labels": self.truth[item["text"]], "key": item["id"]}
                 ask(server, "learn", examples=[example])
                 if n % (judged // POINTS) == 0:
-                    measured.append(self.precision(server))
+                    measured.append(self.precision(replica))
         return measured
 
-    def precision(self, server: TestClient) -> float:
-        """P@1 on the test part."""
+    def precision(self, replica: Replica) -> float:
+        """P@1 of the server's model on the test part."""
         texts, truth = self.test
-        hits = 0
-        for first in range(0, len(texts), 100):
-            rankings = ask(server, "rank", text=texts[first : first + 100], k=1)["rankings"]
-            for ranking, labels in zip(rankings, truth[first : first + 100], strict=True):
-                hits += bool(ranking) and ranking[0]["label"] in labels
-        return hits / len(texts)
+        rankings = replica.model.rank(texts, 1)
+        return sum(own[0] in labels for own, labels in zip(rankings.labels, truth, strict=True)) / len(texts)
 
 
 def ask(server: TestClient, path: str, **body):
