@@ -162,8 +162,8 @@ class OneVersusRest(PrototypeLearner):
         weights, unused = np.zeros(rows.n_features), start.copy()
         fewest, in_vain = rows.n_rows + 1, 0
         while in_vain < self.patience:
-            order = generator.permutation(rows.n_rows)
-            errors = one_pass(rows, sign, order, weights, unused)
+            order = generator.permutation(rows.n_rows)  # drawn for idle passes too: the next member draws after it
+            errors = one_pass(rows, sign, order, weights, unused, fewest) if fewest else 0  # no error, no change
             fewest, in_vain = (errors, 0) if errors < fewest else (fewest, in_vain + 1)
         return weights
 
@@ -196,8 +196,8 @@ def with_constant(rows: Rows, n_features: int) -> Rows:
 
 
 @kernel
-def one_pass(rows: Rows, sign: Floats, order: Longs, weights: Floats, unused: Floats) -> int:
-    """Learn all rows once, in that order; returns the errors of the weights at the end of the pass.
+def one_pass(rows: Rows, sign: Floats, order: Longs, weights: Floats, unused: Floats, fewest: int) -> int:
+    """Learn all rows once, in that order; returns the errors of the weights at the end, or ``fewest`` if not below.
 
     sign: float64[n], +1 or −1; weights: float64[features]; unused: float64[features], the random start of the
     features that are not yet in the weights, 0 for the others.
@@ -215,4 +215,6 @@ def one_pass(rows: Rows, sign: Floats, order: Longs, weights: Floats, unused: Fl
         first, last = rows.indptr[i], rows.indptr[i + 1]
         if sign[i] * dot(rows.indices[first:last], rows.data[first:last], weights) <= 0.0:
             errors += 1
+            if errors == fewest:
+                break  # no better than before, however many more there are
     return errors

@@ -104,7 +104,7 @@ class AccuracySVM(LinearRanker):
             raise InputError("there must be both relevant and non-relevant documents to learn from")
         cost = np.count_nonzero(~relevant) / np.count_nonzero(relevant) if self.variant == 2 else 1.0
         svm = LinearSVC(C=C, dual=False, class_weight={0: 1.0, 1: cost}, max_iter=10_000)
-        features = self._features(X, query)
+        features = self.features(X, query)
         if np.abs(features.data).max(initial=0.0) > MOST_VALUE:
             raise InputError(f"AccuracySVM takes values of up to {MOST_VALUE:g}; scale the features first")
         svm.fit(features, relevant.astype(np.int64))
@@ -119,7 +119,7 @@ class AccuracySVM(LinearRanker):
         check_is_fitted(self, "coef_")
         check_columns(self, X)
         self._check_width(as_rows(X))
-        return self._features(X, query) @ self.coef_ + self.intercept_
+        return self.features(X, query) @ self.coef_ + self.intercept_
 
     def predict(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
         """The same scores, under the name that scikit-learn's tools look for."""
@@ -128,7 +128,8 @@ class AccuracySVM(LinearRanker):
     def _scores(self, X: MatrixLike, query: ArrayLike | None) -> Floats:
         return self.decision_function(X, query)
 
-    def _features(self, X: MatrixLike, query: ArrayLike | None) -> scipy.sparse.csr_array:
+    def features(self, X: MatrixLike, query: ArrayLike | None = None) -> scipy.sparse.csr_array:
+        """What the weights belong to: the rows as they are or, in variants 3 and 4, their bins."""
         if self.variant not in METHOD:
             return as_rows(X).to_matrix()
         scores = QueryScaler(METHOD[self.variant]).transform(X, query=query)

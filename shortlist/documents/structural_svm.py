@@ -188,16 +188,21 @@ def add_rows(indptr: Longs, indices: Ints, data: Floats, coefficients: Floats, u
 
     indptr int64[n+1], indices int32[m], data float64[m], coefficients float64[n], sums int64[features + 1].
     """
+    units = 1.0 / unit  # in 1; both are powers of two, and multiplying by them is exact
     for i in range(coefficients.size):
         first, last = indptr[i], indptr[i + 1]
         if coefficients[i] == 0.0:
             continue
         if is_full(indices[first:last]):
             for j in range(first, last):
-                sums[j - first] += np.int64(np.rint(coefficients[i] * data[j] / unit))
+                sums[j - first] += np.int64(np.rint(coefficients[i] * data[j] * units))
         else:
+            value, summand = 0.0, 0
             for j in range(first, last):
-                sums[indices[j]] += np.int64(np.rint(coefficients[i] * data[j] / unit))
+                if data[j] != value:  # the indicators of a row are all 1
+                    value = data[j]
+                    summand = np.int64(np.rint(coefficients[i] * value * units))
+                sums[indices[j]] += summand
 
 
 # The dual over the working set: the plane that would gain most takes weight from the plane that loses least by it.
