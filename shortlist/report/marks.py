@@ -27,7 +27,7 @@ def mark(claims: list[Claim], stands_in: str) -> str:
 
 def reasons(claims: list[Claim]) -> str:
     """What does not hold, and why."""
-    return "; ".join(f"not found: {one.says}" + f" – {one.why}" * bool(one.why) for one in claims if not one.holds)
+    return "; ".join(f"not found: {one.says} – {one.why or 'unexplained'}" for one in claims if not one.holds)
 
 
 def sentences(one: Table | Figure, stands_in: str) -> list[str]:

@@ -18,6 +18,7 @@ from tests.reference.documents import (
     paper_search,
     reciprocal_rank,
     roc_area,
+    step_up,
     worst_value,
 )
 
@@ -94,21 +95,36 @@ def test_graded_ndcg_is_the_weighted_mean_of_its_grades(grades, k):
     assert 1 - pairs.weight @ ranker._loss(above, pairs.starts, pairs.relevant) == pytest.approx(ndcg(grades, k))
 
 
+def violation(opt, s, s_bar):
+    """H of the ranking that has non-relevant document j just before relevant document opt_j."""
+    R, N = len(s), len(s_bar)
+    above = np.array([sum(o <= i for o in opt) for i in range(1, R + 1)])
+    ap = np.mean(np.arange(1, R + 1) / (np.arange(1, R + 1) + above))
+    return 1 - ap + 2 / (R * N) * sum(s_bar[: above[i]].sum() - above[i] * s[i] for i in range(R))
+
+
 @given(s=st.lists(SCORE, min_size=1, max_size=40), s_bar=st.lists(SCORE, min_size=1, max_size=60))
 def test_map_search_is_as_good_as_the_paper_s(s, s_bar):
     s, s_bar = np.sort(s)[::-1].copy(), np.sort(s_bar)[::-1].copy()
-    R, N = s.size, s_bar.size
-    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, R + N + 1))])
-
-    def value(opt):
-        above = np.array([sum(o <= i for o in opt) for i in range(1, R + 1)])
-        ap = np.mean(np.arange(1, R + 1) / (np.arange(1, R + 1) + above))
-        return 1 - ap + 2 / (R * N) * sum(s_bar[: above[i]].sum() - above[i] * s[i] for i in range(R))
-
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, s.size + s_bar.size + 1))])
     fast, slow = place_each(s, s_bar, harmonic), paper_search(s.tolist(), s_bar.tolist())
     assert (np.diff(fast) >= 0).all()
     assert (np.diff(slow) >= 0).all()  # Theorem 2
-    assert value(fast) == pytest.approx(value(slow), abs=1e-12)
+    assert violation(fast, s, s_bar) == pytest.approx(violation(slow, s, s_bar), abs=1e-12)
+
+
+@given(s=st.lists(SCORE, min_size=1, max_size=6), s_bar=st.lists(SCORE, min_size=1, max_size=6))
+def test_a_document_that_slides_up_gains_its_step_and_later_ones_gain_less(s, s_bar):
+    """Figure 1 and Lemma 1."""
+    s, s_bar = np.sort(s)[::-1].copy(), np.sort(s_bar)[::-1].copy()
+    R, N = s.size, s_bar.size
+    steps = np.array([[step_up(s, s_bar, j, i) for i in range(1, R + 1)] for j in range(1, N + 1)])
+    for j in range(1, N + 1):
+        for i in range(1, R + 1):
+            before, after = [i] * (j - 1), [R + 1] * (N - j)
+            slid = violation([*before, i, *after], s, s_bar) - violation([*before, i + 1, *after], s, s_bar)
+            assert slid == pytest.approx(steps[j - 1, i - 1], abs=1e-9)
+    assert (np.diff(steps, axis=0) <= 1e-12).all()
 
 
 def test_map_search_gives_the_paper_s_places_when_nothing_ties():

@@ -132,6 +132,18 @@ def test_sign_tests_pair_the_splits():
     assert "at least 3.64" in table.note  # the misprint
 
 
+def test_what_methods_cost_is_told_in_medians():
+    ours, other = index_comparison.PAIRED["newsgroups"]
+    costs = {ours: [9, 1, 1], other: [2, 2, 3], "IND": [0.1], index_comparison.BASELINE: [0.1], "Perceptron": [5]}
+    found = {method: [{"T_tr": value, "d": 12} for value in values] for method, values in costs.items()}
+    faster, fewer = index_comparison.efficiency("newsgroups", found)
+    assert faster.holds
+    assert faster.says == f"{ours} trains faster than every classifier (T_tr 1 for 2 of {other})"
+    assert not fewer.holds  # as many is not fewer
+    assert index_comparison.efficiency("austen", found) == ()
+    assert index_comparison.efficiency("newsgroups", {ours: found[ours]}) == ()
+
+
 def test_the_best_p_min_of_a_tree_is_taken_on_the_test_rows(monkeypatch):
     random = np.random.default_rng(0)
     X = csr_array(random.random((60, 6)))

@@ -57,6 +57,12 @@ def worst_value(scores, relevant, loss):
     return best
 
 
+def step_up(s, s_bar, j, i):
+    """δ_j(i, i + 1) of paper 003: what is gained when non-relevant document j slides up past relevant document i."""
+    R, N = len(s), len(s_bar)
+    return (j / (j + i) - (j - 1) / (j + i - 1)) / R - 2 * (s[i - 1] - s_bar[j - 1]) / (R * N)
+
+
 def paper_search(s, s_bar):
     """Algorithm 2 of paper 003 as printed: opt_j by trying every place for every non-relevant document, O(R²·N)."""
     R, N = len(s), len(s_bar)
@@ -64,8 +70,7 @@ def paper_search(s, s_bar):
     for j in range(1, N + 1):
         deltas = {R + 1: 0.0}
         for i in range(R, 0, -1):
-            step = (j / (j + i) - (j - 1) / (j + i - 1)) / R - 2 * (s[i - 1] - s_bar[j - 1]) / (R * N)
-            deltas[i] = deltas[i + 1] + step
+            deltas[i] = deltas[i + 1] + step_up(s, s_bar, j, i)
         opt.append(max(sorted(deltas), key=deltas.get))
     return opt
 
