@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shortlist import MapSVM, RetrievalIndex, ScoreBins
+from shortlist import AccuracySVM, MapSVM, RetrievalIndex, ScoreBins
 from shortlist.experiments import documents
 from shortlist.experiments.document_data import Judged, load, submissions
+from shortlist.experiments.document_tables import Comparison, claims
 from shortlist.experiments.documents import FIVE_FOLDS, PAPER, balanced_roles, fold_roles, show, trial
 from shortlist.inputs import read
 
@@ -58,6 +59,38 @@ def test_a_trial_and_its_table(made_up):
         seen = made_up.of([*train, *validation])
         best = int(np.argmax([seen.average_precision(column).mean() for column in seen.scores.T]))
         assert one["test"][documents.CHOSEN] == one["test"]["fgh"[best]]
+
+
+@pytest.mark.parametrize("variant", [3, 4])
+def test_bins_made_once_for_all_C_are_those_of_the_ranker(made_up, variant):
+    name = f"SVM-acc{variant}"
+    protocol = replace(PAPER, trials=1, thresholds=10, methods=(name,), accuracy_C=(0.01, 1.0))
+    (roles,) = balanced_roles(60, protocol)
+    found = trial(made_up, protocol, roles)
+    train, _, test = (made_up.of(queries) for queries in roles)
+    ranker = AccuracySVM(C=found["C"][name], variant=variant, n_thresholds=10)
+    scores = ranker.fit(train.scores, train.relevance, query=train.query).predict(test.scores, query=test.query)
+    assert found["test"][name] == test.average_precision(scores).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("submissions-ten", ["table 7", "table 10", "table 10"]),
+        ("submissions-ten-without", ["table 8", "table 11", "table 11"]),
+        ("submissions", ["table 7", "table 10", "table 10"]),
+        ("ohsumed-folds", []),
+    ],
+)
+def test_what_tables_of_runs_say(name, places):
+    ahead = Comparison(0.01, 60, 40, 0.001)
+    compared = dict.fromkeys(["best base function", "SVM-roc", "SVM-acc", "SVM-acc2", "SVM-acc3", "SVM-acc4"], ahead)
+    found = claims(name, compared)
+    assert [one.place for one in found] == places
+    assert all(one.holds for one in found)
+    chance = claims(name, compared | {"SVM-roc": Comparison(0.01, 60, 40, 0.2), "SVM-acc3": Comparison(0, 50, 50, 1)})
+    still = name.endswith("without")  # of these the paper says no more than that SVM-map is the best
+    assert [one.holds for one in chance] == [True, still, False][: len(places)]
 
 
 def test_the_table_counts_wins_by_query():

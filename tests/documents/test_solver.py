@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from shortlist import MapSVM, MrrSVM, NdcgSVM, RocSVM
-from shortlist.documents.structural_svm import solve, solve_dual
+from shortlist.arrays.validation import as_rows
+from shortlist.documents.structural_svm import add_rows, solve, solve_dual
 from tests.reference.documents import (
     average_precision,
     cutting_planes,
@@ -43,6 +44,19 @@ def stacked(queries):
     X = np.vstack([phi for phi, _ in queries])
     y = np.concatenate([relevant for _, relevant in queries]).astype(float)
     return X, y, np.repeat(np.arange(len(queries)), [len(relevant) for _, relevant in queries])
+
+
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**-59])
+def test_rows_are_added_up_in_whole_units(unit):
+    """Each product rounded on its own, whether the values of a row are equal, different, or without a gap."""
+    random = np.random.default_rng(0)
+    X = np.where(random.random((40, 9)) < 0.5, random.choice([1.0, 0.3], (40, 9)), 0.0)
+    X[:5] = random.normal(0, 1, (5, 9))
+    coefficients = np.where(random.random(40) < 0.8, random.normal(0, 0.1, 40), 0.0)
+    rows, sums = as_rows(X), np.zeros(10, dtype=np.int64)
+    add_rows(rows.indptr, rows.indices, rows.data, coefficients, unit, sums)
+    expected = np.rint(coefficients[:, None] * X / unit).astype(np.int64).sum(axis=0)
+    assert sums.tolist() == [*expected.tolist(), 0]
 
 
 @pytest.mark.parametrize(("kind", "measure"), MEASURES, ids=IDS)
