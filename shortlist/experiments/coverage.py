@@ -57,6 +57,7 @@ PAPERS: dict[str, list[Item]] = {
              "shortlist/categories/label_ranking.py", "tests/categories/test_label_ranking.py"),
     ],
     "002: Crammer and Singer, Pranking with ranking": [
+        Item("2", "figure 1", "an update, drawn", (), "shortlist/ratings/prank.py", "tests/ratings/test_prank.py"),
         Item("2", "figure 2", "PRank", (), "shortlist/ratings/prank.py", "tests/ratings/test_prank.py"),
         Item("3", "lemma 1", "thresholds stay in order", (), "shortlist/ratings/prank.py",
              "tests/ratings/test_prank.py"),

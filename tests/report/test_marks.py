@@ -30,10 +30,11 @@ def test_three_marks():
 
 
 def test_a_sentence_tells_what_was_found_and_why_not():
-    table = Table("x", [], {}, claims=(HOLDS, FAILS, Claim("table 9", "y", True)))
+    table = Table("x", [], {}, claims=(HOLDS, FAILS, Claim("table 9", "y", True), Claim("table 5", "z", False)))
     assert sentences(table, "") == [
         "Table 6, differs: not found: roc is behind – the data are small; SVM-map is ahead.",
         "Table 9, met: y.",
+        "Table 5, differs: not found: z – unexplained.",
     ]
 
 
@@ -55,6 +56,21 @@ def test_what_is_said_to_be_there_is_there(item):
     assert item.experiments or item.tests
     for path in filter(None, (item.code, item.tests)):
         assert (ROOT / path).is_file()
+
+
+FIGURES_AND_TABLES = {"001": (6, 4), "002": (3, 0), "003": (2, 11), "004": (22, 0)}
+
+
+@pytest.mark.parametrize("paper", FIGURES_AND_TABLES)
+def test_no_table_and_no_figure_of_a_paper_is_left_out(paper):
+    (items,) = (items for name, items in PAPERS.items() if name.startswith(paper))
+    for kind, last in zip(("figure", "table"), FIGURES_AND_TABLES[paper], strict=True):
+        numbers: set[int] = set()
+        for item in items:
+            for found in re.findall(rf"{kind}s? (\d.*)", item.place):
+                own = [int(number) for number in re.findall(r"\d+", found)]
+                numbers |= set(range(own[0], own[-1] + 1)) if " to " in found else set(own)
+        assert numbers == set(range(1, last + 1))
 
 
 def test_close_is_two_spreads_or_one_per_cent():
