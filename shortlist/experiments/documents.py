@@ -149,8 +149,10 @@ def _rankers(name: str, protocol: Protocol) -> list[Any]:
 
 
 def jobs(names: tuple[str, ...], quick: bool) -> list[Job]:
-    every = [(name, PROTOCOLS[name].quick if quick else PROTOCOLS[name].trials) for name in names]
-    return [{"set": name, "trial": number} for name, trials in every for number in range(trials)]
+    """Trial after trial, so that a run that was stopped has some of each set."""
+    trials = {name: PROTOCOLS[name].quick if quick else PROTOCOLS[name].trials for name in names}
+    every = range(max(trials.values()))
+    return [{"set": name, "trial": number} for number in every for name in names if number < trials[name]]
 
 
 def run(folder: Path, job: Job) -> Result:

@@ -47,6 +47,14 @@ def test_folds():
     assert [part.tolist() for part in roles[3]] == [[0, 1, 2, 5], [3], [4]]
 
 
+def test_a_run_that_was_stopped_has_some_of_each_set():
+    sets = ("submissions-ten", "submissions")
+    every = documents.jobs(sets, quick=False)
+    assert every[:3] == [{"set": sets[0], "trial": 0}, {"set": sets[1], "trial": 0}, {"set": sets[0], "trial": 1}]
+    assert len(every) == 50 + 6
+    assert documents.jobs(sets, quick=True) == every[:2]  # a full run takes them up
+
+
 def test_a_trial_and_its_table(made_up):
     protocol = replace(PAPER, trials=4, thresholds=10, methods=("SVM-map", "SVM-acc", "SVM-acc4"))
     roles = balanced_roles(60, protocol)
