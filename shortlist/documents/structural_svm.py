@@ -197,7 +197,7 @@ def add_rows(indptr: Longs, indices: Ints, data: Floats, coefficients: Floats, u
             for j in range(first, last):
                 sums[j - first] += np.int64(np.rint(coefficients[i] * data[j] * units))
         else:
-            value, summand = 0.0, 0
+            value, summand = 0.0, np.int64(0)
             for j in range(first, last):
                 if data[j] != value:  # the indicators of a row are all 1
                     value = data[j]
