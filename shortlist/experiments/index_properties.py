@@ -171,8 +171,8 @@ def _connections(found: Result) -> Table:
     claims = (
         Claim("section 6.4.5", between, rated <= 300 <= all_strong),
         Claim("section 6.4.5", f"some features keep less than a quarter of their weight ({share:.1%})",
-              found["leaky"] > 0, "with 101 classes instead of 414 fewer edges fall below w_min; with sets of topics as "
-              "classes some do (index-leakage)"),
+              found["leaky"] > 0, "with 101 classes instead of 414 fewer edges fall below w_min; some features do with "
+              "sets of topics as classes (index-leakage)"),
     )  # fmt: skip
     note = (
         "An edge of a feature seen once has weight 1; the paper does not say whether its 300 count such. The words "
