@@ -79,6 +79,10 @@ class DecidingModel(CategoryModel):
     def _has_known_word(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
         """Whether any word of each text is known, as far as that can be told."""
 
+    @abstractmethod
+    def _known_share(self, texts: Sequence[Document]) -> NDArray[np.float32]:
+        """Which share of the features of each text is known, as far as that can be told; 1 where it cannot."""
+
     @reading
     def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
         """The k best labels, with probabilities: that of the best depends on the score of the second."""
@@ -152,10 +156,11 @@ class DecidingModel(CategoryModel):
 
     @reading
     def decide(self, texts: Sequence[Document], ranking: Ranking, aim: Aim) -> list[Assigned]:
-        """What to assign to texts that have been ranked; nothing to one of which no word is known."""
-        known = self._has_known_word(texts)
-        kept = self.chosen(ranking, aim) & known[:, None]
+        """What to assign to texts that have been ranked; nothing to one of which no word is known, or too little."""
+        known, unlike = self._has_known_word(texts), self.confidence_.are_unlike(self._known_share(texts))
+        kept = self.chosen(ranking, aim) & (known & ~unlike)[:, None]
         reasons = self.confidence_.reasons(ranking.scores, kept)
+        reasons[unlike & (reasons != Reason.NO_KNOWN_WORD)] = Reason.UNLIKE_ANYTHING_LEARNED
         reasons[~known] = Reason.NO_KNOWN_WORD
         return [Assigned(one, Reason(why)) for one, why in zip(ranking.only(kept), reasons.tolist(), strict=True)]
 

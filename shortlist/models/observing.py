@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, RowStore
@@ -50,8 +51,9 @@ class FirstPass:
         for first, last, ranked in stretches(order.size, learner.block_for(order.size)):
             ranked = complete(labels, order, ranked)
             if ranked.size:
-                ranking, groups = honest(learner, rows, order[ranked]), groups_of(learner.label_counts_)
-                self._found.append(look(ranking.ids, ranking.scores, labels.chosen(order[ranked]), groups))
+                ranking, known = honest(learner, rows, order[ranked])
+                truth, groups = labels.chosen(order[ranked]), groups_of(learner.label_counts_)
+                self._found.append(look(ranking.ids, ranking.scores, truth, groups, known))
             yield order[first:last]
 
     def confidence(self) -> Confidence:
@@ -62,10 +64,17 @@ class FirstPass:
         return confidence
 
 
+class Honest(NamedTuple):
+    """Rankings of rows that are not yet learned, and the share of the features of each that is known (−1: unclear)."""
+
+    ranking: Ranking
+    known: NDArray[np.float32]
+
+
 class Note(NamedTuple):
     """Honest rankings, what was true of them, and how frequent labels were by then."""
 
-    ranking: Ranking
+    found: Honest
     truth: LabelSets
     groups: Bytes
 
@@ -82,8 +91,9 @@ class Notes:
         self._waiting: list[Note] = []
         self._n_waiting = 0  # examples
 
-    def add(self, ranking: Ranking, truth: LabelSets, groups: Bytes) -> None:
-        self._waiting.append(Note(Ranking(ranking.ids, ranking.scores, ()), truth, groups))
+    def add(self, found: Honest, truth: LabelSets, groups: Bytes) -> None:
+        ranking = Ranking(found.ranking.ids, found.ranking.scores, ())
+        self._waiting.append(Note(Honest(ranking, found.known), truth, groups))
         self._n_waiting += truth.n_rows
         if self._n_waiting >= WAITING:
             self._settle()
@@ -103,9 +113,10 @@ class Notes:
             while last < len(waiting) and np.array_equal(waiting[last].groups, groups):
                 last += 1
             some = waiting[first:last]
-            together = Ranking.stack([note.ranking for note in some], max(note.ranking.ids.shape[1] for note in some))
-            truth = LabelSets.stack([note.truth for note in some])
-            self._confidence.observe(together.ids, together.scores, truth, groups)
+            rankings = [note.found.ranking for note in some]
+            together = Ranking.stack(rankings, max(ranking.ids.shape[1] for ranking in rankings))
+            truth, known = LabelSets.stack([note.truth for note in some]), [note.found.known for note in some]
+            self._confidence.observe(together.ids, together.scores, truth, groups, np.concatenate(known))
             first = last
         self._n_waiting = 0
         self._waiting = []  # last: who finds nothing waiting asks at once
@@ -122,11 +133,11 @@ def learn_rows(learner: CategoryLearner, rows: Rows, labels: NumberedLabels, not
     asked = learner.__sklearn_is_fitted__() and learner.n_examples_ > 0 and rows.n_rows >= MANY
     which = np.arange(STRIDE - 1, rows.n_rows, STRIDE) if asked else np.zeros(0, dtype=np.int64)
     which = complete(labels.sets, np.arange(rows.n_rows), which)
-    ranking = honest(learner, rows, which) if which.size else None
+    found = honest(learner, rows, which) if which.size else None
     learner._learn_rows(rows, labels)
-    if ranking is not None:
+    if found is not None:
         truth = learner.label_numbers(labels.take(which.tolist()))
-        notes.add(ranking, truth, groups_of(learner.label_counts_))
+        notes.add(found, truth, groups_of(learner.label_counts_))
 
 
 class Stream:
@@ -145,9 +156,9 @@ class Stream:
             if before + first == 0 or ranked.size == 0:
                 yield order[first:last]
                 continue
-            ranking = honest(learner, rows, order[ranked])
+            found = honest(learner, rows, order[ranked])
             yield order[first:last]
-            self._notes.add(ranking, labels.chosen(order[ranked]), groups_of(learner.label_counts_))
+            self._notes.add(found, labels.chosen(order[ranked]), groups_of(learner.label_counts_))
 
 
 def complete(labels: LabelSets, order: Longs, which: Longs) -> Longs:
@@ -170,7 +181,7 @@ def takes_pieces(learner: CategoryLearner) -> bool:
     return bool(learner.takes_pieces) and getattr(learner, "shards", 1) == 1
 
 
-def honest(learner: CategoryLearner, rows: Rows | RowStore, which: Longs) -> Ranking:
+def honest(learner: CategoryLearner, rows: Rows | RowStore, which: Longs) -> Honest:
     """The rankings of rows that are not yet learned, read as new ones: a feature never seen counts for nothing."""
     if not isinstance(rows, Rows):
         chosen = rows.chosen(which)
@@ -178,10 +189,13 @@ def honest(learner: CategoryLearner, rows: Rows | RowStore, which: Longs) -> Ran
         chosen = rows
     else:
         chosen = rows.take(which)
-    if hasattr(learner, "has_seen") and not (seen := learner.has_seen(chosen.indices)).all():
-        chosen = keep(chosen, seen)
-    ranking: Ranking = learner._rank_rows(chosen, DEPTH)
-    return ranking
+    known = np.full(which.size, -1.0, dtype=np.float32)
+    if hasattr(learner, "has_seen"):
+        known, n_features = np.ones_like(known), np.diff(chosen.indptr)
+        if not (seen := learner.has_seen(chosen.indices)).all():
+            chosen = keep(chosen, seen)
+            np.divide(np.diff(chosen.indptr), n_features, out=known, where=n_features > 0, casting="same_kind")
+    return Honest(learner._rank_rows(chosen, DEPTH), known)
 
 
 def confidence_in(state: State, n_labels: int) -> Confidence | None:

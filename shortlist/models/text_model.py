@@ -177,6 +177,12 @@ class TextModel(ClassifierMixin, VectorModel):
         more = np.array([bool(own) for own in given.features()])  # categories and numbers say something, too
         return self.text_.has_known_word(given.joined()) | more
 
+    def _known_share(self, texts: Sequence[Document]) -> NDArray[np.float32]:
+        given = as_documents(texts)
+        if self.n_vector_ or isinstance(given, WithVectors):  # which say something of any text
+            return np.ones(len(given), dtype=np.float32)
+        return self.text_.known_share(given)
+
     def answer_text(self, text: Document, k: int = 5) -> RankedLabels:
         return RankedLabels(self.rank([text], k), None)
 

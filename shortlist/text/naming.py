@@ -106,6 +106,24 @@ class NamingVectorizer(SavedVectorizer):
         return found
 
     @reading
+    def known_share(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Which share of the different features of each text, or of its fields, is known; 1 of a text that has none.
+
+        In hashed columns every feature counts as known.
+        """
+        if self._settings.hashed is not None:
+            return np.ones(len(texts), dtype=np.float32)
+        _, features = self._features(texts)
+        text, hashes = np.repeat(np.arange(len(texts)), np.diff(features.indptr)), features.hashes
+        order = np.lexsort((hashes, text))
+        text, hashes = text[order], hashes[order]
+        new = np.append(True, (text[1:] != text[:-1]) | (hashes[1:] != hashes[:-1]))[: text.size]
+        text, known = text[new], self.vocabulary_.find(hashes[new]) >= 0
+        n_features, n_known = (np.bincount(own, minlength=len(texts)) for own in (text, text[known]))
+        share = np.where(n_features > 0, n_known / np.maximum(1, n_features), 1.0)
+        return share.astype(np.float32)
+
+    @reading
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The feature behind each column, in order."""
         check_is_fitted(self, "vocabulary_")

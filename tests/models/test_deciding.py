@@ -342,7 +342,7 @@ def test_probabilities_are_those_of_the_moment_of_ranking(single):
 def test_a_text_without_a_known_word_is_not_decided(characters):
     texts, truth = examples(2000)
     c = sl.Categorizer(text=sl.TextVectorizer(characters=characters)).fit(texts, truth)
-    new = ["w1x w2 1x1", "w1x1 and others", "", "w1x1"]  # of the first one, runs of characters are known
+    new = ["w1x w2 1x1", texts[0], "", "w1x1"]  # of the first one, runs of characters are known
     assert (len(c.rank(new[0])) > 0) == (characters is not None)
     if characters is not None:
         assert c.text_.has_known_word(new).tolist() == [False, True, False, True]
@@ -354,3 +354,54 @@ def test_where_rows_or_nothing_can_tell_every_text_counts_as_known():
     for text in (sl.TextVectorizer(), sl.TextVectorizer(hashed=64), sl.TextVectorizer(characters=(1, 2))):
         c = sl.Categorizer(text=text).fit(*examples(100))
         assert c.text_.has_known_word(["zzz", ""]).all()
+
+
+def strangers(texts, unknown=30):
+    """The texts among words that nobody knows."""
+    return [" ".join([text, *(f"zz{i}q{n}" for i in range(unknown))]) for n, text in enumerate(texts)]
+
+
+def test_a_text_of_which_little_is_known_is_not_decided(single, new):
+    texts, _ = new
+    own = single.assign(texts, precision=0.8)
+    unlike = [one.reason is Reason.UNLIKE_ANYTHING_LEARNED for one in own]
+    decided = [n for n, one in enumerate(own) if one]
+    assert np.mean(unlike) < 0.03, "of texts like those that were learned, few are left out"
+    assert len(decided) > 500
+    for one in single.assign(strangers([texts[n] for n in decided[:100]]), precision=0.8):
+        assert one == []
+        assert one.reason is Reason.UNLIKE_ANYTHING_LEARNED
+    hashed = sl.Categorizer(text=sl.TextVectorizer(hashed=512)).fit(*examples(1000))
+    assert any(hashed.assign(strangers(texts[:20], 1), costs=(0, 1))), "there nobody can tell"
+
+
+@pytest.mark.parametrize("verb", ["fit", "learn_many", "learn"])
+def test_how_much_of_a_text_was_known_is_kept(verb):
+    """Of each text the last word is new, and the others soon are not."""
+    texts, truth = examples(600)
+    marked = [f"{text} own{n}" for n, text in enumerate(texts)]
+    c = sl.Categorizer(text=sl.TextVectorizer(ngrams=1, prefix=None))
+    if verb == "learn":
+        for text, labels in zip(marked, truth, strict=True):
+            c.learn(text, labels)
+    else:
+        getattr(c, verb)(marked, truth)
+    window = c.confidence_.window
+    known = window.ring.known[window.rows()]
+    assert ((known > 0.0) & (known < 1.0)).all()
+    different = {np.float32(n / (n + 1)) for n in range(1, 7)}  # words of a text that are known, and the new one
+    assert np.mean([share in different for share in known[-20:]]) == 1.0
+
+
+def test_the_share_that_is_known_counts_each_feature_once():
+    text = sl.TextVectorizer(ngrams=1, prefix=None).fit(["wheat rose", "corn fell"])
+    given = ["wheat wheat wheat rye", "", "corn fell", "barley oats", "the corn"]
+    assert text.known_share(given).tolist() == pytest.approx([0.5, 1.0, 1.0, 0.0, 0.5])
+
+
+def test_a_learner_that_cannot_tell_what_it_has_seen_leaves_nothing_out():
+    c = sl.Categorizer(sl.MMP()).learn_batches([examples(400, seed=n) for n in range(5)])
+    window = c.confidence_.window
+    assert (window.ring.known[window.rows()] == -1.0).all()
+    own = c.assign(strangers(["w1x1 w1x2"]), costs=(0, 1))
+    assert [one.reason for one in own] == [Reason.ASSIGNED]

@@ -1,4 +1,10 @@
-"""None of these: why no label is assigned to a text."""
+"""None of these: why no label is assigned to a text.
+
+What is unknown in a text has no votes, and the little that is known may be sure of itself: a model of questions about
+programs finds a likely label for any newspaper article. So a text is not decided of whose features (words, pairs, runs
+of characters) a smaller share is known than of all but one honest example in a hundred, when its turn came. Of new
+texts like those that were learned about one in a hundred is left to people by that, or fewer: more is known by now.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, kernel
 
-STRANGE = 0.01  # of the honest examples had a best score as low
+STRANGE = 0.01  # of the honest examples had a best score as low, or as few features that were known
 
 
 class Reason(IntEnum):
@@ -27,11 +33,12 @@ class Reason(IntEnum):
 ASSIGNED, NO_KNOWN_WORD, UNLIKE_ANYTHING_LEARNED, NOTHING_SURE_ENOUGH = (np.uint8(reason) for reason in Reason)
 
 
-def lowest_usual(best_scores: Floats) -> float:
-    """The best score below which a text is unlike what was learned: that of one in a hundred honest examples."""
-    if best_scores.size * STRANGE < 1.0:
+def lowest_usual(values: Floats) -> float:
+    """The best score, or known share, below which a text is unlike what was learned: one honest example in a hundred
+    has a lower one."""
+    if values.size * STRANGE < 1.0:
         return -np.inf  # too few to say
-    return float(np.sort(best_scores)[int(best_scores.size * STRANGE)])
+    return float(np.sort(values)[int(values.size * STRANGE)])
 
 
 @kernel

@@ -54,9 +54,11 @@ class Confidence:
 
     # Learning.
 
-    def fit(self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None) -> None:
+    def fit(
+        self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None, known: Floats | None = None
+    ) -> None:
         """Forget everything and take up honest rankings in no particular order: as ``observe``, but all at once."""
-        self.fit_seen(look(ids, scores, truth, NO_GROUPS if groups is None else groups))
+        self.fit_seen(look(ids, scores, truth, NO_GROUPS if groups is None else groups, known))
 
     def fit_seen(self, seen: Seen) -> None:
         """``fit`` to rankings of which only what is to be kept is left."""
@@ -67,13 +69,16 @@ class Confidence:
         if n >= LOOK:
             self._refit()
 
-    def observe(self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None) -> None:
+    def observe(
+        self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None, known: Floats | None = None
+    ) -> None:
         """Take up rankings that were made before their examples were learned, oldest first, and their true labels.
 
         Depths behind the last of the k labels are not known: rank deeper here than lists shall be long. ``groups``
-        holds the group of each label number (window.groups_of); without it all labels are of one.
+        holds the group of each label number (window.groups_of); without it all labels are of one. ``known`` is the
+        share of the features of each that earlier examples had.
         """
-        seen = look(ids, scores, truth, NO_GROUPS if groups is None else groups)
+        seen = look(ids, scores, truth, NO_GROUPS if groups is None else groups, known)
         first, n = 0, truth.n_rows
         while first < n:
             last = min(n, first + LOOK - self.observed % LOOK)
@@ -196,6 +201,14 @@ class Confidence:
             seen = self._examples()
             self._known["lowest"] = lowest_usual(seen.scores[seen.ids[:, 0] >= 0, 0].astype(np.float64))
         return reasons(scores, assigned, self._known["lowest"])
+
+    def are_unlike(self, known: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Which texts are unlike anything learned, of whose features such a share is known (abstention.py)."""
+        if "least known" not in self._known:
+            shares = self._examples().known
+            self._known["least known"] = lowest_usual(shares[shares >= 0.0].astype(np.float64))
+        strange: NDArray[np.bool_] = known.astype(np.float64) < self._known["least known"]
+        return strange
 
     def automation(self, precisions: list[float]) -> list[Automation]:
         """What deciding alone above a threshold would have brought on the honest examples, for each precision."""

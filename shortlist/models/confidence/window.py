@@ -41,6 +41,7 @@ class Seen(NamedTuple):
     depth: Ints  # at which place the deepest true label stands, from 1; 0 where there is none, NEVER where it does not
     deepest: NDArray[np.float32]  # its score
     expected: Floats  # the probability that the best label had when it was ranked; −1 where there was none yet
+    known: NDArray[np.float32]  # the share of its features that earlier examples had; −1 where nobody can tell
 
     @classmethod
     def room(cls, n: int) -> Seen:
@@ -49,6 +50,7 @@ class Seen(NamedTuple):
             np.full(table, -1, dtype=np.int32), np.zeros(table, dtype=np.float32), np.zeros(table, dtype=np.uint8),
             np.zeros(table, dtype=np.uint8), np.zeros((n, GROUPS), dtype=np.int32), np.zeros(row, dtype=np.int32),
             np.zeros(row, dtype=np.int32), np.zeros(row, dtype=np.float32), np.full(row, -1.0),
+            np.full(row, -1.0, dtype=np.float32),
         )  # fmt: skip
 
     @classmethod
@@ -119,9 +121,13 @@ class Window:
     @classmethod
     def from_state(cls, state: State) -> Window:
         window = cls()
-        ring = Seen(**{
-            name: np.array(state.array(name, array.dtype, array.ndim)) for name, array in window.ring._asdict().items()
-        })  # fmt: skip
+        kept = {
+            name: np.array(state.array(name, array.dtype, array.ndim))
+            for name, array in window.ring._asdict().items()
+            if name != "known" or name in state.arrays
+        }
+        older = {"known": np.full(kept["true"].size, -1.0, dtype=np.float32)}  # from before it was asked
+        ring = Seen(**(older | kept))
         used = ring.true.size
         pairs = zip(ring.arrays, window.ring.arrays, strict=True)
         alike = all(array.shape == (used, *like.shape[1:]) for array, like in pairs)
@@ -138,8 +144,10 @@ class Window:
         counted = (ring.groups < GROUPS).all() and (ring.beyond >= 0).all() and (ring.depth >= 0).all()
         right = ring.true == ring.hits.sum(axis=1) + ring.beyond.sum(axis=1, dtype=np.int64)
         state.require(bool(counted and right.all()), "true labels are counted")
-        chance = (ring.expected == -1.0) | ((ring.expected >= 0.0) & (ring.expected <= 1.0))
-        state.require(bool(chance.all()), "what was expected are probabilities")
+        for shares, sentence in (
+            (ring.expected, "what was expected are probabilities"), (ring.known, "what was known are shares")
+        ):  # fmt: skip
+            state.require(bool(((shares == -1.0) | ((shares >= 0.0) & (shares <= 1.0))).all()), sentence)
         window.ring = ring
         return window
 
@@ -149,8 +157,11 @@ def groups_of(label_counts: Longs) -> Bytes:
     return (label_counts >= FEW).astype(np.uint8) + (label_counts >= SOME)
 
 
-def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes) -> Seen:
-    """What is to be kept of rankings (n × k) that were made before their examples were learned, and of their truth."""
+def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes, known: Floats | None = None) -> Seen:
+    """What is to be kept of rankings (n × k) that were made before their examples were learned, and of their truth.
+
+    known: the share of the features of each that earlier examples had, if anybody can tell.
+    """
     if not (ids.ndim == 2 and ids.shape == scores.shape and truth.n_rows == ids.shape[0]):
         raise InputError("each honest ranking needs its scores and its true labels: ids and scores n × k, n label sets")
     found = ids >= 0
@@ -158,8 +169,10 @@ def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes) -> Seen:
         raise InputError("the labels of an honest ranking come first, and each has a finite score")
     seen = Seen.room(ids.shape[0])
     largest = np.finfo(np.float32).max
-    ids, known = np.ascontiguousarray(ids, dtype=np.int32), np.clip(np.where(found, scores, 0.0), -largest, largest)
-    place_truth(ids, known, truth.indptr, truth.ids, groups, seen)
+    ids, finite = np.ascontiguousarray(ids, dtype=np.int32), np.clip(np.where(found, scores, 0.0), -largest, largest)
+    place_truth(ids, finite, truth.indptr, truth.ids, groups, seen)
+    if known is not None:
+        seen.known[:] = known
     return seen
 
 

@@ -108,6 +108,7 @@ BAD = {
     "depth": lambda a: -1 - a,
     "deepest": lambda a: a + np.float32(np.inf),
     "expected": lambda a: a - 0.5,
+    "known": lambda a: a + np.float32(0.5),
 }
 
 
@@ -124,6 +125,13 @@ def test_a_damaged_window_is_refused(state, name):
     arrays[name] = BAD[name](arrays[name])
     with pytest.raises(ModelFileError):
         Confidence.from_state(state)
+
+
+def test_a_window_from_before_it_was_asked_what_is_known(state):
+    del state.parts["window"].arrays["known"]
+    older = Confidence.from_state(state)
+    assert (older.window.ring.known == -1.0).all()
+    assert not older.are_unlike(np.zeros(3, dtype=np.float32)).any()
 
 
 @pytest.mark.parametrize("name", ["ids", "true", "expected"])

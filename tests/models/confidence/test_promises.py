@@ -126,6 +126,19 @@ def test_why_nothing_is_assigned():
     ]  # fmt: skip
 
 
+def test_what_is_less_known_than_one_honest_example_in_a_hundred_is_unlike_them():
+    ids, scores, truth, _ = single(4000, 0)
+    known = np.random.default_rng(2).random(4000).astype(np.float32)
+    fitted, observing, few = Confidence(), Confidence(), Confidence()
+    fitted.fit(ids, scores, truth, known=known)
+    observing.observe(ids, scores, truth, known=known)
+    few.fit(ids[:99], scores[:99], truth.chosen(np.arange(99)), known=known[:99])
+    least = np.sort(known)[40]
+    new = np.array([0.0, np.nextafter(least, np.float32(0)), least, 1.0], dtype=np.float32)
+    assert fitted.are_unlike(new).tolist() == observing.are_unlike(new).tolist() == [True, True, False, False]
+    assert not few.are_unlike(new).any()
+
+
 def test_nothing_is_said_before_anything_is_known():
     confidence = Confidence()
     scores = np.array([[0.9, 0.1, np.nan]])
