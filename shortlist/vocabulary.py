@@ -81,6 +81,11 @@ class Vocabulary:
             numbers = range(len(self))
         return [as_text(self._letters[self._ends[i] : self._ends[i + 1]]) for i in numbers]
 
+    def having(self, letter: str, first: int = 0) -> Longs:
+        """The numbers, from ``first`` on, of the features whose names have this letter, which is one of ASCII's."""
+        at = self._ends[first] + np.flatnonzero(self._letters[self._ends[first] : self.n_bytes] == ord(letter))
+        return np.unique(np.searchsorted(self._ends[1 : len(self) + 1], at, side="right"))
+
     def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
         """A vocabulary of some of the features, in the same order."""
         lengths = np.diff(self._ends[: len(self) + 1])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.inputs import read
+from shortlist.server.beside import FieldsBeside
 from shortlist.texts.fields import Fielded, band, cell_value
 
 LAWS = [
@@ -198,3 +199,22 @@ def test_a_field_that_is_absent_is_empty():
     assert list(batch.texts) == [{"title": "a", "body": ""}, {"title": "", "body": "b"}]
     with pytest.raises(sl.InputError, match="line 1, column 1: expected a field 'title', found 'x'"):
         list(read(io.BytesIO(b'{"x": "a"}\n'), "json-lines", text=["title", "body"]))
+
+
+def test_fields_beside_texts_are_found_again_by_what_was_learned_of_them():
+    vectorizer = words_only(characters=(3, 3))
+    vectorizer.fit([{"title": "a=b c=d", "author": ["Smith", "a=b"], "year": 0, "price": 12.5, "zip": ["12"]}])
+    found = {("author", "Smith", False), ("author", "a=b", False), ("year", "0", False), ("price", "12.5", True)}
+    assert set(vectorizer.values()) == {*found, ("zip", "12", False)}
+    before = vectorizer.n_features_
+    vectorizer.partial_fit([{"title": "c=d", "author": ["Lee", "Smith"], "zip": 7}])
+    assert vectorizer.values(before) == [("author", "Lee", False), ("zip", "7", True)]
+    assert words_only(hashed=64).fit([{"author": ["Smith"]}]).values() == []
+
+
+def test_what_kind_a_field_beside_texts_is():
+    vectorizer, beside = words_only().fit([{"title": "x", "price": 3}]), FieldsBeside()
+    assert beside.of(vectorizer) == [{"field": "price", "kind": "number", "known": []}]
+    vectorizer.partial_fit([{"title": "y", "price": ["on request"]}])
+    assert beside.of(vectorizer) == [{"field": "price", "kind": "either", "known": ["on request"]}]
+    assert beside.of(words_only().fit(["plain"])) == []

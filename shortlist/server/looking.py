@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 
 from shortlist.models.categorizer import Categorizer
 from shortlist.server import schemas
+from shortlist.server.beside import FieldsBeside
 from shortlist.server.context import Context
 from shortlist.server.label_search import LabelSearch
 from shortlist.server.responses import answers, as_json
@@ -23,6 +24,7 @@ class LookingRoutes:
     def __init__(self, context: Context) -> None:
         self._context, self._replica = context, context.replica
         self._labels = LabelSearch(context.model)
+        self._beside = FieldsBeside()
 
     def router(self) -> APIRouter:
         router = APIRouter()
@@ -41,9 +43,13 @@ class LookingRoutes:
         return as_json(about | {
             "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
             "bytes": replica.bytes, "read_only": context.settings.read_only, "limits": asdict(context.limits),
-            "fields": context.model.fields_, "rolling": rolling(replica.journal.places()[::-1]),
-            "speed": context.speed.read(),
+            "fields": context.model.fields_, "values": self._values(),
+            "rolling": rolling(replica.journal.places()[::-1]), "speed": context.speed.read(),
         })  # fmt: skip
+
+    def _values(self) -> list[dict[str, Any]]:
+        model = self._context.model
+        return [] if model.fields_ is None else self._beside.of(model.text_)
 
     async def find_labels(
         self,

@@ -192,6 +192,12 @@ class Speed(BaseModel):
     microseconds: float | None = Field(description="For ranking one text, on average.")
 
 
+class FieldBeside(BaseModel):
+    field: str
+    kind: Literal["category", "number", "either"]
+    known: list[str] = Field(description="Categories that it has met, in alphabetical order; 200 at most.")
+
+
 class ModelAnswer(BaseModel):
     learner: str
     text: dict[str, object] = Field(description="The settings of the text part.")
@@ -208,6 +214,7 @@ class ModelAnswer(BaseModel):
     read_only: bool
     limits: dict[str, int]
     fields: list[str] | None = Field(description="The fields that it has learned words of; null if texts have none.")
+    values: list[FieldBeside] = Field(description="The fields beside texts that it has met.")
     rolling: Rolling
     speed: Speed
 

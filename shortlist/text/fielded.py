@@ -64,7 +64,7 @@ def fielded_features(
     with hashing():
         of_fields = _in_fields(found.hashes[own], field[own], seeds)
     hashes = np.concatenate([
-        found.hashes, of_fields, np.array([_hash(f"value {value}") for _, value in values], dtype=np.uint64)
+        found.hashes, of_fields, value_hashes([value for _, value in values])
     ])  # fmt: skip
     origin = np.concatenate([np.arange(text.size), own, np.arange(len(values))])
     kinds = np.concatenate([np.full(text.size, WORD), field[own], np.full(len(values), VALUE)])
@@ -75,6 +75,11 @@ def fielded_features(
     return words, FieldFeatures(
         hashes[order], indptr, origin[order], kinds[order], found, [value for _, value in values], names
     )
+
+
+def value_hashes(names: Sequence[str]) -> NDArray[np.uint64]:
+    """The hashes of features that are no words: of categories, of numbers and of their bands."""
+    return np.array([_hash(f"value {name}") for name in names], dtype=np.uint64)
 
 
 def _hash(name: str) -> int:

@@ -14,14 +14,14 @@ from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.text.characters import character_table
 from shortlist.text.features import Features, features_of, places, spell, with_characters
-from shortlist.text.fielded import VALUE, FieldFeatures, fielded_features
+from shortlist.text.fielded import VALUE, FieldFeatures, fielded_features, value_hashes
 from shortlist.text.saving import SavedVectorizer
 from shortlist.text.settings import Settings
 from shortlist.text.stops import stop_table
 from shortlist.text.tokens import Words, letter_table, places_before, split
 from shortlist.text.weighting import Weighting
 from shortlist.texts import to_codes
-from shortlist.texts.fields import Document, Fielded, as_documents
+from shortlist.texts.fields import Document, Fielded, as_documents, band, cell_value
 from shortlist.vocabulary import Vocabulary
 
 LEAST_IN_WORDS = 3  # characters: shorter runs stand for words
@@ -122,6 +122,23 @@ class NamingVectorizer(SavedVectorizer):
         n_features, n_known = (np.bincount(own, minlength=len(texts)) for own in (text, text[known]))
         share = np.where(n_features > 0, n_known / np.maximum(1, n_features), 1.0)
         return share.astype(np.float32)
+
+    @reading
+    def values(self, first: int = 0) -> list[tuple[str, str, bool]]:
+        """What was learned of fields beside texts, from that column on: field, category or number, which of the two."""
+        if self._settings.hashed is not None:
+            return []
+        numbers = self.vocabulary_.having("=", first)
+        names = self.vocabulary_.names(numbers.tolist())
+        own = self.vocabulary_.find(value_hashes(names)) == numbers  # and no runs of characters that look like it
+        pairs = [name.partition("=")[::2] for name, is_value in zip(names, own.tolist(), strict=True) if is_value]
+        return [(field, value, self._is_number(field, value)) for field, value in pairs]
+
+    def _is_number(self, field: str, value: str) -> bool:
+        """Whether it was learned as a number: then its band was, too."""
+        number = cell_value(value)
+        bands = band(field, number) if isinstance(number, float) else []
+        return bool((self.vocabulary_.find(value_hashes(bands)) >= 0).any())
 
     @reading
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:

@@ -33,7 +33,12 @@ def state(tmp_path):
 def test_fields_are_ranked_and_explained(state):
     model = sl.load(state / "base.shortlist")
     with in_thread(state) as server:
-        assert server.ask("model")["fields"] == ["body", "title"]
+        about = server.ask("model")
+        assert about["fields"] == ["body", "title"]
+        assert about["values"] == [
+            {"field": "author", "kind": "category", "known": ["Jones", "Smith"]},
+            {"field": "price", "kind": "number", "known": []},
+        ]
         for one in ({"title": "wheat"}, {"author": ["Jones"]}, {"price": 700}, LAWS[0]):
             ranked = server.ask("rank", text=one)["rankings"][0]
             assert [(own["label"], own["score"]) for own in ranked] == [tuple(own) for own in model.rank(one, 10)]

@@ -1,45 +1,49 @@
 // What is typed or judged: one text, or a document of several fields, each in a box of its own.
 
 import { ask, byId, make } from "./api.js";
+import * as beside from "./beside.js";
 
 const main = byId("text");
 let known = []; // the fields that the model has learned words of, the longest first
 let boxes = new Map(); // field -> its box; empty where there is one text
-let others = {}; // what a document has beside texts: categories and numbers
 let typed = () => {};
 
 export async function begin(onInput) {
   typed = onInput;
   main.addEventListener("input", () => typed());
-  known = (await ask("v1/model")).fields ?? [];
+  const { fields, values } = await ask("v1/model");
+  known = fields ?? [];
   draw(known);
+  beside.begin(values ?? [], () => typed());
 }
 
 const all = () => (boxes.size ? [...boxes.values()] : [main]);
-export const isEmpty = () => all().every((one) => !one.value.trim()) && !Object.keys(others).length;
+export const isEmpty = () => all().every((one) => !one.value.trim()) && !Object.keys(beside.read()).length;
+export const isValid = beside.isValid;
 export const letters = () => all().reduce((sum, one) => sum + [...one.value].length, 0);
 export const focus = () => all()[0].focus();
 
 export function read() { // as the server takes it
-  if (!boxes.size) return main.value;
-  const texts = [...boxes].map(([name, one]) => [name, one.value]).filter(([, value]) => value.trim());
-  return texts.length || Object.keys(others).length ? { ...Object.fromEntries(texts), ...others } : "";
+  const others = beside.read();
+  if (!boxes.size && !Object.keys(others).length) return main.value;
+  const every = boxes.size ? [...boxes] : [["text", main]];
+  const texts = every.map(([name, one]) => [name, one.value]).filter(([, value]) => value.trim());
+  const document = { ...Object.fromEntries(texts), ...others };
+  return Object.keys(document).length ? document : "";
 }
 
 export function write(given) {
   const values = typeof given === "string" ? (known.length ? { [known[0]]: given } : {}) : given;
   const texts = Object.keys(values).filter((name) => typeof values[name] === "string");
-  others = Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value !== "string"));
   draw([...new Set([...known, ...texts])]);
   if (!boxes.size) main.value = typeof given === "string" ? given : "";
   for (const [name, one] of boxes) one.value = values[name] ?? "";
-  byId("other-fields").hidden = !Object.keys(others).length;
-  byId("other-fields").replaceChildren(...Object.entries(others).flatMap(([name, value]) =>
-    [make("dt", { textContent: name }), make("dd", { textContent: [value].flat().join(", ") })]));
+  beside.write(Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value !== "string")));
 }
 
 export function lock(isSo) {
   for (const one of all()) one.readOnly = isSo;
+  beside.lock(isSo);
 }
 
 function draw(names) { // short fields above the long one, which has the box that a text has

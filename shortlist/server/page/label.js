@@ -206,7 +206,7 @@ function drawChosen() {
   }));
   const suggested = offered();
   const judged = right.size > 0 || (partly && wrong.size > 0) || suggested.length > 0;
-  const ready = judged && !fields.isEmpty() && !learning;
+  const ready = judged && !fields.isEmpty() && fields.isValid() && !learning;
   byId("learn").disabled = !ready;
   byId("learn-words").textContent = suggested.length ? `Accept ${suggested.map(called).join(", ")}` : "Learn";
   byId("learn-hint").textContent = judged ? "" : wrong.size ? "Now tick or add a label that is right." : "Tick what is right, or add what is missing.";
