@@ -77,7 +77,7 @@ def labels(
     if as_json:
         print_json({"model": str(model_file), "done": done})
     else:
-        print(f"{done[0].upper()}{done[1:]}. shortlist labels {model_file} undo takes it back.")
+        print(f"Done: {done}. To take it back: shortlist labels {model_file} undo")
 
 
 def show(model: RelabellingModel, part: str, as_json: bool) -> None:

@@ -144,15 +144,19 @@ class Reading:
         from shortlist.inputs import sniff
 
         of_texts = model is not None and model.of_texts
-        fields = None if model is None or self.text_column else model.fields_
+        learned: dict[str, Any] = {}  # what the model has learned from, unless columns are named
+        if model is not None and model.fields_ is not None:
+            learned |= {} if self.text_column else {"text": model.fields_}
+            learned |= (
+                {} if self.feature_column or not model.fields_beside_ else {"known_features": model.fields_beside_}
+            )
         if self.has_vectors and task != "categories":
             raise InputError(f"--vectors and --vector-column are for labels of texts, not for {task}")
         if task != "ratings":
-            return self.open(source, None, **({} if fields is None else {"text": fields}))
+            return self.open(source, None, **learned)
         found = self.format or (None if source == "-" else sniff(source))
         if of_texts or self.text_column or found in OF_TEXTS:
-            more = {"labels": self.target, "text": fields}
-            return self.open(source, None, **{name: value for name, value in more.items() if value is not None})
+            return self.open(source, None, **learned | ({} if self.target is None else {"labels": self.target}))
         if found in (None, *SEPARATORS):
             return self.open(source, format="numbers", target=self.target, separator=SEPARATORS.get(found or "csv"))
         if found == "svmlight":

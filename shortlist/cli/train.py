@@ -124,8 +124,9 @@ def train(
     else:
         if found:
             show_search(found)
+        taught = "; each name that teaches counts as an example" if teach else ""
         print(
-            f"Learned in {seconds:.1f} s: {facts_in_words(facts)}.\nWrote {target} ({size(n_bytes)}). "
+            f"Learned in {seconds:.1f} s: {facts_in_words(facts)}{taught}.\nWrote {target} ({size(n_bytes)}). "
             f"Next: shortlist rank {target} …"
         )
 

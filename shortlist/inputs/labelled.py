@@ -53,5 +53,5 @@ def with_labels(
 
 
 def _without_labels(source: str, stream: Stream, option: str) -> InputError:
-    found = f" (its fields are {named(stream.fields)})" if stream.fields else ""
+    found = f" (it has {named(stream.fields)})" if stream.fields else ""
     return InputError(f"{source} has no labels{found}; name their column with {option}, or another --format")

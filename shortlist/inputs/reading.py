@@ -75,7 +75,7 @@ class Stream:
 
     @property
     def fields(self) -> list[str] | None:
-        """The fields of the first record that has no labels, where records have fields."""
+        """The fields of the first record that has no labels, or the columns of a table that has none."""
         return self._progress.fields
 
     @property

@@ -38,7 +38,7 @@ class Progress:
     skipped: Skipped = field(default_factory=Skipped)
     notes: list[str] = field(default_factory=list)
     columns: list[str] | None = None  # the names of the features, where the file has them
-    fields: list[str] | None = None  # those of the first record without labels, where records have fields
+    fields: list[str] | None = None  # of the first record without labels, or the columns of a table without
     separator: str | None = None  # what was recognised to separate the cells of a table
 
     def bad(self, sentence: str) -> None:

@@ -136,6 +136,11 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
         """The fields of the texts that it has learned from, where they have several."""
         return None
 
+    @property
+    def fields_beside_(self) -> list[str]:
+        """The fields beside texts that it has met: those of categories and numbers."""
+        return []
+
     @abstractmethod
     def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         """Why the n-th example of a batch is answered as it is."""

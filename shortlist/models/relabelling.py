@@ -50,10 +50,11 @@ class Change(NamedTuple):
         return {"change": self.what, "labels": list(self.labels)} | ({} if self.into is None else {"into": self.into})
 
     def __str__(self) -> str:
-        goal = "" if self.into is None else f" {'as' if self.what == 'split' else 'to'} {self.into}"
+        goal = "" if self.into is None else f" {TOWARDS[self.what]} {self.into}"
         return f"{self.what} {', '.join(map(str, self.labels))}{goal}"
 
 
+TOWARDS = {"rename": "to", "merge": "into", "split": "as"}
 NEEDS = {
     "rename": "a label, and another name for it", "merge": "labels, and the one to merge them into",
     "split": "a label, and the name of the one to split off", "retire": "labels", "restore": "labels",

@@ -191,6 +191,10 @@ class TextModel(ClassifierMixin, VectorModel):
         return self.text_._settings.fields
 
     @property
+    def fields_beside_(self) -> list[str]:
+        return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
+
+    @property
     def n_name_bytes(self) -> int:
         return int(self.text_.vocabulary_.n_bytes)
 

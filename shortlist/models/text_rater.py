@@ -166,6 +166,10 @@ class TextRater(Rater):
     def fields_(self) -> list[str] | None:
         return self.text_._settings.fields
 
+    @property
+    def fields_beside_(self) -> list[str]:
+        return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
+
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"text": self.text_.get_params()}
 

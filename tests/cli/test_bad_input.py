@@ -63,9 +63,9 @@ def test_what_is_left_out_does_not_depend_on_where_blocks_end(run, tmp_path):
             assert (result.code, result.json["examples"], result.json["skipped"]) == (0, 1, 2)
     refused(run("train", "some.jsonl", "--option", "batch=1"), "example 2 has no label")
     (tmp_path / "bare.jsonl").write_text(bare * 2)
-    refused(run("train", "bare.jsonl"), "has no labels (its fields are 'text'); name their column with --label-column")
+    refused(run("train", "bare.jsonl"), "has no labels (it has 'text'); name their column with --label-column")
     said = run("train", "bare.jsonl", "--skip-bad", "--option", "batch=1").err
-    assert said.splitlines()[-1].startswith("shortlist: bare.jsonl has no labels (its fields are 'text'); name")
+    assert said.splitlines()[-1].startswith("shortlist: bare.jsonl has no labels (it has 'text'); name")
 
 
 def test_a_damaged_model(run, model):

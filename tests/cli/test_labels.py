@@ -24,7 +24,7 @@ def ranked(run, model, *options):
 
 def test_change_and_take_back(run, model):
     before = model.read_bytes()
-    assert "Rename c1 to grain" in run("labels", model, "rename", "c1", "grain").out
+    assert "rename c1 to grain" in run("labels", model, "rename", "c1", "grain").out
     assert "grain" in ranked(run, model)
     assert run("labels", model, "undo").code == 0
     assert model.read_bytes() == before

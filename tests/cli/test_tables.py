@@ -147,3 +147,26 @@ def test_fields_on_the_terminal(run, tmp_path):
     model = sl.load("laws.shortlist")
     assert {"title: wheat", "wheat"} <= set(model.text_.get_feature_names_out())
     assert {"wheat", "author=Smith"} <= {name for name, _ in model.strongest("grain", 50)}  # a word is named once
+
+
+def test_columns_of_features_are_remembered_and_may_be_absent(run, tmp_path):
+    rows = ["1;invoice;Ada;12,5;billing", "2;login;Bob;3;access"] * 3
+    (tmp_path / "tickets.csv").write_text("\n".join(["Nr;Betreff;Kunde;Preis;Thema", *rows, ""]), encoding="utf-8")
+    learned = ("--text-column", "Betreff", "--feature-column", "Kunde", "--feature-column", "Preis")
+    assert run("train", "tickets.csv", *learned, "--label-column", "Thema").code == 0
+    assert sl.load(tmp_path / "tickets.shortlist").fields_beside_ == ["Kunde", "Preis"]
+    (tmp_path / "new.csv").write_text("Betreff;Preis;Kunde\nnothing known;3,0;Bob\n", encoding="utf-8")
+    remembered = run("rank", "tickets.shortlist", "new.csv", "-k", "2").out
+    assert remembered == run("rank", "tickets.shortlist", "new.csv", "-k", "2", *learned[2:]).out
+    assert remembered.startswith("access")
+    (tmp_path / "bare.csv").write_text("Betreff\nnothing known\n", encoding="utf-8")
+    assert run("rank", "tickets.shortlist", "bare.csv").code == 0
+    refused(run("rank", "tickets.shortlist", "bare.csv", *learned[2:]), "expected a column 'Kunde' for features")
+    (tmp_path / "new.jsonl").write_text('{"Betreff": "nothing known", "Kunde": ["Bob"]}\n', encoding="utf-8")
+    assert run("rank", "tickets.shortlist", "new.jsonl", "-k", "1").out.startswith("access")
+
+
+def test_a_table_without_labels_is_refused_with_the_columns_that_it_has(run, tmp_path):
+    (tmp_path / "sheet.csv").write_text("Nr;Titel;Thema\n1;wheat;grain\n", encoding="utf-8")
+    said = run("train", "sheet.csv", "--text-column", "Titel")
+    refused(said, "has no labels (it has 'Nr', 'Titel', 'Thema'); name their column with --label-column")

@@ -146,6 +146,8 @@ class Csv(Table):
                 self.label_separator = " "
             return Layout(2, {Column("labels", 0): 0, Column("text", 1): 1}, False)
         found = self.present(first, f"{source.name}, line 1")
+        if not any(column.what in ("labels", "one_hot") for column in found):
+            source.progress.fields = first
         return Layout(len(first), {column: first.index(str(column.name)) for column in found}, True)
 
     def _examples_of_rows(

@@ -64,16 +64,18 @@ USUAL = {"labels", "wrong", "complete"}  # columns that may be there under these
 
 
 class Column(NamedTuple):
-    """A column that is asked for: what it holds, its name or number, and the label that a one-hot column stands for."""
+    """A column that is asked for: what it holds, its name or number, the label that a one-hot column stands for, and
+    whether it is read only where it is there."""
 
     what: str
     name: Name
     label: str = ""
+    optional: bool = False
 
     @property
     def may_be_absent(self) -> bool:
-        """Whether nobody has asked for it: a usual column under its usual name."""
-        return self.what == self.name and self.what in USUAL
+        """Whether nobody has asked for it: a usual column under its usual name, or one that is read if it is there."""
+        return self.optional or (self.what == self.name and self.what in USUAL)
 
 
 def listed(columns: Names | None) -> list[Name]:

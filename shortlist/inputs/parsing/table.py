@@ -42,7 +42,8 @@ class Table(Format):
     column of labels stands for any letters. ``wrong`` names the column of labels that were crossed out, which are split
     in the same way, and ``complete`` one that says whether all other labels are wrong (it is read beside the other one
     only): where that says nothing, they are if nothing was crossed out. Several columns of text are fields of one text;
-    ``features`` names columns of categories or numbers that belong to it. ``vector`` names a column of lists of
+    ``features`` names columns of categories or numbers that belong to it, ``known_features`` such as are read where
+    they are there. ``vector`` names a column of lists of
     numbers, or several of numbers, ``embedding_*``: the vector that stands beside the text.
     """
 
@@ -53,6 +54,7 @@ class Table(Format):
     wrong: Name | None = "wrong"
     complete: Name | None = "complete"
     features: Names | None = None
+    known_features: Names | None = None
     id: Name | None = None
     rating: Name | None = None
     vector: Names | None = None
@@ -68,6 +70,8 @@ class Table(Format):
         }  # fmt: skip
         columns = [Column(what, name) for what, names in given.items() for name in listed(names)]
         used = {str(column.name) for column in columns}
+        known = [name for name in listed(self.known_features) if str(name) not in used]
+        columns += [Column("features", name, optional=True) for name in known]
         if self.wrong is not None and not (str(self.wrong) in used and self.wrong == "wrong"):
             columns.append(Column("wrong", self.wrong))
             if self.complete is not None and not (str(self.complete) in used and self.complete == "complete"):
@@ -205,7 +209,7 @@ class Table(Format):
     @property
     def has_fields(self) -> bool:
         """Whether a text has several fields, or something else that belongs to it."""
-        return len(listed(self.text)) > 1 or bool(listed(self.features))
+        return len(listed(self.text)) > 1 or bool(listed(self.features)) or bool(listed(self.known_features))
 
     def to_value(self, value: object, column: Name) -> Value | None:
         """The categories or the number in one value of a column of features."""
