@@ -14,7 +14,7 @@ HOSTILE := kills queue_kills promotion_kills journals connections models inputs 
 INTEGRATIONS := mcp annif label-studio
 REAL_label-studio := label-studio # beside what the extra brings, which does not need it
 
-.PHONY: demo test long quick check loops format docs bench hostile mutants integrations clean
+.PHONY: demo test long quick check loops format docs bench coverage hostile mutants integrations clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready
@@ -36,6 +36,10 @@ quick: $(VENV)/.ready-test check
 # Times beside those of other tools. They are shown and compared; only what cannot run is an error.
 bench: $(VENV)/.ready-test
 	$(BIN)/python -m benchmarks.ratios
+
+# Which lines of Python the tests run, kernels uncompiled, room by room. FOLDERS="text models" measures some tests only.
+coverage: $(VENV)/.ready-test
+	$(BIN)/python scripts/covered.py $(if $(FOLDERS),,--fresh) $(FOLDERS)
 
 # Hours of hostile input, each tool with one line of summary; all of them run, also where one finds something.
 hostile: $(VENV)/.ready-test

@@ -1,0 +1,94 @@
+"""Which lines of Python the tests run, room by room: ``make coverage``, or ``python scripts/covered.py [FOLDER …]``.
+
+Kernels run as plain Python (NUMBA_DISABLE_JIT=1), so that their lines count too. What takes hopelessly long in that way
+runs compiled, and there only the lines around kernels count. Processes that tests start are measured, too. Tests that
+need data sets are left out. Folders are those under tests/; each adds to what was measured before, until --fresh.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# Too slow as plain Python, or about compiling itself.
+COMPILED = (
+    "arrays/test_stamps", "categories/test_checks", "categories/test_published", "cli/test_first_use",
+    "cli/test_reproduce", "cli/test_warmup", "distributed", "documents/test_experiments", "documents/test_searches",
+    "experiments/test_index", "experiments/test_originals", "experiments/test_topics", "hostile", "inputs/test_fuzz",
+    "inputs/test_long_records", "models/test_drift", "models/test_new_learner", "models/test_scikit_learn",
+    "models/test_search", "ratings/test_experiments", "ratings/test_ordinal_regression", "ratings/test_rivals",
+    "server", "test_docs", "test_doctests", "test_notebooks", "test_packages", "test_site",
+)  # fmt: skip
+LEFT_OUT = "not data and not real"
+
+
+def chosen(folders: list[str]) -> dict[str, list[str]]:
+    """The test files of some folders: which run as plain Python, and which compiled."""
+    files = [path.relative_to(ROOT / "tests") for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    wanted = [path for path in files if not folders or path.parts[0].removesuffix(".py") in folders]
+    found: dict[str, list[str]] = {"plain": [], "compiled": []}
+    for path in wanted:
+        is_slow = any(path.as_posix().startswith(name) for name in COMPILED)
+        found["compiled" if is_slow else "plain"].append(f"tests/{path.as_posix()}")
+    return found
+
+
+def run(files: list[str], compiled: bool) -> bool:
+    """Run some test files under measurement; says whether all tests passed."""
+    environment = os.environ | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
+    # Plain Python warns where numbers overflow; compiled loops do not.
+    quiet = [] if compiled else ["-W", "ignore::RuntimeWarning"]
+    pytest = ["-m", "pytest", "-p", "no:cacheprovider", "-m", LEFT_OUT, *quiet, *files]
+    return subprocess.run([sys.executable, "-m", "coverage", "run", *pytest], cwd=ROOT, env=environment).returncode == 0
+
+
+def rooms(report: dict[str, dict[str, dict[str, dict[str, int]]]]) -> dict[str, tuple[int, int]]:
+    """Of each room the lines that can run, and those that did."""
+    lines: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for path, file in report["files"].items():
+        parts = Path(path).parts
+        room = parts[1].removesuffix(".py")
+        lines[room][0] += file["summary"]["num_statements"]
+        lines[room][1] += file["summary"]["covered_lines"]
+    return {room: (all_lines, ran) for room, (all_lines, ran) in sorted(lines.items())}
+
+
+def table(found: dict[str, tuple[int, int]]) -> str:
+    """The rooms as a Markdown table, all of them together last."""
+    whole = (sum(n for n, _ in found.values()), sum(ran for _, ran in found.values()))
+    rows = [("room", "lines", "run", "share"), ("---", "--:", "--:", "--:")]
+    for room, (n, ran) in [*found.items(), ("all", whole)]:
+        if n:
+            rows.append((room, f"{n:,}", f"{ran:,}", f"{100 * ran / n:.1f} %"))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="folders under tests/; all if none is named")
+    parser.add_argument("--fresh", action="store_true", help="forget what was measured before")
+    parser.add_argument("--report", action="store_true", help="run nothing, and show what was measured before")
+    parser.add_argument("--least", type=float, default=0.0, help="the least share in per cent that is no failure")
+    asked = parser.parse_args()
+    coverage = [sys.executable, "-m", "coverage"]
+    if asked.fresh:
+        subprocess.run([*coverage, "erase"], cwd=ROOT, check=True)
+    passed = True
+    for way, files in {} if asked.report else chosen(asked.folders).items():
+        passed &= not files or run(files, way == "compiled")
+    subprocess.run([*coverage, "combine", "--append", "--quiet"], cwd=ROOT, capture_output=True)
+    subprocess.run([*coverage, "json", "--quiet", "-o", ".coverage.json"], cwd=ROOT, check=True)
+    found = rooms(json.loads((ROOT / ".coverage.json").read_text(encoding="utf-8")))
+    print(table(found))
+    whole, ran = map(sum, zip(*found.values(), strict=True))
+    return 0 if passed and 100 * ran >= asked.least * whole else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""Coverage room by room."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def covered():
+    spec = importlib.util.spec_from_file_location("covered", ROOT / "scripts" / "covered.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_each_test_file_runs_once_and_what_is_slow_is_there(covered):
+    every = covered.chosen([])
+    files = every["plain"] + every["compiled"]
+    assert sorted(files) == sorted(f"tests/{path.relative_to(ROOT / 'tests').as_posix()}"
+                                   for path in (ROOT / "tests").rglob("test_*.py"))  # fmt: skip
+    for name in covered.COMPILED:
+        assert any(file.startswith(f"tests/{name}") for file in every["compiled"]), f"there is no tests/{name}"
+    assert covered.chosen(["scripts"]) == {
+        "plain": ["tests/scripts/test_covered.py", "tests/scripts/test_release.py"], "compiled": [],
+    }  # fmt: skip
+
+
+def test_lines_are_added_up_by_room(covered):
+    def file(n, ran):
+        return {"summary": {"num_statements": n, "covered_lines": ran}}
+
+    report = {"files": {"shortlist/text/a.py": file(10, 9), "shortlist/text/b.py": file(10, 10),
+                        "shortlist/labels.py": file(1000, 500), "shortlist/text/__init__.py": file(0, 0)}}  # fmt: skip
+    found = covered.rooms(report)
+    assert found == {"labels": (1000, 500), "text": (20, 19)}
+    assert covered.table(found).splitlines()[2:] == [
+        "| labels | 1,000 | 500 | 50.0 % |", "| text | 20 | 19 | 95.0 % |", "| all | 1,020 | 519 | 50.9 % |",
+    ]  # fmt: skip
