@@ -195,7 +195,13 @@ class RelabellingModel(TextModel):
     def set_rules(self, rules: Rules | None) -> Self:
         """Rules that all rankings keep to from now on; None for none."""
         self.rules_ = rules or None
+        self._work_out_rules()
         return self
+
+    def _work_out_rules(self) -> None:
+        """What the model's own rules leave, before somebody waits for a ranking."""
+        if self.rules_ and hasattr(getattr(self, "learner_", None), "_labels"):
+            self._allowed([self.rules_])
 
     def _every_rule(self, rules: Rules | None) -> list[Rules]:
         return [one for one in (self.rules_, rules) if one]
@@ -216,6 +222,7 @@ class RelabellingModel(TextModel):
         if "vocabulary" in state.parts:
             self.vocabulary_ = build(state.parts["vocabulary"])
             state.require(isinstance(self.vocabulary_, LabelVocabulary), "its vocabulary is a LabelVocabulary")
+        self._work_out_rules()
 
     def _vocabulary_part(self) -> dict[str, State]:
         return {} if self.vocabulary_ is None else {"vocabulary": self.vocabulary_.to_state()}

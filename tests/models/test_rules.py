@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.concepts.vocabulary import Concept, LabelVocabulary
+from shortlist.models import known_rules
 
 WORDS = ["wheat", "corn", "rye", "gold", "silver", "bank", "rate", "loan", "ship", "river", "port", "sea"]
 LABELS = [f"c{n}" for n in range(10)]
@@ -167,3 +168,19 @@ def test_numbers_are_found_by_their_text_and_texts_by_their_number():
     for asked, gone in [("7", 7), (8, "8"), (7, 7), ("2.5", None), (2.5, 2.5), ("٧", None), ("9" * 30, None)]:
         left = [label for label, _ in model.rank("a b c d", 4, sl.Rules(but=[asked]))]
         assert (gone not in left) if gone is not None else len(left) == 4, asked
+
+
+def test_the_rules_of_a_model_are_worked_out_before_anybody_asks(tmp_path, monkeypatch):
+    asked = []
+    left_by = known_rules.left_by
+    monkeypatch.setattr(known_rules, "left_by", lambda rules, *more: asked.append(rules) or left_by(rules, *more))
+    model, rules = taught(), sl.Rules(only=LABELS[:4])
+    sl.Categorizer().set_rules(rules)  # nothing is learned yet: there is nothing to work out
+    assert asked == []
+    model.set_rules(rules)
+    assert asked == [rules]
+    model.save(tmp_path / "model.shortlist")
+    again = sl.load(tmp_path / "model.shortlist")
+    assert asked == [rules, rules]
+    assert list(again.rank("wheat", 3)) == list(model.rank("wheat", 3))
+    assert len(asked) == 2
