@@ -84,6 +84,9 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
         """``_rank`` of allowed labels. If a learner knows nothing better, all are ranked, and the others left out."""
+        self._rank_all_and_keep(rows, allowed, ids, scores)
+
+    def _rank_all_and_keep(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
         n_labels = max(len(self._labels), 1)
         every = np.full((rows.n_rows, n_labels), -1, dtype=np.int32)
         own = np.full((rows.n_rows, n_labels), np.nan)

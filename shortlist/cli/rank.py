@@ -48,6 +48,9 @@ def rank(
     prior: Annotated[
         float, typer.Option(help="Take so much from the score of labels that are ten times as frequent as the mean.")
     ] = 0.0,
+    tame: Annotated[
+        float, typer.Option(help="Multiply scores by (mean / examples of the label) to this power; 0.05 is a good one.")
+    ] = 0.0,
     with_text: Annotated[bool, typer.Option("--with-text", help="Print each text beside its labels.")] = False,
     as_csv: Annotated[
         bool, typer.Option("--csv", help="Print CSV, for spreadsheets; with semicolons if the data have them.")
@@ -70,7 +73,7 @@ def rank(
 
     say_when_compiling()
     model = open_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
-    apply_rules(model, only, but, below, named_values("--at-most", at_most), prior)
+    apply_rules(model, only, but, below, named_values("--at-most", at_most), prior, tame)
     answers = answering(model, k, assign=assign, precision=precision, coverage=coverage, least=min_probability)
     names = getattr(model, "vocabulary_", None)
     if text is not None:
@@ -112,17 +115,17 @@ def rank(
 
 def apply_rules(
     model: Model[Any], only: list[str] | None, but: list[str] | None, below: list[str] | None, at_most: dict[str, Any],
-    prior: float,
+    prior: float, tame: float,
 ) -> None:  # fmt: skip
     """Have the model keep to the rules that the options say, and to its own."""
     from shortlist.models.relabelling import RelabellingModel
     from shortlist.models.rules import Rules
 
-    rules = Rules(only=only, but=but or (), below=below, at_most=at_most, prior=prior)
+    rules = Rules(only=only, but=but or (), below=below, at_most=at_most, prior=prior, tame=tame)
     if not rules:
         return
     if not isinstance(model, RelabellingModel):
-        raise InputError("--only, --but, --below, --at-most and --prior are for models of texts with labels")
+        raise InputError("--only, --but, --below, --at-most, --prior and --tame are for models of texts with labels")
     model.set_rules(rules if model.rules_ is None else model.rules_.with_more(rules))
 
 

@@ -18,7 +18,7 @@ from shortlist.categories.allowed import Allowed
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.labels import LabelIndex
-from shortlist.models.rules import Kinds, Rules, kinds_of, left_by, mask_of, offsets_by
+from shortlist.models.rules import Kinds, Rules, factors_by, kinds_of, left_by, mask_of, offsets_by
 
 LAST = 16  # rules that are kept at hand
 Of = tuple[LabelIndex, int, LabelVocabulary | None, tuple[Label, ...]]
@@ -43,14 +43,14 @@ class KnownRules:
         labels, _, _, retired = of
         self.current = ~mask_of(labels, retired)  # not retired
         self.known: tuple[Known, ...] = ()
-        self.priors: tuple[tuple[float, int], Floats] | None = None
+        self.counted: tuple[tuple[float, float, int], tuple[Floats | None, Floats | None]] | None = None
 
     def joined(self, every: Sequence[Rules], learner: CategoryLearner) -> tuple[Allowed, Kinds]:
         """What all of these rules leave together."""
         known = [self._known(rules) for rules in every]
         may = np.logical_and.reduce([self.current, *(one.labels for one in known)])
-        offsets = self._offsets(sum(rules.prior for rules in every), learner)
-        return Allowed(may, offsets), [kind for one in known for kind in one.kinds]
+        by_counts = self._by_counts(sum(rules.prior for rules in every), sum(rules.tame for rules in every), learner)
+        return Allowed(may, *by_counts), [kind for one in known for kind in one.kinds]
 
     def _known(self, rules: Rules) -> Known:
         """The one asked last comes first; the one not asked for longest goes."""
@@ -63,11 +63,12 @@ class KnownRules:
         self.known = (new, *self.known[: LAST - 1])
         return new
 
-    def _offsets(self, prior: float, learner: CategoryLearner) -> Floats | None:
-        """What a prior adds to each label: by counts, which change as the model learns."""
-        if not prior or not len(self.current):
-            return None
-        key = prior, learner.n_examples_
-        if self.priors is None or self.priors[0] != key:
-            self.priors = key, offsets_by(prior, learner)
-        return self.priors[1]
+    def _by_counts(self, prior: float, tame: float, learner: CategoryLearner) -> tuple[Floats | None, Floats | None]:
+        """What is added to each label, and what it is multiplied by: by counts, which change as the model learns."""
+        if not (prior or tame) or not len(self.current):
+            return None, None
+        key = prior, tame, learner.n_examples_
+        if self.counted is None or self.counted[0] != key:
+            offsets = offsets_by(prior, learner) if prior else None
+            self.counted = key, (offsets, factors_by(tame, learner) if tame else None)
+        return self.counted[1]

@@ -7,7 +7,7 @@ passed over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import compress, repeat
 from typing import Any
 
@@ -27,6 +27,7 @@ from shortlist.ranking import Ranking
 Labels = Iterable[Label]
 Kinds = list[tuple[NDArray[np.bool_], int]]  # which labels are of a kind, and how many of them there may be
 DIGITS = 20  # of a number that is looked for as such
+MOST_POWER = 1.0  # of their frequency that is taken from labels: all of it
 DEEPER = 4  # how many times as deep to rank if labels of a kind were too many
 
 
@@ -47,16 +48,21 @@ class Rules:
     prior : float, default=0
         How much is taken from the score of a label that is ten times as frequent as the mean, and given to one that is
         ten times as rare; in between by the logarithm.
+    tame : float, default=0
+        Scores above 0 are multiplied by (mean / count) to this power, where count is how many examples the label has,
+        and mean how many labels have on average, both plus 1: with 0.05 a label that is ten times as frequent has 0.89
+        of its score, one that is ten times as rare 1.12 of it. It is applied after ``prior``.
 
     Attributes
     ----------
-    only, but, below, at_most, prior
+    only, but, below, at_most, prior, tame
         As given; labels as tuples.
 
     References
     ----------
     Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 3.2, for the
-    retrieval in which labels are left out.
+    retrieval in which labels are left out. Menon and others, "Long-tail learning via logit adjustment", ICLR 2021, for
+    taking a power of their frequency from labels; here a small power, since scores follow frequency in part only.
 
     Examples
     --------
@@ -71,6 +77,7 @@ class Rules:
     below: Sequence[Label] | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
     prior: float = 0.0
+    tame: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("only", "but", "below"):
@@ -82,6 +89,7 @@ class Rules:
         most = {str(kind): as_whole(n, f"at_most[{kind!r}]") for kind, n in self.at_most.items()}
         object.__setattr__(self, "at_most", most)
         as_real(self.prior, "prior")
+        as_real(self.tame, "tame", least=-MOST_POWER, most=MOST_POWER)
 
     def __bool__(self) -> bool:
         return self != Rules()
@@ -98,11 +106,12 @@ class Rules:
             for kind in {**self.at_most, **other.at_most}
         }
         below = other.below if self.below is None else self.below
-        return Rules(only, (*self.but, *other.but), below, most, self.prior + other.prior)
+        added = (self.prior + other.prior, min(max(self.tame + other.tame, -MOST_POWER), MOST_POWER))
+        return Rules(only, (*self.but, *other.but), below, most, *added)
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON can hold of it, without what says nothing."""
-        every = {"only": self.only, "but": self.but, "below": self.below, "at_most": self.at_most, "prior": self.prior}
+        every = {one.name: getattr(self, one.name) for one in fields(self)}
         found = {name: value for name, value in every.items() if value != getattr(Rules(), name)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
@@ -120,9 +129,21 @@ def left_by(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None
 
 def offsets_by(prior: float, learner: CategoryLearner) -> Floats:
     """What a prior adds to the score of each label."""
-    counts = counts_of(learner)
-    offsets: Floats = -prior * np.log10((1.0 + counts) / (1.0 + counts.mean()))
+    offsets: Floats = -prior * np.log10(_frequency(learner))
     return offsets
+
+
+def factors_by(tame: float, learner: CategoryLearner) -> Floats:
+    """What the score of each label is multiplied by."""
+    factors: Floats = _frequency(learner) ** -tame
+    return factors
+
+
+def _frequency(learner: CategoryLearner) -> Floats:
+    """How many times as frequent as the mean each label is."""
+    counts = counts_of(learner)
+    frequency: Floats = (1.0 + counts) / (1.0 + counts.mean())
+    return frequency
 
 
 def kinds_of(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None) -> Kinds:

@@ -22,6 +22,7 @@ LabelName = Annotated[
 ]
 Label = str | int | float
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(number)]
+Signed = Annotated[float, Field(ge=-1, le=1), BeforeValidator(number)]
 Vector = Annotated[
     list[Annotated[float, Field(allow_inf_nan=False), BeforeValidator(number)]],
     Field(min_length=1, max_length=65536, description="Where the model was learned with vectors: that of the text."),
@@ -67,6 +68,8 @@ class RankQuestion(Question):
         None, max_length=1000, description="Rank these and what is narrower only, by the vocabulary of the model."
     )
     at_most: list[AtMost] = Field([], max_length=100, description="How many labels of a kind to give at most.")
+    prior: Signed = Field(0.0, description="What labels ten times as frequent as the mean lose of their scores.")
+    tame: Signed = Field(0.0, description="Scores are multiplied by (mean / examples of the label) to this power.")
 
 
 class ScoredLabel(BaseModel):

@@ -44,6 +44,9 @@ def filtered(model, text, k, rules):
         (label, score - rules.prior * np.log10((1 + counts[label]) / mean))
         for label, score in model.rank(text, len(names))
     ]
+    scored = [
+        (label, score * ((1 + counts[label]) / mean) ** -rules.tame if score > 0 else score) for label, score in scored
+    ]
     scored.sort(key=lambda pair: (-pair[1], names.index(pair[0])))
     left = dict(rules.at_most)
     found = []
@@ -66,11 +69,28 @@ def filtered(model, text, k, rules):
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=6), st.integers(1, 12), st.none() | some, some,
     st.none() | some,
     st.dictionaries(st.sampled_from(LABELS), st.integers(0, 3), max_size=2), st.sampled_from([0.0, 0.1, -0.2]),
+    st.sampled_from([0.0, 0.3, -0.5]),
 )  # fmt: skip
-def test_equal_to_filtering_the_whole_ranking(name, words, k, only, but, below, at_most, prior):
+def test_equal_to_filtering_the_whole_ranking(name, words, k, only, but, below, at_most, prior, tame):
     model, text = taught_once(name), " ".join(words)
-    rules = sl.Rules(only=only, but=but, below=below, at_most=at_most, prior=prior)
+    rules = sl.Rules(only=only, but=but, below=below, at_most=at_most, prior=prior, tame=tame)
     assert list(model.rank(text, k, rules)) == filtered(model, text, k, rules)
+
+
+def test_frequent_labels_are_tamed_beside_vectors_too():
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(WORDS[:6], 4)) for _ in range(40)]
+    labels = [[LABELS[WORDS.index(text.split()[0])], "c9"] for text in texts]
+    vectors = random.normal(size=(40, 4)).astype(np.float32)
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(texts, labels, vectors)
+    mean = 1 + model.label_counts_.mean()
+    times = dict(zip(model.classes_.tolist(), ((1 + model.label_counts_) / mean) ** -0.5, strict=True))
+    plain = list(model.rank(texts[:3], 7, vectors=vectors[:3]))
+    tamed = list(model.rank(texts[:3], 7, sl.Rules(tame=0.5), vectors=vectors[:3]))
+    for before, after in zip(plain, tamed, strict=True):
+        wanted = [(label, score * times[label] if score > 0 else score) for label, score in before]
+        assert dict(after) == pytest.approx(dict(wanted))
+        assert [score for _, score in after] == sorted((score for _, score in after), reverse=True)
 
 
 def test_rules_of_a_model_are_kept_and_go_with_those_of_a_request(tmp_path):
@@ -96,6 +116,8 @@ def test_rules_that_have_no_meaning_are_refused():
         sl.Rules(at_most={"a": -1})
     with pytest.raises(sl.InputError, match="prior"):
         sl.Rules(prior=float("nan"))
+    with pytest.raises(sl.InputError, match="tame"):
+        sl.Rules(tame=2)
     assert not sl.Rules()
     assert sl.Rules(only="a").only == ("a",)
 
@@ -159,8 +181,10 @@ def test_a_prior_follows_the_counts():
     for _ in range(30):
         model.learn("wheat", ["c9"])
     assert list(model.rank(text, 10, rules)) == filtered(model, text, 10, rules)
-    more = sl.Rules(prior=0.4)
-    assert list(model.rank(text, 10, more)) == filtered(model, text, 10, more)
+    for more in (sl.Rules(prior=0.4), sl.Rules(tame=0.4), sl.Rules(prior=0.4, tame=-0.1)):
+        assert list(model.rank(text, 10, more)) == filtered(model, text, 10, more)
+    both = sl.Rules(tame=0.1).with_more(sl.Rules(tame=0.95, prior=0.1))
+    assert (both.tame, both.prior, both.to_dict()) == (1.0, 0.1, {"prior": 0.1, "tame": 1.0})
 
 
 def test_numbers_are_found_by_their_text_and_texts_by_their_number():

@@ -71,6 +71,9 @@ def test_rules_of_a_request(server):
     asked = {"text": "wheat at the bank", "k": 5, "below": [best[0]], "at_most": [{"label": best[0], "n": 1}]}
     assert [one["label"] for one in server.ask("rank", **asked)["rankings"][0]] == best[:1]
     assert server.post("/v1/rank", json={"text": "a", "at_most": [{"label": "a", "n": -1}]}).status_code == 422
+    plain, tamed = (server.ask("rank", text="wheat at the bank", **own)["rankings"][0] for own in ({}, {"tame": 0.5}))
+    assert {one["label"]: one["score"] for one in tamed} != {one["label"]: one["score"] for one in plain}
+    assert server.post("/v1/rank", json={"text": "a", "tame": 2}).status_code == 422
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking

@@ -209,6 +209,9 @@ class TunedBoth(TunedIndex):
         self._rank_allowed(rows, Allowed(together.ALL), ids, scores)
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
+        if allowed.factors is not None:
+            self._rank_all_and_keep(rows, allowed, ids, scores)
+            return
         bias = self._all_biases()
         added = bias if allowed.offsets is None else bias + allowed.offsets
         together.rank(
