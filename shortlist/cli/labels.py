@@ -11,7 +11,7 @@ import typer
 
 from shortlist.cli.naming import Language, Policy, Vocabulary, read_names, with_names
 from shortlist.cli.options import Json, ModelFile
-from shortlist.cli.terminal import print_json, print_table, say_when_compiling
+from shortlist.cli.terminal import counted, print_json, print_table, say_when_compiling
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,4 +95,4 @@ def show(model: RelabellingModel, part: str, as_json: bool) -> None:
         print_json({"labels": found})
         return
     rows = [[str(one["label"]), one["name"], one["examples"], "retired" if one["retired"] else ""] for one in found]
-    print_table(f"{len(found):,} labels", ["label", "name", "examples", ""], rows[:SHOWN])
+    print_table(counted(len(found), "labels"), ["label", "name", "examples", ""], rows[:SHOWN])

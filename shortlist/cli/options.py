@@ -69,7 +69,7 @@ NOT_OF_A_FORMAT = {
     "format": "--format", "text": "--text-column", "labels": "--label-column", "label_separator": "--label-separator",
     "one_hot": "--one-hot-column", "wrong": "--wrong-column", "features": "--feature-column",
     "vector": "--vector-column",
-    "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size",
+    "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size", "prefer": "--text-column and --feature-column",
 }  # fmt: skip
 
 
@@ -111,12 +111,16 @@ class Reading:
     )
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, count them, and say so.")] = False
 
-    def open(self, source: str, format: str | None = None, **more: str | list[str] | None) -> Stream:
+    def open(
+        self, source: str, format: str | None = None, prefer: dict[str, Any] | None = None, **more: str | None
+    ) -> Stream:
         """The stream of examples of a data argument, in the format that the user or the task has chosen."""
         from shortlist.inputs import read
 
         options = self.columns() | more | self.options()
-        stream = read(source, format or self.format, encoding=self.encoding, skip_bad=self.skip_bad, **options)
+        stream = read(
+            source, format or self.format, encoding=self.encoding, skip_bad=self.skip_bad, prefer=prefer, **options
+        )
         if self.vectors is not None and self.vector_column is not None:
             raise InputError("--vectors and --vector-column both give vectors; give one of them")
         return stream if self.vectors is None else stream.with_vectors(self.vectors)
@@ -153,10 +157,11 @@ class Reading:
         if self.has_vectors and task != "categories":
             raise InputError(f"--vectors and --vector-column are for labels of texts, not for {task}")
         if task != "ratings":
-            return self.open(source, None, **learned)
+            return self.open(source, None, prefer=learned)
         found = self.format or (None if source == "-" else sniff(source))
         if of_texts or self.text_column or found in OF_TEXTS:
-            return self.open(source, None, **learned | ({} if self.target is None else {"labels": self.target}))
+            more = {} if self.target is None else {"labels": self.target}
+            return self.open(source, None, prefer=learned, **more)
         if found in (None, *SEPARATORS):
             return self.open(source, format="numbers", target=self.target, separator=SEPARATORS.get(found or "csv"))
         if found == "svmlight":

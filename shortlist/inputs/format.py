@@ -13,6 +13,7 @@ from shortlist.inputs.source import Progress, Source
 
 Kind = TypeVar("Kind", bound="Format")
 Option = str | int | float | list[str] | list[int] | list[str | int] | None  # a value of an option of a format
+NONE: Mapping[str, Option] = {}
 
 
 @dataclass
@@ -27,9 +28,10 @@ class Format:
     obtained: ClassVar[str] = ""  # where the data set can be had, for the formats that are one data set's own
 
     @classmethod
-    def with_options(cls: type[Kind], options: Mapping[str, Option]) -> Kind:
-        """The format with these options, refused if it does not have them."""
+    def with_options(cls: type[Kind], options: Mapping[str, Option], preferred: Mapping[str, Option] = NONE) -> Kind:
+        """The format with these options, refused if it does not have them; preferred ones only if it has them."""
         known = [option.name for option in fields(cls)]
+        options = {name: value for name, value in preferred.items() if name in known} | dict(options)
         for option in options:
             if option not in known:
                 takes = f"its options are {', '.join(known)}" if known else "it has none"

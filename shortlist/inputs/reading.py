@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -121,6 +121,7 @@ def read(
     encoding: str | None = None,
     batch: int = BATCH,
     max_record: int = MAX_RECORD,
+    prefer: Mapping[str, Option] | None = None,
     **options: Option,
 ) -> Stream:
     r"""Read examples from a path, a folder, ``"-"`` (standard input), an open binary file, or a pandas or polars frame.
@@ -147,6 +148,8 @@ def read(
         About how many bytes of the file make a batch.
     max_record : int
         The most bytes that a line or record may have.
+    prefer : mapping, optional
+        Options as below, taken where the format has them and left out where it has not.
     **options
         The format's own options.
 
@@ -175,18 +178,18 @@ def read(
     if format is not None:
         as_choice(format, "format", list(FORMATS))
     if Frames.is_frame(source):
-        frames = Frames.with_options(options)
+        frames = Frames.with_options(options, prefer or {})
         return Stream(frames.name, frames.frame_examples(source, progress), progress)
     path = None if is_open(source) else _path(source)
     if path and path.is_dir():
-        reader = FORMATS[format or _sniff_folder(path)].with_options(options)
+        reader = FORMATS[format or _sniff_folder(path)].with_options(options, prefer or {})
         return Stream(reader.name, reader.folder_examples(path, progress), progress)
     if path:
         progress.bytes_total = path.stat().st_size
-        reader = FORMATS[format or sniff(path, encoding=encoding)].with_options(options)
+        reader = FORMATS[format or sniff(path, encoding=encoding)].with_options(options, prefer or {})
         return Stream(reader.name, reader.file_examples(path, progress), progress)
     opened = Source(cast("BinaryIO", source), progress)
-    reader = FORMATS[format or _sniff_source(opened)].with_options(options)
+    reader = FORMATS[format or _sniff_source(opened)].with_options(options, prefer or {})
     opened.decode_as(reader.encoding)
     return Stream(reader.name, reader.examples(opened), progress)
 

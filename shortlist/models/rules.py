@@ -44,7 +44,8 @@ class Rules:
     below : labels, default=None
         Only these and what is narrower than they are, by the vocabulary of the model; None for any.
     at_most : dict of label to int, default={}
-        Of each of these labels and what is narrower, at most so many in one ranking.
+        Of each of these labels and what is narrower, at most so many in one ranking. Here and above a label that is not
+        known as such may be given by the name that the vocabulary has for it.
     prior : float, default=0
         How much is taken from the score of a label that is ten times as frequent as the mean, and given to one that is
         ten times as rare; in between by the logarithm.
@@ -120,10 +121,10 @@ def left_by(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None
     """Which labels rules leave."""
     may = np.ones(len(labels), dtype=np.bool_)
     if rules.only is not None:
-        may &= mask_of(labels, rules.only)
+        may &= mask_of(labels, rules.only, vocabulary)
     if rules.below is not None:
         may &= mask_of(labels, _narrower(vocabulary, rules.below))
-    may[_numbers(labels, rules.but)] = False
+    may[_numbers(labels, rules.but, vocabulary)] = False
     return may
 
 
@@ -188,11 +189,13 @@ def _narrower(vocabulary: LabelVocabulary | None, labels: Labels) -> set[str]:
     """The labels and what is narrower; where there is no vocabulary, nothing is."""
     if vocabulary is None:
         return {str(label) for label in labels}
-    return set().union(*(vocabulary.subtree(label) for label in labels))
+    known = (label if vocabulary.get(label) else vocabulary.of_name(str(label)) or label for label in labels)
+    return set().union(*map(vocabulary.subtree, known))
 
 
-def _numbers(labels: LabelIndex, wanted: Labels) -> Longs:
-    """The numbers of labels, by themselves or by their text (7 and "7" are the same); those never learned have none."""
+def _numbers(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | None = None) -> Longs:
+    """The numbers of labels, by themselves, by their text (7 and "7" are the same), or by what the vocabulary calls
+    them; those never learned have none."""
     asked = list(wanted)
     texts: list[str] = []
     if set(map(type, asked)) - {str}:
@@ -203,11 +206,16 @@ def _numbers(labels: LabelIndex, wanted: Labels) -> Longs:
     whole = [int(text) for text in digits if text.isascii() and len(text) < DIGITS]
     every = [*asked, *texts, *whole] if texts or whole else asked
     found = np.fromiter(map(labels.number.get, every, repeat(-1)), dtype=np.int64, count=len(every))
+    if vocabulary is not None and found.min(initial=0) < 0:
+        named = (vocabulary.of_name(str(every[i])) for i in np.flatnonzero(found < 0).tolist())
+        found = np.append(found, [labels.number.get(label, -1) for label in named if label is not None]).astype(
+            np.int64
+        )
     return found[found >= 0]
 
 
-def mask_of(labels: LabelIndex, wanted: Labels) -> NDArray[np.bool_]:
+def mask_of(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | None = None) -> NDArray[np.bool_]:
     """For each label whether it is wanted."""
     mask = np.zeros(len(labels), dtype=np.bool_)
-    mask[_numbers(labels, wanted)] = True
+    mask[_numbers(labels, wanted, vocabulary)] = True
     return mask

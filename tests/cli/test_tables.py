@@ -164,6 +164,9 @@ def test_columns_of_features_are_remembered_and_may_be_absent(run, tmp_path):
     refused(run("rank", "tickets.shortlist", "bare.csv", *learned[2:]), "expected a column 'Kunde' for features")
     (tmp_path / "new.jsonl").write_text('{"Betreff": "nothing known", "Kunde": ["Bob"]}\n', encoding="utf-8")
     assert run("rank", "tickets.shortlist", "new.jsonl", "-k", "1").out.startswith("access")
+    (tmp_path / "lines.txt").write_text("invoice\n", encoding="utf-8")  # plain texts have no columns
+    assert run("rank", "tickets.shortlist", "lines.txt", "-k", "1").out.startswith("billing")
+    assert run("rank", "tickets.shortlist", "-k", "1", stdin="login\n").out.startswith("access")
 
 
 def test_a_table_without_labels_is_refused_with_the_columns_that_it_has(run, tmp_path):

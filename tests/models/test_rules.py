@@ -208,3 +208,16 @@ def test_the_rules_of_a_model_are_worked_out_before_anybody_asks(tmp_path, monke
     assert asked == [rules, rules]
     assert list(again.rank("wheat", 3)) == list(model.rank("wheat", 3))
     assert len(asked) == 2
+
+
+def test_labels_may_be_given_by_their_names():
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(["wheat", "gold", "rye", "tin"], ["p1", "p2", "p3", "Banks"])
+    model.set_vocabulary(
+        LabelVocabulary([Concept("p1", "Wheat", (), ("p3",)), Concept("p2", "Gold"), Concept("p3", "Cereals")])
+    )
+    text = "wheat gold rye tin"
+    for rules, left in [
+        (sl.Rules(only=["Wheat", "p2", "nothing"]), {"p1", "p2"}), (sl.Rules(but=["Gold"]), {"p1", "p3", "Banks"}),
+        (sl.Rules(below=["Cereals"]), {"p1", "p3"}), (sl.Rules(at_most={"Cereals": 0}), {"p2", "Banks"}),
+    ]:  # fmt: skip
+        assert dict(model.rank(text, 4, rules)).keys() == left, rules
