@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.inputs import read
-from shortlist.server.beside import FieldsBeside
+from shortlist.models.fields_beside import FieldsBeside
 from shortlist.texts.fields import Fielded, band, cell_value
 
 LAWS = [

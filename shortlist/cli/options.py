@@ -69,7 +69,8 @@ NOT_OF_A_FORMAT = {
     "format": "--format", "text": "--text-column", "labels": "--label-column", "label_separator": "--label-separator",
     "one_hot": "--one-hot-column", "wrong": "--wrong-column", "features": "--feature-column",
     "vector": "--vector-column",
-    "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size", "prefer": "--text-column and --feature-column",
+    "encoding": "--encoding", "skip_bad": "--skip-bad", "part_size": "--part-size",
+    "prefer": "--text-column and --feature-column",
 }  # fmt: skip
 
 

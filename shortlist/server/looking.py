@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.fields_beside import FieldsBeside
 from shortlist.server import schemas
-from shortlist.server.beside import FieldsBeside
 from shortlist.server.context import Context
 from shortlist.server.label_search import LabelSearch
 from shortlist.server.responses import answers, as_json
