@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.vocabulary import Vocabulary
 
 OFFERED = 200  # categories of a field that are offered to choose from
 
@@ -14,7 +13,7 @@ class FieldsBeside:
     """Reads on in the vocabulary from where it was: only what is new is looked at."""
 
     def __init__(self) -> None:
-        self._vocabulary: Vocabulary | None = None
+        self._vocabulary: object = None
         self._read = 0
         self._found: dict[str, dict[str, bool]] = {}  # field -> what was learned there -> whether it is a number
 
