@@ -110,3 +110,23 @@ def test_a_wheel_in_an_empty_environment_has_the_commands(empty, tmp_path):
     assert "shortlist" in run(empty, tmp_path, "--version")
     run(empty, tmp_path, "train", "news.jsonl")
     assert "grain" in run(empty, tmp_path, "rank", "news.shortlist", "--text", "wheat", "-k", "1")
+
+
+def test_the_written_versions_are_allowed_and_name_no_host():
+    packaging = pytest.importorskip("packaging.requirements")
+    tomllib = pytest.importorskip("tomllib")
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][\w.+!]*", line) for line in lines)
+    written = dict(line.split("==") for line in lines)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [
+        *project["dependencies"],
+        *extras["test"],
+        *(one for name in ("server", "docs", "dask") for one in extras[name]),
+    ]
+    for one in map(packaging.Requirement, wanted):
+        if one.name != "shortlist":
+            assert one.name in written, f"{one.name}: run python scripts/constraints.py > constraints.txt"
+            assert one.specifier.contains(written[one.name], prereleases=True), one
