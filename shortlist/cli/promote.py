@@ -15,7 +15,7 @@ def promote(
 ) -> None:
     """Serve the candidate of the last rehearsal from now on.
 
-    The server must be stopped. What it has learned is learned anew by the candidate when it starts; the model of before
+    The server must be stopped. What it has learned is learned anew by the candidate when it starts; the earlier model
     is kept for shortlist go-back.
     """
     from shortlist.server import promotion
