@@ -44,7 +44,8 @@ def run(files: list[str], compiled: bool) -> bool:
     environment = os.environ | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
     # Plain Python warns where numbers overflow; compiled loops do not.
     quiet = [] if compiled else ["-W", "ignore::RuntimeWarning"]
-    pytest = ["-m", "pytest", "-p", "no:cacheprovider", "-m", LEFT_OUT, *quiet, *files]
+    few = ["-p", "tests.few_examples", "--hypothesis-profile", "few"]
+    pytest = ["-m", "pytest", "-p", "no:cacheprovider", *few, "-m", LEFT_OUT, *quiet, *files]
     return subprocess.run([sys.executable, "-m", "coverage", "run", *pytest], cwd=ROOT, env=environment).returncode == 0
 
 
