@@ -172,9 +172,6 @@ class LabelRanker(SavedLearner):
         return self
 
     def _start(self) -> None:
-        as_choice(self.rule, "rule", RULES)
-        as_choice(self.loss, "loss", LOSSES)
-        as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
         self._labels = LabelIndex([] if self.labels is None else dict.fromkeys(_named(self.labels)))
         self._weights = np.zeros((2, 0, 0))  # the prototypes, and what is to be taken off for their mean over time
         self._thresholds = np.zeros(0)
@@ -187,6 +184,9 @@ class LabelRanker(SavedLearner):
 
     def _take_up(self, rows: Rows, lists: list[list[Label]], paired: bool) -> Orders:
         """Number the labels, and make room for those, and for the columns, that are new."""
+        as_choice(self.rule, "rule", RULES)
+        as_choice(self.loss, "loss", LOSSES)
+        as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
         if paired and self.rule == "prank":
             raise InputError("PRank learns from places, and pairs have none; use rule='mmp'")
         named = {label: row for row in range(len(lists) - 1, -1, -1) for label in lists[row]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from shortlist.labels import LabelIndex, numbered
 
 Order = Sequence[Label]  # best first
 Pair = tuple[Label, Label]  # the better one first
+Thing = TypeVar("Thing")
 
 
 class Orders(NamedTuple):
@@ -39,8 +40,8 @@ def checked_orders(orders: Sequence[Order], n_rows: int) -> list[list[Label]]:
 
 def checked_pairs(pairs: Sequence[Sequence[Pair]], n_rows: int) -> list[list[Label]]:
     """The labels of each example's pairs, laid end to end."""
-    for row, own in enumerate(pairs):
-        if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in own):
+    for row, own in enumerate(_sequence(pairs, "pairs")):
+        if not hasattr(own, "__iter__") or not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in own):
             raise InputError(f"row {row} does not hold pairs of labels, the better one first")
     lists = _checked([list(chain.from_iterable(own)) for own in pairs], n_rows, "pairs")
     for row, flat in enumerate(lists):
@@ -50,12 +51,18 @@ def checked_pairs(pairs: Sequence[Sequence[Pair]], n_rows: int) -> list[list[Lab
 
 
 def _checked(orders: Sequence[Order], n_rows: int, what: str) -> list[list[Label]]:
-    if len(orders) != n_rows:
+    if len(_sequence(orders, what)) != n_rows:
         raise InputError(f"there are {n_rows} rows but {what} of labels for {len(orders)}; each row needs its own")
     for row, own in enumerate(orders):
         if isinstance(own, (str, bytes, set, frozenset)) or not hasattr(own, "__len__"):
             raise InputError(f"row {row} has {shown(own)} where a list of labels, best first, is wanted")
     return list(numbered([list(own) for own in orders], n_rows))
+
+
+def _sequence(given: Sequence[Thing], what: str) -> Sequence[Thing]:
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
+        raise InputError(f"{what} of labels must be a list with one entry for each row, not {shown(given)}")
+    return given
 
 
 def as_numbers_of(index: LabelIndex, lists: list[list[Label]], *, paired: bool) -> Orders:

@@ -56,7 +56,7 @@ class Backend:
         with self._teaching:
             if told.get("action") in TAUGHT:
                 control = control_of(project.get("label_config"))
-                tasks = {task.get("id"): task for task in _list(told, "task")}
+                tasks = {str(task.get("id")): task for task in _list(told, "task")}
                 every = [self._teach(project, control, one, tasks) for one in _list(told, "annotation")]
             elif told.get("action") == DELETED:
                 every = [self._take_back(prefix_of(project, one)) for one in _list(told, "annotations")]
@@ -69,14 +69,15 @@ class Backend:
         return f"{about['journal']} learned, {about['undone']} taken back"
 
     def _teach(
-        self, project: dict[str, Any], control: Control, annotation: dict[str, Any], tasks: dict[Any, dict[str, Any]]
+        self, project: dict[str, Any], control: Control, annotation: dict[str, Any], tasks: dict[str, dict[str, Any]]
     ) -> tuple[int, int]:
         """Learn an annotation; gives how many examples are new, and how many were taken back."""
         prefix = prefix_of(project, annotation)
-        labels = [] if annotation.get("was_cancelled") else control.labels_in(annotation.get("result") or [])
+        labels = [] if annotation.get("was_cancelled") else control.labels_in(annotation.get("result"))
         if not labels:
             return self._take_back(prefix)
-        text = control.text(tasks.get(annotation.get("task"), {"id": annotation.get("task")}))
+        task = str(annotation.get("task"))
+        text = control.text(tasks.get(task, {"id": task}))
         known = self._known(prefix)
         digest = digest_of(text, labels)
         if any(not one["undone"] and one["key"].endswith(digest) for one in known):

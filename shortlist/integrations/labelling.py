@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -35,19 +35,27 @@ class Control:
             raise InputError(f"task {task.get('id')} has no text in its field {self.field!r}")
         return text
 
-    def labels_in(self, results: Iterable[Any]) -> list[str]:
+    def labels_in(self, results: object) -> list[str]:
         """The labels that were chosen with this tag."""
         found: list[str] = []
-        for one in results:
+        for one in as_list(results, "result"):
             if isinstance(one, dict) and one.get("from_name") == self.name:
-                chosen = one.get("value", {}).get(self.kind) or []
-                found += [BETWEEN.join(label) if isinstance(label, list) else str(label) for label in chosen]
+                value = one.get("value")
+                chosen = as_list(value.get(self.kind) if isinstance(value, dict) else None, self.kind)
+                found += [BETWEEN.join(map(str, label)) if isinstance(label, list) else str(label) for label in chosen]
         return list(dict.fromkeys(found))
 
     def as_result(self, labels: Sequence[str]) -> dict[str, Any]:
         """Labels as if they had been chosen with this tag."""
         chosen = [self.paths[label] for label in labels] if self.kind == "taxonomy" else list(labels)
         return {"from_name": self.name, "to_name": self.to_name, "type": self.kind, "value": {self.kind: chosen}}
+
+
+def as_list(given: object, what: str) -> list[Any]:
+    """A list, which may be left out."""
+    if given is not None and not isinstance(given, list):
+        raise InputError(f"{what} must be a list, not {str(given)[:40]}")
+    return given or []
 
 
 def control_of(config: object) -> Control:

@@ -7,6 +7,7 @@ import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -21,6 +22,16 @@ USUAL = "http://127.0.0.1:8000/"
 Thing = TypeVar("Thing")
 
 
+class Stay(urllib.request.HTTPRedirectHandler):
+    """Follows nowhere: a token is for one server."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+STAYING = urllib.request.build_opener(Stay)
+
+
 class Server:
     """A server that is asked over HTTP, with the token of a file or of SHORTLIST_TOKEN where it wants one."""
 
@@ -28,6 +39,8 @@ class Server:
         self._address = (address or "").rstrip("/") + "/"
         if not self._address.startswith(("http://", "https://")):
             raise InputError(f"--server takes an address such as {USUAL}, not {address!r}")
+        if "@" in self._address.partition("://")[2].partition("/")[0]:
+            raise InputError("--server takes no name and password; give a token with --token-file or SHORTLIST_TOKEN")
         self._token = read_token(token_file, os.environ.get("SHORTLIST_TOKEN"))
 
     def ask(self, path: str, body: dict[str, Any] | None = None, **query: str | int) -> dict[str, Any]:
@@ -38,19 +51,22 @@ class Server:
         # Not escaped, so that a part holds as many bytes as a server takes; what is no text, the server refuses.
         content = None if body is None else json.dumps(body, ensure_ascii=False).encode(errors="surrogatepass")
         address = self._address + path + (f"?{urlencode(query)}" if query else "")
-        request = urllib.request.Request(address, content, headers)
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                found: dict[str, Any] = json.load(answer)
-                return found
+            request = urllib.request.Request(address, content, headers)
+            with STAYING.open(request, timeout=PATIENCE) as answer:
+                found = json.load(answer)
         except urllib.error.HTTPError as problem:
             try:
                 said = json.load(problem)["error"]
             except (ValueError, KeyError, TypeError):
                 said = f"it answers {problem.code}"
             raise InputError(f"{self._address} refuses: {said}") from None
-        except (OSError, ValueError) as problem:
-            raise InputError(f"cannot reach {self._address}: {getattr(problem, 'reason', problem)}") from None
+        except (OSError, ValueError, HTTPException) as problem:
+            reason = getattr(problem, "reason", problem)
+            raise InputError(f"cannot reach {self._address}: {str(reason) or type(reason).__name__}") from None
+        if not isinstance(found, dict):
+            raise InputError(f"{self._address} answers what no shortlist server does")
+        return found
 
 
 def parts(things: Iterable[Thing], text_of: Callable[[Thing], str]) -> Iterator[list[Thing]]:

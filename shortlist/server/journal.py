@@ -133,12 +133,17 @@ class Journal(Ledger):
             receipt = self._append_one(example)
             if receipt.new != self._undo_one(number, example.person):
                 raise KeyUsed(f"example {number} was taken back already")
+            if not receipt.new and self._is_undone(receipt.number):
+                raise KeyUsed(f"example {receipt.number}, learned in its place, was taken back; learn the text anew")
             return receipt
+
+    def _is_undone(self, number: int) -> bool:
+        return self._db.execute("SELECT 1 FROM undos WHERE example = ?", (number,)).fetchone() is not None
 
     def _undo_one(self, number: int, person: str) -> bool:
         if number < 1 or chain.at(self._db, "examples", number) is None:
             raise InputError(f"there is no example {number}")
-        if self._db.execute("SELECT 1 FROM undos WHERE example = ?", (number,)).fetchone():
+        if self._is_undone(number):
             return False
         end = self._end
         row = (end.undos + 1, time.time(), number, person)

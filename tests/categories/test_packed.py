@@ -128,6 +128,17 @@ def test_changed_bits_are_refused_or_give_an_index_that_kernels_can_trust():
     assert refused > 20
 
 
+def test_lists_that_are_the_same_as_before_to_no_end_are_refused():
+    """In the last chunk, so that there is nothing behind it. Run without compilation too, as the test above."""
+    ones = np.uint64(2**64 - 1)
+    padded = np.full(2 * packed.CHUNK // 64 + 10, ones)
+    padded[:2] = 0, ones << np.uint64(12)  # an empty list, then as many like it as there are bits
+    words = np.concatenate([padded, padded[:2], np.full(packed.SPARE, ones)])
+    arrays = {"lists": words, "list_chunks": np.array([[padded.size, 2], [0, 0]])}
+    with pytest.raises(sl.ModelFileError):
+        packed.unpacked(State("TunedIndex", {}, arrays), 2 * packed.CHUNK, N_LABELS)
+
+
 @pytest.mark.parametrize(
     "change",
     [

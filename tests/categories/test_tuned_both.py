@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
 from shortlist import InputError, ModelFileError, TunedBoth, TunedIndex, TunedVectors
 from shortlist.categories.checks import as_bytes
@@ -199,6 +200,19 @@ def test_words_have_no_sign_and_the_error_says_where_the_vector_ends():
         TunedBoth(-1).fit([[1.0]], ["a"])
     with pytest.raises(InputError, match="has a weight for each column of a vector and each label"):
         TunedBoth(1 << 24).fit([[1.0]] * 100, list(range(100)))
+    with pytest.raises(InputError, match="vector must be a whole number"):
+        TunedBoth("a").fit([[1.0]], ["a"])
+    with pytest.raises(NotFittedError):
+        TunedBoth(2).share_of_vector_  # noqa: B018
+
+
+@pytest.mark.parametrize("use", ["predict", "partial_fit", "to_state"])
+def test_a_vector_of_another_length_than_was_learned_is_refused(use):
+    X, Y = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), ["a", "b"]
+    learner = TunedBoth(2).fit(X, Y).set_params(vector=1)
+    with pytest.raises(InputError, match="vector was 2 when it learned, and is 1 now"):
+        getattr(learner, use)(*{"predict": (X,), "partial_fit": (X, Y), "to_state": ()}[use])
+    assert learner.fit(X, Y).predict(X).tolist() == Y
 
 
 @pytest.mark.parametrize(

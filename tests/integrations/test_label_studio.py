@@ -171,6 +171,32 @@ def test_a_web_page_teaches_nothing(backend, server):
             assert client.post("/webhook", json=made, headers={"origin": origin}).status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("annotation", "said"),
+    [
+        ({"id": 1, "task": 7, "result": 7}, "result must be a list"),
+        ({"id": 1, "task": 7, "result": [{"from_name": "topic", "value": {"choices": 3}}]}, "choices must be a list"),
+        ({"id": 1, "task": [1], "result": chosen("grain")}, "has no text in its field"),
+    ],
+)
+def test_webhooks_of_another_form_are_refused(backend, annotation, said):
+    told = {"action": "ANNOTATION_CREATED", "project": PROJECT, "task": {"id": 7, "data": {"body": "wheat"}}}
+    with pytest.raises(InputError, match=said):
+        backend.webhook(told | {"annotation": annotation})
+    empty = {"id": 1, "task": 7, "result": [{"from_name": "topic", "value": None}]}
+    assert backend.webhook(told | {"annotation": empty}) == {"learned": 0, "undone": 0}
+
+
+def test_a_body_that_does_not_say_how_long_it_is_has_the_same_limit(backend, monkeypatch):
+    testclient = pytest.importorskip("starlette.testclient")
+    from shortlist.integrations import label_studio_app
+
+    monkeypatch.setattr(label_studio_app, "MOST", 1000)
+    with testclient.TestClient(label_studio_app.make_app(backend)) as client:
+        assert client.post("/setup", content=(b" " * 100 for _ in range(20))).status_code == 413
+        assert client.post("/setup", content=b" " * 2000).status_code == 413
+
+
 def test_others_than_this_machine_need_a_password(run):
     found = run("label-studio", "--host", "0.0.0.0")
     assert found.code == 2

@@ -89,6 +89,10 @@ def test_a_repair_is_whole_and_happens_once(folder):
         assert ask("repair", bob, number=3, labels=[]).status_code == 422
         assert ask("repair", bob, number=3, labels=["money"]).json() == {"number": 4, "new": True}
         assert server.get("/v1/model", headers=bob).json()["undone"] == 3
+        ask("undo", bob, number=4)
+        refused = ask("repair", bob, number=3, labels=["money"])
+        said = "example 4, learned in its place, was taken back; learn the text anew"
+        assert (refused.status_code, refused.json()) == (409, {"error": said})
 
 
 def test_a_repaired_text_of_the_queue_stays_judged(server):

@@ -131,6 +131,15 @@ def test_who_has_a_text_that_was_taken_back_keeps_it_when_others_are_added(serve
     assert judge(server, mine)["new"]
 
 
+@pytest.mark.parametrize("key", ["queue-abc-xyz", "queue-abc-99999999999999999999", "queue-", "queue--1"])
+def test_a_key_of_somebody_else_that_begins_like_its_own_stops_nothing(server, key):
+    server.ask("queue", texts=TEXTS[:2])
+    server.learn("oats", ["grain"], key)
+    assert server.ask("queue")["waiting"] == 2
+    assert take(server)["text"] == TEXTS[0]
+    assert server.ask("repair", number=1, labels=["money"])["new"]
+
+
 def test_the_journal_says_what_is_judged(server, folder):
     """Also to a queue that was lost and filled again, and to one whose journal was brought back from before."""
     server.ask("queue", texts=TEXTS[:3])

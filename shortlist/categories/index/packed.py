@@ -199,7 +199,7 @@ def _unpack(
         feature["start"] = n_edges
         same, at = read_bits(words, at, 1), at + 1
         if same:
-            if f == first or n_edges + features[f - 1]["length"] > last_edge:
+            if f == first or at > end or n_edges + features[f - 1]["length"] > last_edge:
                 return False
             before = features[f - 1]
             feature["total"], feature["seen"] = before["total"], before["seen"]

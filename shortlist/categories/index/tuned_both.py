@@ -111,8 +111,9 @@ class TunedBoth(TunedIndex):
         return tags
 
     def _as_rows(self, X: MatrixLike) -> Rows:
+        vector = as_whole(self.vector, "vector")
         rows = as_rows(X)
-        words = rows.data[rows.indices >= self.vector]
+        words = rows.data[rows.indices >= vector]
         if words.size and words.min() < 0:
             raise InputError(
                 f"Negative values in data: behind the {self.vector} columns of the vector there is {words.min():g}, "
@@ -120,9 +121,20 @@ class TunedBoth(TunedIndex):
             )
         return rows
 
+    def _check(self, X: MatrixLike) -> Rows:
+        self._check_fitted()
+        self._check_vector()
+        return super()._check(X)
+
+    def _check_vector(self) -> None:
+        learned, now = self._weights.shape[0], self.vector
+        if now != learned:
+            raise InputError(f"vector was {learned} when it learned, and is {now} now; set it back, or fit anew")
+
     # Learning.
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
+        self._check_vector()
         labels = numbered(Y, rows.n_rows)
         check_size(self.vector, len(self._labels) + len(labels.names), self)
         return super()._take_up(rows, labels, shuffled)
@@ -186,6 +198,7 @@ class TunedBoth(TunedIndex):
 
     @property
     def share_of_vector_(self) -> float:
+        self._check_fitted()
         return sharing.share_of_vector(self._misses)
 
     def _weighed(self, rows: Rows) -> tuple[Rows, Beside]:
@@ -258,6 +271,7 @@ class TunedBoth(TunedIndex):
     # Model files.
 
     def _to_arrays(self) -> dict[str, Any]:
+        self._check_vector()
         n_labels = len(self._labels)
         found = super()._to_arrays() | {"vector_weights": self._known()[:, :n_labels]}
         if not self._is_former:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import Version
-from shortlist.server.queue.store import PREFIX, Queue
+from shortlist.server.queue.store import PREFIX, Queue, judgement_of
 
 
 def follow(queue: Queue, journal: Journal) -> None:
@@ -27,11 +27,11 @@ def follow(queue: Queue, journal: Journal) -> None:
             queue.db.execute("UPDATE items SET state = 'waiting', example = NULL, attempt = 1 WHERE state = 'judged'")
         now = journal.version()
         for number, key in journal.keyed(PREFIX, since.examples, now.examples):
-            id, _, attempt = key.removeprefix(PREFIX).partition("-")
-            queue.db.execute(
-                "UPDATE items SET state = 'judged', example = ?, attempt = ? WHERE id = ?",
-                (number, int(attempt or 1), PREFIX + id),
-            )
+            if (judged := judgement_of(key)) is not None:
+                id, attempt = judged
+                queue.db.execute(
+                    "UPDATE items SET state = 'judged', example = ?, attempt = ? WHERE id = ?", (number, attempt, id)
+                )
         for number in journal.undone_between(since.undos, now.undos):
             queue.db.execute(f"UPDATE items SET {again} WHERE example = ?", (number,))
         queue.db.execute("UPDATE followed SET examples = ?, undos = ?, seal = ?", (*now, journal.seal(now)))

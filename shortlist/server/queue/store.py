@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +26,7 @@ from shortlist.texts.fields import Document
 FILE = "queue.sqlite"
 VERSION = 2
 PREFIX = "queue-"  # of ids, which are keys in the journal
+ATTEMPT = re.compile("[0-9]{0,9}")  # which judgement of a text a key is, behind its id
 STATES = ("waiting", "judged", "skipped", "flagged")
 AT_ONCE = 1000  # texts in one commit of a long import
 ORDERS = {"date": "number", "random": "lot", "gain": "gain DESC, lot", "stale": "measured, lot", "sure": "gain, lot"}
@@ -305,8 +307,16 @@ class Taken(InputError):
 
 def key_again(key: str) -> str | None:
     """The key for the next judgement of a text of the queue whose last one is taken back; None for other keys."""
+    judged = judgement_of(key)
+    return None if judged is None else f"{judged[0]}-{judged[1] + 1}"
+
+
+def judgement_of(key: str) -> tuple[str, int] | None:
+    """The id of a text of the queue, and which of its judgements a key is; None where somebody else made the key."""
     id, _, attempt = key.removeprefix(PREFIX).partition("-")
-    return f"{PREFIX}{id}-{int(attempt or 1) + 1}" if key.startswith(PREFIX) and (attempt or "1").isdecimal() else None
+    if not key.startswith(PREFIX) or not ATTEMPT.fullmatch(attempt):
+        return None
+    return PREFIX + id, int(attempt or 1)
 
 
 def names_of(text: Document) -> tuple[str, int]:
