@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, RowStore
@@ -24,7 +23,7 @@ from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.models.confidence import Confidence, groups_of
 from shortlist.models.confidence.drift import LOOK
 from shortlist.models.confidence.honest import stretches
-from shortlist.models.confidence.window import Bytes, Seen, look
+from shortlist.models.confidence.window import Bytes, Seen, Shares, look
 from shortlist.ranking import Ranking
 from shortlist.text.counting import keep
 
@@ -68,7 +67,7 @@ class Honest(NamedTuple):
     """Rankings of rows that are not yet learned, and the share of the features of each that is known (−1: unclear)."""
 
     ranking: Ranking
-    known: NDArray[np.float32]
+    known: Shares
 
 
 class Note(NamedTuple):

@@ -20,7 +20,7 @@ from shortlist.models.confidence.calibration import ENOUGH, Curves, fit_curves
 from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels
 from shortlist.models.confidence.drift import LOOK, stretch_to_keep
 from shortlist.models.confidence.thresholds import Automation
-from shortlist.models.confidence.window import SIZE, WIDTH, Bytes, Seen, Window, look
+from shortlist.models.confidence.window import SIZE, WIDTH, Bytes, Seen, Shares, Window, look
 
 REFITS = 8  # while a full window is replaced once
 MANY, PARTS = 512, 4  # fewer examples than MANY are judged in so many parts
@@ -55,7 +55,7 @@ class Confidence:
     # Learning.
 
     def fit(
-        self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None, known: Floats | None = None
+        self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None, known: Shares | None = None
     ) -> None:
         """Forget everything and take up honest rankings in no particular order: as ``observe``, but all at once."""
         self.fit_seen(look(ids, scores, truth, NO_GROUPS if groups is None else groups, known))
@@ -70,7 +70,7 @@ class Confidence:
             self._refit()
 
     def observe(
-        self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None, known: Floats | None = None
+        self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None, known: Shares | None = None
     ) -> None:
         """Take up rankings that were made before their examples were learned, oldest first, and their true labels.
 
@@ -202,7 +202,7 @@ class Confidence:
             self._known["lowest"] = lowest_usual(seen.scores[seen.ids[:, 0] >= 0, 0].astype(np.float64))
         return reasons(scores, assigned, self._known["lowest"])
 
-    def are_unlike(self, known: NDArray[np.float32]) -> NDArray[np.bool_]:
+    def are_unlike(self, known: Shares) -> NDArray[np.bool_]:
         """Which texts are unlike anything learned, of whose features such a share is known (abstention.py)."""
         if "least known" not in self._known:
             shares = self._examples().known

@@ -27,6 +27,7 @@ GROUPS = 3
 NEVER = np.iinfo(np.int32).max  # the depth of a true label that was not retrieved
 
 Bytes = NDArray[np.uint8]
+Shares = NDArray[np.float32]
 
 
 class Seen(NamedTuple):
@@ -41,7 +42,7 @@ class Seen(NamedTuple):
     depth: Ints  # at which place the deepest true label stands, from 1; 0 where there is none, NEVER where it does not
     deepest: NDArray[np.float32]  # its score
     expected: Floats  # the probability that the best label had when it was ranked; −1 where there was none yet
-    known: NDArray[np.float32]  # the share of its features that earlier examples had; −1 where nobody can tell
+    known: Shares  # the share of its features that earlier examples had; −1 where nobody can tell
 
     @classmethod
     def room(cls, n: int) -> Seen:
@@ -157,7 +158,7 @@ def groups_of(label_counts: Longs) -> Bytes:
     return (label_counts >= FEW).astype(np.uint8) + (label_counts >= SOME)
 
 
-def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes, known: Floats | None = None) -> Seen:
+def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes, known: Shares | None = None) -> Seen:
     """What is to be kept of rankings (n × k) that were made before their examples were learned, and of their truth.
 
     known: the share of the features of each that earlier examples had, if anybody can tell.
