@@ -52,7 +52,8 @@ def measure(name, parts):
 if __name__ == "__main__":
     data, *chosen = sys.argv[1:]
     training = {name: SETS[name](Path(data))[0] for name in STRANGE}
-    print(f"| % decided at {100 * PRECISION:.0f} %, without and with | its own | of these right | {' | '.join(STRANGE)} |")
+    asked = f"% decided at {100 * PRECISION:.0f} %, without and with"
+    print(f"| {asked} | its own | of these right | {' | '.join(STRANGE)} |")
     print("|---" * (3 + len(STRANGE)) + "|")
     for one in chosen or SHORT:
         measure(one, training)
