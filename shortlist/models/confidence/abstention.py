@@ -4,6 +4,7 @@ What is unknown in a text has no votes, and the little that is known may be sure
 programs finds a likely label for any newspaper article. So a text is not decided of whose features (words, pairs, runs
 of characters) a smaller share is known than of all but one honest example in a hundred, when its turn came. Of new
 texts like those that were learned about one in a hundred is left to people by that, or fewer: more is known by now.
+Where hardly any honest example had anything unknown, a new word would be enough; there half of a text must be known.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, kernel
 
 STRANGE = 0.01  # of the honest examples had a best score as low, or as few features that were known
+HALF = 0.5  # of a text, where nothing is ever unknown
 
 
 class Reason(IntEnum):
@@ -39,6 +41,12 @@ def lowest_usual(values: Floats) -> float:
     if values.size * STRANGE < 1.0:
         return -np.inf  # too few to say
     return float(np.sort(values)[int(values.size * STRANGE)])
+
+
+def least_known(shares: Floats) -> float:
+    """The known share below which a text is unlike what was learned, from those of honest examples."""
+    least = lowest_usual(shares)
+    return least if least < 1.0 else HALF
 
 
 @kernel

@@ -14,7 +14,7 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_real, as_whole
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import calibration, conformal, thresholds
-from shortlist.models.confidence.abstention import lowest_usual, reasons
+from shortlist.models.confidence.abstention import least_known, lowest_usual, reasons
 from shortlist.models.confidence.aims import Aim
 from shortlist.models.confidence.calibration import ENOUGH, Curves, fit_curves
 from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels
@@ -206,7 +206,7 @@ class Confidence:
         """Which texts are unlike anything learned, of whose features such a share is known (abstention.py)."""
         if "least known" not in self._known:
             shares = self._examples().known
-            self._known["least known"] = lowest_usual(shares[shares >= 0.0].astype(np.float64))
+            self._known["least known"] = least_known(shares[shares >= 0.0].astype(np.float64))
         strange: NDArray[np.bool_] = known.astype(np.float64) < self._known["least known"]
         return strange
 

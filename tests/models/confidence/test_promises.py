@@ -137,6 +137,9 @@ def test_what_is_less_known_than_one_honest_example_in_a_hundred_is_unlike_them(
     new = np.array([0.0, np.nextafter(least, np.float32(0)), least, 1.0], dtype=np.float32)
     assert fitted.are_unlike(new).tolist() == observing.are_unlike(new).tolist() == [True, True, False, False]
     assert not few.are_unlike(new).any()
+    closed = Confidence()
+    closed.fit(ids, scores, truth, known=np.where(np.arange(4000) < 30, np.float32(0.1), np.float32(1.0)))
+    assert closed.are_unlike(np.array([0.0, 0.49, 0.5, 0.9], dtype=np.float32)).tolist() == [True, True, False, False]
 
 
 def test_nothing_is_said_before_anything_is_known():
