@@ -12,9 +12,11 @@ from shortlist.cli import app
 from shortlist.cli.reference import shown
 
 ROOT = Path(__file__).parents[1]
-MADE = {"changelog.md", "contributing.md", "security.md", "code-of-conduct.md"}  # by docs/conf.py, from pages above
+MADE = {"api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md"}  # by docs/conf.py
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")] + [
-    page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts and page.name not in MADE
+    page
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    if "_build" not in page.parts and page.name not in MADE and not page.name.startswith("part-")
 ]
 INLINE = re.compile(r"`((?:python|shortlist|make) [^`]+)`")
 FENCED = re.compile(r"^```(?:bash|sh|console|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
