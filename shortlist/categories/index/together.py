@@ -63,15 +63,17 @@ def score(
 ) -> None:  # fmt: skip
     """The scores of all rows (float64[rows, labels], zero before), and touched[i, :n[i]], those that are retrieved.
 
-    bias: float64[3, labels], of rows of words, of a vector, and of both; added: what is added, the biases as a rule.
+    bias: float64[3, labels], for rows of words, a vector, and both, or float64[1, labels] where all are the same;
+    added: what is added, the biases as a rule.
     """
+    most = bias.shape[0] - 1
     for i in range(scores.shape[0]):
         n[i] = retrieve(words, i, index, max_edges, rare, scores[i], touched[i])
         if has_vector(beside, i):
-            n[i] = list_met(bias[which_bias(words, beside, i)], scores[i], touched[i])
+            n[i] = list_met(bias[min(most, which_bias(words, beside, i))], scores[i], touched[i])
     add_all_votes(beside, scores)
     for i in range(scores.shape[0]):
-        own = added[which_bias(words, beside, i)]
+        own = added[min(most, which_bias(words, beside, i))]
         for c in range(own.size):
             scores[i, c] += own[c]
 

@@ -136,7 +136,7 @@ class TunedVectors(MergingLearner):
     # Answers.
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        beside, bias = vectors.Beside(rows, self._known()), np.tile(self._bias(), (3, 1))
+        beside, bias = vectors.Beside(rows, self._known()), self._bias()[np.newaxis]
         rank(vectors.no_rows(rows.n_rows), beside, empty_index(), bias, bias, 1, 0, ALL, ids, scores)
 
     def _scores(self, rows: Rows) -> Floats:

@@ -36,10 +36,8 @@ def learn_vectors(
         i, n = order[t], 0
         if first_pass:
             note_labels(stats, labels, i)
-        columns, values = (
-            rows.indices[rows.indptr[i] : rows.indptr[i + 1]],
-            rows.data[rows.indptr[i] : rows.indptr[i + 1]],
-        )
+        own = slice(rows.indptr[i], rows.indptr[i + 1])
+        columns, values = rows.indices[own], rows.data[own]
         with_vector = has_vector(beside, i)
         if with_vector:
             n = list_met(bias, scratch.scores, scratch.touched)

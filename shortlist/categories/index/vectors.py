@@ -33,6 +33,7 @@ MOST_WEIGHTS = 1 << 30  # 4 GiB: more are no vectors, but words
 LANES = 16  # labels: what there is room for can be divided by this, as inner loops end so without a rest
 FEW = 7  # where fewer than one label of so many has an error, these alone are corrected
 TILE = 1024  # labels whose weights, for all features of a vector, stay in the processor's cache
+ALONE = 16 * TILE  # labels whose scores do: weights that only one vector asks for are read in longer runs
 
 
 class Beside(NamedTuple):
@@ -176,8 +177,9 @@ def correct(
 def add_all_votes(beside: Beside, scores: Floats) -> None:
     """Add the votes of all vectors to the scores (float64[examples, labels])."""
     n_rows, n_labels = scores.shape
-    for first in range(0, n_labels if beside.weights.shape[0] else 0, TILE):
-        last = min(first + TILE, n_labels)
+    tile = TILE if n_rows > 1 else ALONE
+    for first in range(0, n_labels if beside.weights.shape[0] else 0, tile):
+        last = min(first + tile, n_labels)
         for i in range(n_rows):
             own = slice(beside.rows.indptr[i], beside.rows.indptr[i + 1])
             columns, values = beside.rows.indices[own], beside.rows.data[own]
