@@ -121,7 +121,8 @@ class NumberedLabels(Sequence[list[Label]]):
     def numbered_as(self, numbers: NDArray[np.int32]) -> LabelSets:
         """The label sets, where name i has the number numbers[i]; each label once with an example."""
         indptr, ids, partial = self.sets
-        partial = partial._replace(ids=numbers[partial.ids])
+        if partial.ids.size:
+            partial = partial._replace(ids=numbers[partial.ids])
         if _repeats(indptr, ids):
             return LabelSets.of(numbers[own].tolist() for own in np.split(ids, indptr[1:-1]))._replace(partial=partial)
         return LabelSets(indptr, numbers[ids], partial)

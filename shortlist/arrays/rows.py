@@ -42,7 +42,7 @@ class Rows(NamedTuple):
         """The rows, each divided by its Euclidean length."""
         data = self.data.copy()
         scale_to_unit_length(self.indptr, data)
-        return self._replace(data=data)
+        return Rows(self.indptr, self.indices, data, self.n_features)
 
     def to_matrix(self) -> scipy.sparse.csr_array:
         """As a SciPy matrix, with the 32-bit offsets that scikit-learn's estimators ask for where they suffice."""
