@@ -50,6 +50,24 @@ def test_a_sparse_matrix_of_other_than_finite_numbers_is_refused(value):
         as_rows(scipy.sparse.csr_array(np.array([[0.0, value]])))
 
 
+@pytest.mark.parametrize("zero", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", [np.ascontiguousarray, np.asfortranarray, lambda X: np.repeat(X, 2, axis=1)[:, ::2]])
+def test_plain_arrays_of_any_layout(kind, dtype, zero):
+    X = np.array([[1.5, -2.0, 3.0], [4.0, 5.0, -6.25]], dtype=dtype)
+    X[1, 1] *= not zero
+    assert [part.tolist() for part in as_rows(kind(X))[:3]] == [
+        part.tolist() for part in as_rows(scipy.sparse.csr_array(X))[:3]
+    ]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_plain_array_of_other_than_finite_numbers_is_refused(value, dtype):
+    with pytest.raises(InputError, match=r"NaN|infinity"):
+        as_rows(np.array([[1.0, 2.0], [0.0, value]], dtype=dtype))
+
+
 def test_repeated_columns_are_added_up():
     matrix = scipy.sparse.csr_array(([1.0, 2.0, 4.0], [3, 1, 3], [0, 3]), (1, 5))
     matrix.has_canonical_format = True  # a flag that lies

@@ -50,6 +50,20 @@ def test_is_exactly_its_twin(stream, step, passes):
     assert learner.decision_function(X).tolist() == expected
 
 
+def test_is_exactly_its_twin_where_there_are_many_labels(tmp_path):
+    """Columns in eights and a rest, one label corrected and all of them; also after a break, as a model file."""
+    X, y = clouds(150, n_labels=40, width=19, spread=0.3)
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    learner, slow = TunedVectors(values="raw"), SlowTunedVectors(19, 40)
+    learner.partial_fit(X[:100], y[:100], classes=range(40))
+    learner.save(tmp_path / "model.shortlist")
+    learner = load(tmp_path / "model.shortlist").partial_fit(X[100:], y[100:])
+    for row, own in zip(X.tolist(), y.tolist(), strict=True):
+        slow.learn(row, [own])
+    assert learner._weights[:, :40].tolist() == slow.u
+    assert learner._bias().tolist() == slow.bias
+
+
 def test_a_matrix_and_its_sparse_form_teach_the_same():
     X, y = clouds()
     dense, sparse = TunedVectors().fit(X, y), TunedVectors().fit(scipy.sparse.csr_array(X), y)
