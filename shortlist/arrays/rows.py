@@ -114,7 +114,7 @@ def copy_rows(
 def as_plain(array: NDArray[np.generic], dtype: type[Scalar]) -> NDArray[Scalar]:
     """The array as kernels are compiled for: that type, contiguous, writable. Copied only where it is not."""
     if array.dtype == dtype and array.flags.carray and type(array) is np.ndarray:
-        return array  # as most are; to have it asked takes longer than to rank a text
+        return array  # type: ignore[return-value] # as most are: to ask NumPy takes some microseconds
     return np.require(array, dtype=dtype, requirements=["C", "A", "W"])
 
 

@@ -100,9 +100,10 @@ def parse(data: NDArray[np.uint8], rules: Rules, output: Output, state: NDArray[
 
 
 @step
-def _byte(data: NDArray[np.uint8], i: int) -> np.uint8:
+def _byte(data: NDArray[np.uint8], i: int) -> int:
     """data[i], said to be no index from the end: otherwise each access would ask whether it is one."""
-    return data[np.uint64(i)]
+    byte: int = data[np.uint64(i)]
+    return byte
 
 
 @step
