@@ -111,9 +111,10 @@ def exported(journal: Journal, name: str) -> Iterator[str]:
     """The examples that were learned and not taken back, some at a time; a layout that cannot hold them is refused."""
     if name not in LAYOUTS:
         raise InputError(f"there is no layout {name!r}; there are {', '.join(LAYOUTS)}")
-    if name == "csv" and journal.has_label_with(SEPARATOR):
+    if name == "csv" and journal.has_in_a_list(SEPARATOR):
         raise InputError(
-            f"a label holds {SEPARATOR}, which stands between labels in a cell of CSV; export another layout, as jsonl"
+            f"a label, or an entry of a list, holds {SEPARATOR}, which stands between two of them in a cell of CSV; "
+            "export another layout, as jsonl"
         )
     layout = LAYOUTS[name]
     if name == "csv" and (fields := journal.field_names()):  # a column for each, and one for those that have none

@@ -243,9 +243,13 @@ class Journal(Ledger):
         query = f"SELECT DISTINCT one.key FROM examples, json_each(text) AS one WHERE fields = 1 AND {KEPT} ORDER BY 1"
         return [name for (name,) in self._rows(query)]
 
-    def has_label_with(self, letters: str) -> bool:
-        """Whether these letters may stand in some label."""
-        query = "SELECT EXISTS (SELECT 1 FROM examples WHERE instr(labels, ?) AND labels LIKE '[%')"
+    def has_in_a_list(self, letters: str) -> bool:
+        """Whether these letters may stand in a label, right or wrong, or in a list that is a field of a document."""
+        in_a_field = "SELECT 1 FROM json_each(text) AS one WHERE one.type = 'array' AND instr(one.value, ?1)"
+        query = (
+            "SELECT EXISTS (SELECT 1 FROM examples WHERE labels LIKE '[%' AND "
+            f"(instr(labels, ?1) OR instr(wrong, ?1) OR (fields = 1 AND EXISTS ({in_a_field}))))"
+        )
         return bool(self._row(query, (letters,))[0])
 
     def counts(self) -> tuple[int, int]:

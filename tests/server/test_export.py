@@ -107,13 +107,23 @@ def test_many_examples_come_whole(folder, run):
     assert len(run("export", folder).out.splitlines()) == 1203
 
 
-def test_refusals(judged, run, tmp_path):
+@pytest.mark.parametrize(
+    "example",
+    [
+        Example("a", ["this|that"]),
+        Example("a", ["this"], wrong=["t|hat"]),
+        Example({"title": "a", "tags": ["this|that", "more"]}, ["this"]),
+    ],
+)
+def test_refusals(judged, run, tmp_path, example):
     assert "there is no layout 'xml'; there are jsonl, csv" in run("export", judged, "--format", "xml").err
     assert "is no state directory of a server" in run("export", tmp_path / "nothing").err
     journal = Journal(judged)
-    journal.append([[Example("a", ["this|that"])]])
+    journal.append([[Example({"title": "no | list"}, ["this"])]])
+    assert not journal.has_in_a_list("|")
+    journal.append([[example]])
     journal.close()
-    assert "a label holds |" in run("export", judged, "--format", "csv").err
+    assert "a label, or an entry of a list, holds |" in run("export", judged, "--format", "csv").err
     with in_thread(judged, read_only=True) as server:
         assert server.get("/v1/export", params={"format": "csv"}).status_code == 409
         assert server.get("/v1/export", params={"format": "xml"}).status_code == 422
