@@ -1,13 +1,13 @@
 """How many judgements the queue's order saves: P@1 against texts judged, by expected gain and at random.
 
     python benchmarks/queue_order.py DATA [SET ...] [--seeds 10] [--judged 300] [--texts 1000] [--orders gain random]
-        [--kept FILE]
+        [--tested 500] [--kept FILE]
 
 DATA has the folders short_texts (hwu64, snips, stackoverflow, dbpedia) and reuters21578. For each seed a model learns
 30 texts, and 1,000 others wait in the queue of a server. Over HTTP one person asks for the next text, answers with its
 true labels, and goes on, 300 times. Twenty times on the way its model ranks the test part (the first 500 texts). Both
-orders begin with the same model and the same queue. Prints P@1 on the way, averaged over seeds, and how many judgements
-the order by gain needs to be as good as the random order is at its end: from the averages, and for each seed alone.
+orders begin with the same model and the same queue. Prints a table: P@1 on the way, averaged over seeds, and how many
+judgements the order by gain needs to be as good as random order is at its end: by the averages, and for each seed.
 What is measured is added to FILE, a line of JSON for each trial, and trials that stand there are not made again.
 """
 
@@ -31,7 +31,8 @@ from shortlist.server.replica import Replica
 from shortlist.server.settings import Settings
 
 SETS = ("hwu64", "snips", "stackoverflow", "dbpedia", "reuters")
-BEGINNING, POINTS, TESTED = 30, 20, 500
+BEGINNING, POINTS = 30, 20
+SHARES = (0, 0.1, 0.2, 0.4, 0.6, 0.8, 1)  # of the judgements, after which P@1 is shown
 
 
 def part(data: Path, name: str, which: str) -> tuple[list[str], list[list[str]]]:
@@ -112,17 +113,16 @@ def needed(curve, goal: float, judged: int) -> int | None:
 
 
 def told(name: str, curves: dict[str, list[list[float]]], judged: int) -> None:
+    """Rows of a table: P@1 in percent after these shares of the judgements, and when random's last was reached."""
     mean = {order: np.mean(of, axis=0) for order, of in curves.items()}
     for order, curve in mean.items():
-        points = "  ".join(f"{100 * value:.1f}" for value in curve[:: POINTS // 10])
-        print(f"{name:14} {order:7} {points}", flush=True)
-    if "random" not in mean:
-        return
-    for order in curves.keys() - {"random"}:
-        alone = [needed(own, other[-1], judged) for own, other in zip(curves[order], curves["random"], strict=True)]
-        shown = " ".join("–" if one is None else str(one) for one in alone)
-        after = needed(mean[order], mean["random"][-1], judged)
-        print(f"{name:14} {order} reaches random's {100 * mean['random'][-1]:.1f} after {after} of {judged} ({shown})")
+        points = " | ".join(f"{100 * curve[int(share * POINTS)]:.1f}" for share in SHARES)
+        reached = ""
+        if order != "random" and "random" in mean:
+            alone = [needed(own, other[-1], judged) for own, other in zip(curves[order], curves["random"], strict=True)]
+            shown = ", ".join("never" if one is None else str(one) for one in alone)
+            reached = f"after {needed(mean[order], mean['random'][-1], judged)} ({shown})"
+        print(f"| {name} | {order} | {points} | {reached} |", flush=True)
 
 
 def main() -> None:
@@ -133,16 +133,17 @@ def main() -> None:
     options.add_argument("--judged", type=int, default=300)
     options.add_argument("--texts", type=int, default=1000)
     options.add_argument("--orders", nargs="+", default=["gain", "random"])
+    options.add_argument("--tested", type=int, default=500)
     options.add_argument("--kept", type=Path)
     given = options.parse_args()
     done = kept(given.kept)
     parts = {}
     for name in given.sets:
         texts, labels = part(given.data, name, "test")
-        parts[name] = part(given.data, name, "train"), (texts[:TESTED], labels[:TESTED])
+        parts[name] = part(given.data, name, "train"), (texts[: given.tested], labels[: given.tested])
     every = list(product(range(given.seeds), given.sets, given.orders))
     for seed, name, order in every:
-        which = (name, order, seed, given.judged, given.texts)
+        which = (name, order, seed, given.judged, given.texts, given.tested)
         if which not in done:
             began = time.process_time()
             with tempfile.TemporaryDirectory() as folder:
@@ -152,7 +153,7 @@ def main() -> None:
         curves: dict[str, list[list[float]]] = {order: [] for order in given.orders}
         for seed, own, order in every:
             if own == name:
-                curves[order].append(done[name, order, seed, given.judged, given.texts])
+                curves[order].append(done[name, order, seed, given.judged, given.texts, given.tested])
         told(name, curves, given.judged)
 
 
