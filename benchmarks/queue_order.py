@@ -121,8 +121,9 @@ def told(name: str, curves: dict[str, list[list[float]]], judged: int) -> None:
         if order != "random" and "random" in mean:
             alone = [needed(own, other[-1], judged) for own, other in zip(curves[order], curves["random"], strict=True)]
             shown = ", ".join("never" if one is None else str(one) for one in alone)
-            reached = f"after {needed(mean[order], mean['random'][-1], judged)} ({shown})"
-        print(f"| {name} | {order} | {points} | {reached} |", flush=True)
+            after = needed(mean[order], mean["random"][-1], judged)
+            reached = f"{'never' if after is None else f'after {after}'} ({shown})"
+        print(f"| {name} | {order} | {points} | {reached} |".replace("|  |", "| |"), flush=True)
 
 
 def main() -> None:
