@@ -39,7 +39,7 @@ def queue(
     added again, so the same command can be run twice.
     """
     if action not in ACTIONS:
-        raise InputError(f"there is no action {action!r}; the actions are {', '.join(ACTIONS)}")
+        raise InputError(f"there is no action {action!r}; the actions are {', '.join(ACTIONS)}, as in: queue add FILE")
     if (state is None) == (server is None):
         raise InputError("say where the queue is: --state FOLDER, or --server http://HOST:PORT/")
     from shortlist.server.client import Server

@@ -47,7 +47,8 @@ class Categorizer(BoundedModel):
     learner : CategoryLearner or str, default=None
         Any learner of categories, or the short name of one, such as "mmp"; ``TunedIndex()`` if None.
     text : TextVectorizer, default=None
-        How texts become features; ``TextVectorizer(ngrams="auto", tf="log", idf="smooth")`` if None.
+        How texts become features; ``TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth")``
+        if None.
     max_memory : str or int, default=None
         A bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is reached, the
         rarest words and the weakest edges make room, and learning goes on (memory.py).

@@ -43,7 +43,8 @@ class TextRater(Rater):
     learner : RatingLearner or str, default=None
         As Rater has it.
     text : TextVectorizer, default=None
-        How texts become features; ``TextVectorizer(ngrams="auto", tf="log", idf="smooth", norm="l2")`` if None.
+        How texts become features; ``TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth",
+        norm="l2")`` if None.
 
     Attributes
     ----------
