@@ -156,8 +156,13 @@ class DecidingModel(CategoryModel):
 
     @reading
     def decide(self, texts: Sequence[Document], ranking: Ranking, aim: Aim) -> list[Assigned]:
-        """What to assign to texts that have been ranked; nothing to one of which no word is known, or too little."""
-        known, unlike = self._has_known_word(texts), self.confidence_.are_unlike(self._known_share(texts))
+        """What to assign to texts that have been ranked; nothing to one of which no word is known.
+
+        Where a precision is promised, also nothing to one of which too little is known.
+        """
+        known, unlike = self._has_known_word(texts), np.zeros(len(texts), dtype=np.bool_)
+        if isinstance(aim, Precision):
+            unlike = self.confidence_.are_unlike(self._known_share(texts))
         kept = self.chosen(ranking, aim) & (known & ~unlike)[:, None]
         reasons = self.confidence_.reasons(ranking.scores, kept)
         reasons[unlike & (reasons != Reason.NO_KNOWN_WORD)] = Reason.UNLIKE_ANYTHING_LEARNED

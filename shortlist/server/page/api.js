@@ -126,17 +126,21 @@ export function bar(share) {
   return element;
 }
 
+let shown = 0; // problems so far
+
 export function show(problem) {
   if (problem.name === "AbortError") return;
+  shown += 1;
   byId("problem-words").textContent = problem instanceof Problem ? problem.message : `Something went wrong on this page: ${problem.message}`;
   byId("problem").hidden = false;
 }
 
 export function guarded(work) {
   return async (...given) => {
+    const before = shown;
     try {
       const result = await work(...given);
-      byId("problem").hidden = true;
+      if (shown === before) byId("problem").hidden = true; // what was shown meanwhile is of something else
       return result;
     } catch (problem) {
       show(problem);
