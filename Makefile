@@ -8,8 +8,9 @@ QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings 
 	$(patsubst %,test_%.py,labels rooms texts vocabulary))
 SLOW := $(patsubst %,tests/%.py,categories/test_checks inputs/test_collections inputs/test_fuzz \
 	report/test_plots ratings/test_experiments documents/test_experiments)
-# Two processes, which take up files in the order and the groups that tests/conftest.py says.
-TWO := -n 2 --dist loadgroup --no-loadscope-reorder
+# Three processes, since many tests wait for a server or a browser; they take up files in the order and the groups that
+# tests/conftest.py says.
+THREE := -n 3 --dist loadgroup --no-loadscope-reorder
 HOSTILE := kills queue_kills promotion_kills journals connections models inputs arrays interrupts threads
 INTEGRATIONS := mcp annif label-studio
 REAL_label-studio := label-studio # beside what the extra brings, which does not need it
@@ -23,15 +24,15 @@ demo: $(VENV)/.ready
 # Inner loops are compiled beside the checks, once: processes that start together would each compile the same.
 test: $(VENV)/.ready-test
 	$(MAKE) --jobs 2 check loops
-	$(BIN)/python -m pytest $(TWO) -m "not long"
+	$(BIN)/python -m pytest $(THREE) -m "not long"
 
 # What takes long by its nature: wheels in empty environments, the site, clusters, memory of whole processes, real data.
 long: $(VENV)/.ready-test
-	$(BIN)/python -m pytest $(TWO) -m long
+	$(BIN)/python -m pytest $(THREE) -m long
 
 # What to run while editing: the parts that are quick once their loops are compiled.
 quick: $(VENV)/.ready-test check
-	$(BIN)/python -m pytest $(TWO) -m "not data and not long" $(addprefix --ignore=,$(SLOW)) $(QUICK)
+	$(BIN)/python -m pytest $(THREE) -m "not data and not long" $(addprefix --ignore=,$(SLOW)) $(QUICK)
 
 # Times beside those of other tools. They are shown and compared; only what cannot run is an error.
 bench: $(VENV)/.ready-test

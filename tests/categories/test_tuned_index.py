@@ -66,7 +66,7 @@ any_stream = st.one_of(examples, of_many_labels, of_one_label, foreseeable, fore
     any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([1, 2, 25]), st.booleans(), st.integers(1, 3),
     st.sampled_from([1, 1, 2, 8, 64]), st.sampled_from([1, 2, 3]), st.booleans(),
 )  # fmt: skip
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs, few):
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "leakage": leakage}
     slow = SlowTunedIndex(step=step, few=few, **own)
