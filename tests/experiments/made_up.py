@@ -41,8 +41,10 @@ def run_but_fail(folder: Path, job: Job) -> Result:
     return run(folder, job)
 
 
-def run_slowly(folder: Path, job: Job) -> Result:
-    time.sleep(0.5)
+def run_when_told(folder: Path, job: Job) -> Result:
+    """The first job at once, the others when there is a file that says so."""
+    while job["trial"] > 0 and not (folder / "go on").exists():
+        time.sleep(0.02)
     return run(folder, job)
 
 

@@ -301,24 +301,24 @@ def make_model(folder):
     return path
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def run(about, faults, workers, long, model=make_model, beside=lambda found: "", **more):
+    """The command: so many kills, then one line of summary, and 1 if anything was found."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("--count", type=int, default=30, help="kills")
-    parser.add_argument("--long", action="store_true", help="1,000 kills")
+    parser.add_argument("--long", action="store_true", help=f"{long:,} kills")
     parser.add_argument("--seed", type=int, default=7)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", DeprecationWarning)  # of forking
     with tempfile.TemporaryDirectory() as name:
-        model_file = make_model(Path(name))
-        count = 1000 if arguments.long else arguments.count
-        kills, found = trial(count, [1, 2, 3], Path(name), model_file, arguments.seed)
+        count = long if arguments.long else arguments.count
+        kills, found = trial(count, workers, Path(name), model(Path(name)), arguments.seed, **more)
     kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(kills.items()))
     print(
-        f"{kills.total():,} kills ({kinds}), {found['examples']:,} examples acknowledged: "
-        f"{found['lost']} lost, {found['doubled']} doubled, {found['wrong']} models wrong"
+        f"{kills.total():,} kills ({kinds}), {beside(found)}{found['examples']:,} examples acknowledged: "
+        + ", ".join(f"{found[fault]} {fault}" for fault in faults)
     )
-    sys.exit(1 if found["lost"] or found["doubled"] or found["wrong"] else 0)
+    sys.exit(1 if any(found[fault] for fault in faults) else 0)
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, ("lost", "doubled", "wrong"), [1, 2, 3], 1000)

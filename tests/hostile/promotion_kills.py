@@ -22,7 +22,7 @@ from shortlist.server.journal import Journal
 from shortlist.server.people import Role, changing
 from shortlist.server.rehearsal import LEAST
 from tests.hostile.kills import wait_a_little_for
-from tests.hostile.queue_kills import Judging, first_texts, run
+from tests.hostile.queue_kills import Judging, first_texts, run_queue
 
 PROMOTER = "eve"
 
@@ -112,4 +112,4 @@ def summary(found):
 
 
 if __name__ == "__main__":
-    run(Promoting, summary, __doc__)
+    run_queue(Promoting, summary, __doc__)

@@ -10,16 +10,13 @@ decision, and its undo, all or not at all; no text may be judged twice; the queu
 the model must be the base and then the journal's examples, byte for byte.
 """
 
-import argparse
 import collections
 import contextlib
 import json
 import random
 import sys
-import tempfile
 import threading
 import time
-import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a program
@@ -31,7 +28,7 @@ from shortlist.server.journal import Journal
 from shortlist.server.people import Role, changing
 from shortlist.server.queue.following import follow
 from shortlist.server.queue.store import Queue
-from tests.hostile.kills import rows_of, trial, wait_a_little_for, wrong_models
+from tests.hostile.kills import rows_of, run, wait_a_little_for, wrong_models
 from tests.server.servers import Client
 
 JUDGES = ("anna", "ben", "cleo")
@@ -179,25 +176,10 @@ def first_texts():
     return texts, [list(LABELS.values())[(n + (n % 23 == 0)) % 2] for n in range(1400)]
 
 
-def run(asking, summary, about):
-    """The command: so many kills, then one line of summary."""
-    parser = argparse.ArgumentParser(description=about.splitlines()[0])
-    parser.add_argument("--count", type=int, default=20, help="kills")
-    parser.add_argument("--long", action="store_true", help="200 kills")
-    parser.add_argument("--seed", type=int, default=7)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore", DeprecationWarning)  # of forking
-    with tempfile.TemporaryDirectory() as name:
-        model_file = make_model(Path(name))
-        count = 200 if arguments.long else arguments.count
-        kills, found = trial(count, [2], Path(name), model_file, arguments.seed, asking)
-    kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(kills.items()))
-    print(
-        f"{kills.total():,} kills ({kinds}), {summary(found)}, {found['examples']:,} judgements acknowledged: "
-        + ", ".join(f"{found[fault]} {fault}" for fault in FAULTS)
-    )
-    sys.exit(1 if any(found[fault] for fault in FAULTS) else 0)
+def run_queue(asking, summary, about):
+    """The command: two workers, and what was asked for beside the examples."""
+    run(about, FAULTS, [2], 200, make_model, lambda found: f"{summary(found)}, ", asking=asking)
 
 
 if __name__ == "__main__":
-    run(Judging, lambda found: f"{found['while deciding']} of them while a decision was under way", __doc__)
+    run_queue(Judging, lambda found: f"{found['while deciding']} of them while a decision was under way", __doc__)
