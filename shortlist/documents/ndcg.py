@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Longs, kernel, prefix_sums
+from shortlist.arrays.logarithms import binary_logs
 from shortlist.arrays.validation import as_whole
 from shortlist.documents.queries import Pairs, Queries
 from shortlist.documents.ranker import StructuralRanker
@@ -100,7 +101,7 @@ class NdcgSVM(StructuralRanker):
     def _discounts(self, starts: Longs) -> Floats:
         """D(1), D(2), … as far as it counts."""
         places = min(as_whole(self.k, "k", least=1), int(np.diff(starts).max()))
-        return 1.0 / np.log2(1.0 + np.arange(1, places + 1))
+        return 1.0 / binary_logs(1.0 + np.arange(1, places + 1))
 
     def _pairs(
         self, relevance: Floats, queries: Queries, *, both: bool, among: int | None = None
@@ -119,7 +120,8 @@ class NdcgSVM(StructuralRanker):
             levels = np.unique(np.append(gains[rows], 0.0))
             steps = np.diff(levels)
             atleast = gains[rows] >= levels[1:, None]
-            ideal = steps * np.array([(1.0 / np.log2(1.0 + np.arange(1, min(k, n) + 1))).sum() for n in atleast.sum(1)])
+            lengths = np.minimum(k, atleast.sum(1))
+            ideal = steps * np.array([(1.0 / binary_logs(1.0 + np.arange(1, n + 1))).sum() for n in lengths])
             used = ~atleast.all(axis=1) if both else np.ones(steps.size, dtype=np.bool_)
             taken[q] = used.any()
             groups += [(rows, atleast[level], ideal[level] / ideal.sum()) for level in np.flatnonzero(used)]

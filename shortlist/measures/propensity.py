@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist.arrays.logarithms import binary_logs
 from shortlist.arrays.validation import MOST_AMOUNT, as_numbers, as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
@@ -108,8 +109,8 @@ def propensity_scored_precision(positions: Positions, propensities: Propensities
 def propensity_scored_ndcg(positions: Positions, propensities: Propensities, k: int) -> Values:
     """nDCG at k in which finding a rare label counts more."""
     gain, best = _gains(positions, propensities)
-    ideal = (positions.nth <= k) / np.log2(1 + positions.nth)
-    reached = positions.total(gain * (positions.rank <= k) / np.log2(1 + positions.rank))
+    ideal = (positions.nth <= k) / binary_logs(1 + positions.nth)
+    reached = positions.total(gain * (positions.rank <= k) / binary_logs(1 + positions.rank))
     return np.column_stack([reached, positions.total(best * ideal)]) / np.maximum(positions.total(ideal), 1)[:, None]
 
 

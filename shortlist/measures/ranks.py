@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.logarithms import binary_logs
 from shortlist.measures.positions import Positions
 from shortlist.measures.registry import registered
 
@@ -86,5 +87,5 @@ def ndcg_exponential(positions: Positions, k: float) -> Values:
 
 
 def _discounted(positions: Positions, gain: Values, ideal: Values, k: float) -> Values:
-    reached = positions.total(np.where(positions.rank <= k, gain / np.log2(1 + positions.rank), 0))
-    return reached / positions.total(np.where(positions.nth <= k, ideal / np.log2(1 + positions.nth), 0))
+    reached = positions.total(np.where(positions.rank <= k, gain / binary_logs(1 + positions.rank), 0))
+    return reached / positions.total(np.where(positions.nth <= k, ideal / binary_logs(1 + positions.nth), 0))

@@ -15,25 +15,34 @@ so that tf="log", idf="plain", norm="pivoted" is
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
+from shortlist.arrays.logarithms import log, logs
 from shortlist.arrays.rows import Rows
 from shortlist.text.counting import keep
 
 MOST = np.iinfo(np.int64).max
-LOGARITHMS = np.log(np.maximum(1, np.arange(1 << 14)))  # of 0, which is no count, anything
+
+
+@cache
+def known_logs() -> Floats:
+    """The logarithms of small whole numbers; of 0, which is no count, anything."""
+    return logs(np.maximum(1, np.arange(1 << 14)))
+
+
 TF: dict[str, Callable[[Floats], Floats]] = {
     "count": lambda d: d,
-    "log": lambda d: _one_plus_log(d, LOGARITHMS),
+    "log": lambda d: _one_plus_log(d, known_logs()),
     "boolean": np.ones_like,
 }
 IDF: dict[str, Callable[[int, Longs, Floats], None]] = {  # each multiplies values by its factors
-    "plain": lambda m, u, x: _times_idf(m, u, 0, LOGARITHMS, x),
-    "smooth": lambda m, u, x: _times_idf(m, u, 1, LOGARITHMS, x),
+    "plain": lambda m, u, x: _times_idf(m, u, 0, known_logs(), x),
+    "smooth": lambda m, u, x: _times_idf(m, u, 1, known_logs(), x),
 }
 NORM = ("l2", "pivoted")
 
@@ -121,26 +130,26 @@ class Weighting:
 
 
 @kernel
-def log(number: float, known: Floats) -> float:
+def known_log(number: float, known: Floats) -> float:
     """The natural logarithm of a number above 0, which is looked up where it is whole and not too large."""
     whole = min(max(int(number), 0), known.size - 1)
-    return known[whole] if whole == number else np.log(number)
+    return known[whole] if whole == number else log(number)
 
 
 @kernel
 def _one_plus_log(numbers: Floats, known: Floats) -> Floats:
     found = np.empty(numbers.size)
     for k in range(numbers.size):
-        found[k] = 1 + log(numbers[k], known)
+        found[k] = 1 + known_log(numbers[k], known)
     return found
 
 
 @kernel
 def _times_idf(m: int, u: Longs, smooth: int, known: Floats, x: Floats) -> None:
     """x *= log((smooth + m) / (smooth + u)) + smooth. m goes through the same function as u: log m − log m is 0."""
-    of_all = log(float(smooth + m), known) + smooth
+    of_all = known_log(float(smooth + m), known) + smooth
     for k in range(u.size):
-        x[k] *= of_all - log(float(smooth + u[k]), known)
+        x[k] *= of_all - known_log(float(smooth + u[k]), known)
 
 
 @kernel

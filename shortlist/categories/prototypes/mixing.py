@@ -32,7 +32,15 @@ def mixed(parts: list[Prototypes], began: Prototypes, time: int, n_labels: int) 
     mean, change, noted = [1 / n] * n + [0.0], [1 / n] * n + [-1.0], [1.0] * n + [1.0 - n]
     weights = [weight for _, _, weight, _ in entries]
     moment = summed([moment for _, _, _, moment in entries], noted) - (n - 1) * time * summed(weights, change)
-    backgrounds, moments = np.array([one.background for one in every]), [one.background_moment for one in every]
-    background_moment = np.dot(noted, moments) - (n - 1) * time * np.dot(change, backgrounds)
+    backgrounds, moments = [one.background for one in every], [one.background_moment for one in every]
+    background_moment = _weighted(noted, moments) - (n - 1) * time * _weighted(change, backgrounds)
     feature, label = np.divmod(found, max(n_labels, 1))
-    return pack(feature, label, summed(weights, mean), moment, np.dot(mean, backgrounds), background_moment)
+    return pack(feature, label, summed(weights, mean), moment, _weighted(mean, backgrounds), background_moment)
+
+
+def _weighted(factors: list[float], values: list[Floats]) -> Floats:
+    """The sum of values times factors, added up in their order: a product of matrices would round as it likes."""
+    total = np.zeros_like(values[0])
+    for factor, value in zip(factors, values, strict=True):
+        total += factor * value
+    return total
