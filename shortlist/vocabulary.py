@@ -2,17 +2,22 @@
 
 Features are numbered in order of first appearance. An open-addressing table finds the number of a 64-bit hash; the
 letters of all names lie end to end in one array, as UTF-8.
+
+Which slot a hash belongs in depends on a random factor of each table: whoever chooses the hashes of a model file, or
+words by their hashes, cannot choose them so that all belong in one slot, where each would be compared with all others.
+Numbers do not depend on slots.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown
-from shortlist.arrays.kernels import Longs, fetch, kernel, step
+from shortlist.arrays.kernels import Longs, fetch, kernel, product, step
 from shortlist.arrays.narrow import narrowed, widened
 from shortlist.errors import InputError
 from shortlist.files.store import State
@@ -29,6 +34,7 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._size = np.zeros(1, dtype=np.int64)  # changed by the kernel, so that an interruption finds all in order
+        self._factor = odd_number()
         self._slots = np.full(1024, EMPTY, dtype=np.int32)
         self._hashes = np.empty(512, dtype=np.uint64)
         self._letters = np.empty(4096, dtype=np.uint8)
@@ -49,7 +55,7 @@ class Vocabulary:
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The numbers of these features, −1 where one is unknown."""
         numbers = np.empty(hashes.size, dtype=np.int32)
-        _find(hashes, self._slots, self._hashes, numbers)
+        _find(hashes, self._factor, self._slots, self._hashes, numbers)
         return numbers
 
     def learn(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -58,7 +64,8 @@ class Vocabulary:
         new = np.empty(hashes.size, dtype=np.int64)
         n_new = done = 0
         while True:
-            done, n_new = _learn(hashes, done, numbers, new, n_new, self._slots, self._hashes, self._ends, self._size)
+            room = self._slots, self._hashes, self._ends, self._size
+            done, n_new = _learn(hashes, done, numbers, new, n_new, self._factor, *room)
             if done == hashes.size:
                 return numbers, new[:n_new]
             self._grow()
@@ -115,7 +122,7 @@ class Vocabulary:
         hashes = grown(self._hashes, 2 * self._hashes.size)
         ends = grown(self._ends, hashes.size + 1)
         slots = np.full(2 * hashes.size, EMPTY, dtype=np.int32)
-        _fill(slots, self.hashes)
+        _fill(self._factor, slots, self.hashes)
         self._hashes, self._ends, self._slots = hashes, ends, slots
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -164,7 +171,12 @@ class Vocabulary:
         self._hashes, self._ends = np.empty(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
         self._hashes[: hashes.size], self._size[0] = hashes, hashes.size
         self._slots = np.full(2 * room, EMPTY, dtype=np.int32)
-        return bool(_fill(self._slots, self.hashes))
+        return bool(_fill(self._factor, self._slots, self.hashes))
+
+
+def odd_number() -> NDArray[np.uint64]:
+    """A random factor by which no two hashes become the same. Numba takes an array sooner than a number of NumPy's."""
+    return np.frombuffer(os.urandom(8), dtype=np.uint64) | np.uint64(1)
 
 
 def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[NDArray[np.uint8], Longs]:
@@ -189,37 +201,59 @@ def count_letters(letters: NDArray[np.uint8]) -> int:
 
 
 @step
-def _slot(wanted: np.uint64, slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> np.uint64:
+def _shift(slots: NDArray[np.int32]) -> np.uint64:
+    """How many bits of a product are left out, so that the others choose one of these slots int32[power of 2]."""
+    shift, size = 64, slots.size
+    while size > 1:
+        shift, size = shift - 1, size >> 1
+    return np.uint64(shift)
+
+
+@step
+def _slot(
+    wanted: np.uint64, factor: np.uint64, shift: np.uint64, slots: NDArray[np.int32], hashes: NDArray[np.uint64]
+) -> np.uint64:
     """The slot that holds the number of a hash, or the empty one where it belongs.
 
     slots int32[power of 2] hold numbers or EMPTY, hashes uint64[...] are in the order of the numbers.
     """
     mask = np.uint64(slots.size - 1)
-    slot = wanted & mask
+    slot = product(wanted, factor) >> shift
     while slots[slot] != EMPTY and hashes[slots[slot]] != wanted:
         slot = (slot + np.uint64(1)) & mask
     return slot
 
 
 @step
-def _look_ahead(wanted: NDArray[np.uint64], j: int, slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
+def _look_ahead(
+    wanted: NDArray[np.uint64],
+    j: int,
+    factor: np.uint64,
+    shift: np.uint64,
+    slots: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+) -> None:
     """Ask memory for what the hashes after wanted[j] will be looked up in: the slot, and then the hash behind it."""
-    mask = np.uint64(slots.size - 1)
     if j + 2 * AHEAD < wanted.size:
-        fetch(slots, wanted[j + 2 * AHEAD] & mask)
-        number = slots[wanted[j + AHEAD] & mask]
+        fetch(slots, product(wanted[j + 2 * AHEAD], factor) >> shift)
+        number = slots[product(wanted[j + AHEAD], factor) >> shift]
         if number != EMPTY:
             fetch(hashes, number)
 
 
 @step
 def _find(
-    wanted: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64], numbers: NDArray[np.int32]
+    wanted: NDArray[np.uint64],
+    factor: NDArray[np.uint64],
+    slots: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    numbers: NDArray[np.int32],
 ) -> None:
     """Write the number of each wanted hash, or EMPTY, to numbers int32[as many]."""
+    shift = _shift(slots)
     for j in range(wanted.size):
-        _look_ahead(wanted, j, slots, hashes)
-        numbers[j] = slots[_slot(wanted[j], slots, hashes)]
+        _look_ahead(wanted, j, factor[0], shift, slots, hashes)
+        numbers[j] = slots[_slot(wanted[j], factor[0], shift, slots, hashes)]
 
 
 @step
@@ -229,6 +263,7 @@ def _learn(
     numbers: NDArray[np.int32],
     new: NDArray[np.int64],
     n_new: int,
+    factor: NDArray[np.uint64],
     slots: NDArray[np.int32],
     hashes: NDArray[np.uint64],
     ends: NDArray[np.int64],
@@ -238,9 +273,10 @@ def _learn(
 
     Gives how many are done, and how many of them are new. A new feature's name ends where the one before it does.
     """
+    shift = _shift(slots)
     for j in range(done, wanted.size):
-        _look_ahead(wanted, j, slots, hashes)
-        slot = _slot(wanted[j], slots, hashes)
+        _look_ahead(wanted, j, factor[0], shift, slots, hashes)
+        slot = _slot(wanted[j], factor[0], shift, slots, hashes)
         number = slots[slot]
         if number == EMPTY:
             if size[0] == hashes.size:
@@ -257,13 +293,13 @@ def _learn(
 
 
 @step
-def _fill(slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> bool:
+def _fill(factor: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> bool:
     """Enter all hashes in an empty table; gives whether they differ."""
-    mask = np.uint64(slots.size - 1)
+    shift = _shift(slots)
     for number in range(hashes.size):
         if number + AHEAD < hashes.size:
-            fetch(slots, hashes[number + AHEAD] & mask)
-        slot = _slot(hashes[number], slots, hashes)
+            fetch(slots, product(hashes[number + AHEAD], factor[0]) >> shift)
+        slot = _slot(hashes[number], factor[0], shift, slots, hashes)
         if slots[slot] != EMPTY:
             return False
         slots[slot] = number

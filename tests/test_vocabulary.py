@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shortlist import ModelFileError, TextVectorizer, vocabulary
 from shortlist.arrays.narrow import narrowed
-from shortlist.files.store import build
+from shortlist.files.store import State, build
 from shortlist.text.counting import FEW, count
 from shortlist.vocabulary import Vocabulary, count_letters
 
@@ -41,6 +41,34 @@ def test_a_vocabulary_grows_to_whatever_comes():
     assert len(vocabulary) == hashes.size
     np.testing.assert_array_equal(vocabulary.find(hashes), np.arange(hashes.size))
     assert vocabulary.find(np.array([1 << 39, 12345], dtype=np.uint64)).tolist() == [-1, -1]
+
+
+def longest_run(vocabulary):
+    """How many slots of the table stand full side by side: so many at the most are looked at for one hash."""
+    edges = np.diff(np.concatenate([[False], vocabulary._slots >= 0, [False]]).astype(np.int8))
+    return int((np.flatnonzero(edges < 0) - np.flatnonzero(edges > 0)).max())
+
+
+@pytest.mark.parametrize("bit", [0, 12, 30, 47])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_hashes_that_were_chosen_do_not_meet_in_one_slot(bit, seed, monkeypatch):
+    """Model files say their hashes: with those that agree in all bits but a few, opening must not become quadratic."""
+    factors = np.random.default_rng(seed).integers(0, 2**64, (9, 1), dtype=np.uint64) | np.uint64(1)
+    monkeypatch.setattr(vocabulary, "odd_number", iter(factors).__next__)
+    chosen = np.arange(2**16, dtype=np.uint64) << np.uint64(bit)
+    names = {"letters": np.empty(0, dtype=np.uint8), "name_ends": np.zeros(chosen.size, dtype=np.int64)}
+    opened = Vocabulary.from_state(State("Vocabulary", {}, {"hashes": chosen, **names}))
+    learned = Vocabulary()
+    numbers, _ = learned.learn(chosen)
+    for one in (opened, learned):
+        assert longest_run(one) < 500
+        np.testing.assert_array_equal(one.find(chosen), numbers)
+
+
+def test_every_table_has_a_factor_of_its_own_and_it_is_odd():
+    factors = {int(Vocabulary()._factor[0]) for _ in range(9)}
+    assert len(factors) == 9
+    assert all(factor % 2 == 1 for factor in factors)
 
 
 @pytest.mark.parametrize("n_features", [1, 200, 300, 70_000, 2**24 + 1, 2**31 - 1])

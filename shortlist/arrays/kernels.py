@@ -48,7 +48,7 @@ def _compiled(function: Function, **options: bool) -> Function:
     return compiled
 
 
-def fetch(array: NDArray[Any], i: int) -> None:
+def fetch(array: NDArray[Any], i: int | np.uint64) -> None:
     """Ask memory for array[i], which will be read soon, and do not wait for it. As plain Python it does nothing."""
 
 
@@ -56,6 +56,19 @@ def fetch(array: NDArray[Any], i: int) -> None:
 def _fetch(array: Any, i: Any) -> Any:
     def compiled(array: Any, i: Any) -> Any:
         _prefetch(array, i)
+
+    return compiled
+
+
+def product(a: np.uint64, b: np.uint64) -> np.uint64:
+    """a · b modulo 2⁶⁴, as compiled code multiplies; NumPy would warn of what is lost."""
+    return np.uint64(int(a) * int(b) % 2**64)
+
+
+@overload(product)
+def _product(a: Any, b: Any) -> Any:
+    def compiled(a: Any, b: Any) -> Any:
+        return a * b
 
     return compiled
 
