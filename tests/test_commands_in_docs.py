@@ -24,6 +24,8 @@ LINE = re.compile(r"^(?:\$ |[\w./]+ \| )?((?:python|shortlist|make) [^\n]+)", re
 ENDS = {"|", ">", "<", "&&", "||", "&", "…", "#", ";"}  # what follows is not for the command
 EVERYWHERE = {"--help", "--json"}
 PASSED_ON = {"annif"}  # verbs that give all options to another program
+FILE = re.compile(r"\b(?<![\w/])(?:benchmarks|scripts|shortlist|tests)/[\w/]+\.py\b")
+TO_BE_WRITTEN = {"shortlist/categories/counting_votes.py"}  # by who follows docs/add-a-learner.md
 FIGURE = re.compile(r"\b\d+\.\d+\b")
 MANY = 6  # figures that make a table one of measurements
 DROPPED = ROOT / "docs" / "tried.md"  # figures of code that is not in the project, as the page says
@@ -106,6 +108,20 @@ def test_what_is_not_there_is_noticed():
         "does not take ['--no-such']", "no such target",
     ]  # fmt: skip
     assert said("`shortlist nothing`, `shortlist rank MODEL -k 3 --json`") == ["no such verb", None]
+
+
+def absent(text):
+    """The files of the project that a text names and that are not there."""
+    return sorted({name for name in FILE.findall(text) if name not in TO_BE_WRITTEN and not (ROOT / name).exists()})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_pages_name_are_there(page):
+    assert absent(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_file_that_is_not_there_is_noticed():
+    assert absent("`pytest tests/test_nothing.py`, tests/test_words.py") == ["tests/test_nothing.py"]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != DROPPED], ids=lambda page: page.stem)
