@@ -17,7 +17,7 @@ def annif(
         list[str] | None, typer.Argument(help="What Annif's own command takes: train my-project …", show_default=False)
     ] = None,
 ) -> None:
-    """Run Annif's command line with a project type more: backend=shortlist, which goes on learning.
+    """Run Annif's command line with one more project type: backend=shortlist, which goes on learning.
 
     A project keeps its model in Annif's data folder, or asks a running server whose address stands as server= in
     projects.cfg; what it learns then goes into the server's journal.

@@ -17,7 +17,7 @@ def label_studio(
     server: ServerAddress = "http://127.0.0.1:8000/",
     token_file: TokenFile = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; others than loopback need a password.")
+        str, typer.Option(help="The address to listen on; any but this machine's own needs a password.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")] = 9090,
     password_file: Annotated[

@@ -22,7 +22,8 @@ def learn(
 ) -> None:
     """Go on learning: take up more labelled examples, in the order in which they come.
 
-    New words and labels just arrive. The model file is replaced once everything has been learned, or left as it is.
+    New words and labels may come at any time. The model file is replaced once everything has been learned, or left as
+    it is.
     """
     from shortlist.inputs.labelled import teaching
     from shortlist.models.making import bound_memory, open_model

@@ -17,7 +17,7 @@ Vocabulary = Annotated[
     Path | None,
     typer.Option(help="A file of what labels are called: TSV of label and name, JSON, or SKOS.", show_default=False),
 ]
-Language = Annotated[str | None, typer.Option(help="The language of the names in a SKOS file, as en.")]
+Language = Annotated[str | None, typer.Option(help="The language of the names in a SKOS file, such as en.")]
 Policy = Annotated[
     str, typer.Option(help="Whether labels outside of the vocabulary may be learned: grow, or known only.")
 ]

@@ -31,8 +31,8 @@ TokenFile = Annotated[Path | None, typer.Option(help="A file with its token; or 
 MaxMemory = Annotated[
     str | None,
     typer.Option(
-        help="The most memory to use, as 2GB: when it is full, the rarest words and weakest edges make room. The model "
-        "keeps to it whenever it learns.",
+        help="The most memory to use, such as 2GB: when it is full, the rarest words and weakest edges make room. The "
+        "model keeps to it whenever it learns.",
         show_default=False,
     ),
 ]
@@ -88,17 +88,23 @@ class Reading:
         typer.Option(help="The column that holds the labels; can be repeated, or have a star.", show_default="labels"),
     ] = None
     one_hot_column: Annotated[
-        list[str] | None, typer.Option(help="A column that stands for a label, and says yes or no; the same way.")
+        list[str] | None,
+        typer.Option(help="A column that stands for a label, and says yes or no; can be repeated, or have a star."),
     ] = None
     wrong_column: Annotated[
         str | None, typer.Option(help="The column that holds labels that were crossed out.", show_default="wrong")
     ] = None
     feature_column: Annotated[
-        list[str] | None, typer.Option(help="A column of categories or numbers that belongs to the text; the same way.")
+        list[str] | None,
+        typer.Option(
+            help="A column of categories or numbers that belongs to the text; can be repeated, or have a star."
+        ),
     ] = None
     vector_column: Annotated[
         list[str] | None,
-        typer.Option(help="A column of vectors, lists of numbers; or columns of numbers, with a star, as embedding_*."),
+        typer.Option(
+            help="A column of vectors, lists of numbers; or columns of numbers, with a star, such as embedding_*."
+        ),
     ] = None
     vectors: Annotated[
         Path | None, typer.Option(help="A .npy file with a vector for each text, as numpy.save writes a matrix.")

@@ -29,10 +29,13 @@ def rank(
     assign: Annotated[bool, typer.Option("--assign", help="The labels to assign to each text, or none.")] = False,
     precision: Annotated[
         float | None,
-        typer.Option(help="Assign labels of which this share is right, as 0.95; none to a text that is too unsure."),
+        typer.Option(
+            help="Assign labels of which this share is right, such as 0.95; none to a text that is too unsure."
+        ),
     ] = None,
     coverage: Annotated[
-        float | None, typer.Option(help="Lists long enough to hold all true labels, for this share of texts, as 0.95.")
+        float | None,
+        typer.Option(help="Lists long enough to hold all true labels, for this share of texts, such as 0.95."),
     ] = None,
     min_probability: Annotated[
         float | None, typer.Option(help="Of the best labels only those that are right with this probability at least.")
@@ -49,7 +52,8 @@ def rank(
         float, typer.Option(help="Take so much from the score of labels that are ten times as frequent as the mean.")
     ] = 0.0,
     tame: Annotated[
-        float, typer.Option(help="Multiply scores by (mean / examples of the label) to this power; 0.05 is a good one.")
+        float,
+        typer.Option(help="Multiply scores by (mean / examples of the label) to this power; 0.05 is a good value."),
     ] = 0.0,
     with_text: Annotated[bool, typer.Option("--with-text", help="Print each text beside its labels.")] = False,
     as_csv: Annotated[

@@ -29,7 +29,7 @@ def serve(
         Path | None, typer.Option(help="The folder that keeps what is learned; MODEL-FILE.state if not given.")
     ] = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; others than loopback need a token.")
+        str, typer.Option(help="The address to listen on; any but this machine's own needs a token.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")] = 8000,
     token_file: Annotated[

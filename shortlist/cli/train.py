@@ -59,7 +59,7 @@ def train(
         typer.Option(help=f"The learner: {NAMED}. The first is the usual one.", autocompletion=complete_learner),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option(help="Of documents, the measure to optimise: map, roc, ndcg or mrr.")
+        str | None, typer.Option(help="For documents: the measure to optimise, map, roc, ndcg or mrr.")
     ] = None,
     settings: Settable = None,
     max_memory: MaxMemory = None,

@@ -126,7 +126,7 @@ class Categorizer(BoundedModel):
         self, text: Document, labels: Label | Collection[Label],
         wrong: Collection[Label] = (), complete: bool | None = None, *, vector: ArrayLike | None = None,
     ) -> Self:  # fmt: skip
-        """Learn one text with its label or list of labels. New words and labels just arrive.
+        """Learn one text with its label or list of labels. New words and labels may come at any time.
 
         A text may have several fields, ``{"title": …, "body": …, "author": ["Smith"], "price": 12.5}`` (fields.py), and
         a vector beside it, which all texts have then.

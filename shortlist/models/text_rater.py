@@ -97,7 +97,7 @@ class TextRater(Rater):
     @writing
     @whole
     def learn(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:
-        """Go on learning; new words just arrive."""
+        """Go on learning; new words are learned as they come."""
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings)
         taken = self.text_.take(as_documents(X))

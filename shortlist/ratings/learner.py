@@ -122,7 +122,7 @@ class RatingLearner(ClassifierMixin, DualLearner):
     def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Go on learning from these rows, once, in the order given.
 
-        New columns of X and, where the scale is learned, new ratings just arrive. ``classes`` may name ratings
+        New columns of X and, where the scale is learned, new ratings may come at any time. ``classes`` may name ratings
         that are still to come.
         """
         self._take(X, y, classes)
