@@ -197,7 +197,7 @@ class TestOnThePage:
             expect(page.locator("#rehearsal-state")).to_have_text("")
             assert server.ask("model")["learner"] == "FrequencyBaseline"
             page.get_by_role("button", name="Go back").click()
-            expect(page.locator("#toast")).to_contain_text("The model of before is served again.")
+            expect(page.locator("#toast")).to_contain_text("The earlier model is served again.")
             expect(page.locator("#rehearsal-state")).to_have_text("")
             assert server.ask("model")["learner"] == "FeatureFocus"
             page.close()

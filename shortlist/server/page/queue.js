@@ -125,7 +125,7 @@ async function next() {
     item = answer.item;
     draw(answer.progress);
     if (item !== null || was !== null) await label.judgeItem(item);
-    if (item === null) say(answer.progress.waiting ? "Others have all texts that are left." : "Nothing is left. Well done.");
+    if (item === null) say(answer.progress.waiting ? "Others have all texts that are left." : "Nothing is left.");
     byId("text").focus();
   } finally {
     busy = false;

@@ -31,7 +31,7 @@ async function refresh() {
   byId("rehearsed").hidden = candidate === null;
   byId("rehearsal-details").hidden = candidate === null;
   byId("go-back").hidden = !can_go_back;
-  byId("rehearsal-state").textContent = current ? "" : "The journal is being learned anew. The model of before answers until that is done.";
+  byId("rehearsal-state").textContent = current ? "" : "The journal is being learned anew. The earlier model answers until that is done.";
   if (candidate !== null) draw(candidate);
   if (!current || running) looking = setTimeout(() => { if (!byId("view-rehearsal").hidden) open(); }, SOON);
 }
@@ -43,7 +43,7 @@ function drawProgress(running, problem, learners) {
   byId("rehearsal-progress").hidden = running === null;
   if (running) Object.assign(byId("rehearsal-progress"), { max: Math.max(1, running.of), value: running.done });
   byId("rehearsal-done").textContent = running ? `${running.done.toLocaleString()} of ${running.of.toLocaleString()} examples` : "";
-  if (wasRunning && !running) say(problem === null ? "The rehearsal is done." : `The rehearsal came to nothing: ${problem}`);
+  if (wasRunning && !running) say(problem === null ? "The rehearsal is done." : `The rehearsal failed: ${problem}`);
   wasRunning = running !== null;
 }
 
@@ -111,6 +111,6 @@ async function goBack() {
     byId("go-back").disabled = false;
   }
   await refresh();
-  say("The model of before is served again.");
+  say("The earlier model is served again.");
   changed();
 }
