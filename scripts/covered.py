@@ -1,8 +1,10 @@
 """Which lines of Python the tests run, room by room: ``make coverage``, or ``python scripts/covered.py [FOLDER …]``.
 
 Kernels run as plain Python (NUMBA_DISABLE_JIT=1), so that their lines count too. What takes hopelessly long in that way
-runs compiled, and there only the lines around kernels count. Processes that tests start are measured, too. Tests that
-need data sets are left out. Folders are those under tests/; each adds to what was measured before, until --fresh.
+runs compiled, and there only the lines around kernels count; any other test is stopped after a minute of processor time
+(tests/few_examples.py). Processes that tests start are measured, too. Tests that need data sets or are marked long are
+left out. Folders are those under tests/; each adds to what was measured before, until --fresh. They run one after the
+other, in processes of their own: what a run that is interrupted has measured is kept.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ COMPILED = (
     "models/test_search", "ratings/test_experiments", "ratings/test_ordinal_regression", "ratings/test_rivals",
     "server", "test_docs", "test_doctests", "test_notebooks", "test_packages", "test_site",
 )  # fmt: skip
-LEFT_OUT = "not data and not real"
+NOTHING_CHOSEN = 5  # pytest's, where all tests of some files are left out
+LEFT_OUT = "not data and not real and not long"
 
 
 def chosen(folders: list[str]) -> dict[str, list[str]]:
@@ -39,6 +42,15 @@ def chosen(folders: list[str]) -> dict[str, list[str]]:
     return found
 
 
+def by_folder(files: list[str]) -> list[list[str]]:
+    """The test files of each folder, in order; those in none are one more."""
+    folders: dict[str, list[str]] = defaultdict(list)
+    for file in files:
+        _, folder, *inside = Path(file).parts
+        folders[folder if inside else ""].append(file)
+    return list(folders.values())
+
+
 def run(files: list[str], compiled: bool) -> bool:
     """Run some test files under measurement; says whether all tests passed."""
     environment = os.environ | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
@@ -46,7 +58,8 @@ def run(files: list[str], compiled: bool) -> bool:
     quiet = [] if compiled else ["-W", "ignore::RuntimeWarning"]
     few = ["-p", "tests.few_examples", "--hypothesis-profile", "few"]
     pytest = ["-m", "pytest", "-p", "no:cacheprovider", *few, "-m", LEFT_OUT, *quiet, *files]
-    return subprocess.run([sys.executable, "-m", "coverage", "run", *pytest], cwd=ROOT, env=environment).returncode == 0
+    done = subprocess.run([sys.executable, "-m", "coverage", "run", *pytest], cwd=ROOT, env=environment)
+    return done.returncode in (0, NOTHING_CHOSEN)
 
 
 def rooms(report: dict[str, dict[str, dict[str, dict[str, int]]]]) -> dict[str, tuple[int, int]]:
@@ -82,7 +95,8 @@ def main() -> int:
         subprocess.run([*coverage, "erase"], cwd=ROOT, check=True)
     passed = True
     for way, files in {} if asked.report else chosen(asked.folders).items():
-        passed &= not files or run(files, way == "compiled")
+        for some in by_folder(files):
+            passed &= run(some, way == "compiled")
     subprocess.run([*coverage, "combine", "--append", "--quiet"], cwd=ROOT, capture_output=True)
     subprocess.run([*coverage, "json", "--quiet", "-o", ".coverage.json"], cwd=ROOT, check=True)
     found = rooms(json.loads((ROOT / ".coverage.json").read_text(encoding="utf-8")))

@@ -1,5 +1,30 @@
-"""A profile of hypothesis for measuring coverage: few examples of each property run the same lines as many."""
+"""For measuring coverage: few examples of each property run the same lines as many, and no test runs for ever.
 
+A test that takes long as plain Python is stopped and skipped; the lines that it ran until then count.
+"""
+
+import signal
+
+import pytest
 from hypothesis import settings
 
+LONGEST = 60  # seconds of processor time
+
 settings.register_profile("few", deadline=None, derandomize=True, max_examples=10)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    if not hasattr(signal, "SIGPROF"):  # not on Windows
+        return (yield)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def stop(*_):
+    pytest.skip(f"stopped after {LONGEST} s of processor time")

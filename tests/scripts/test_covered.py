@@ -1,6 +1,9 @@
 """Coverage room by room."""
 
 import importlib.util
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,36 @@ def covered():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_folders_run_one_after_the_other(covered):
+    files = ["tests/a/test_1.py", "tests/test_2.py", "tests/a/b/test_3.py", "tests/test_4.py"]
+    assert covered.by_folder(files) == [
+        ["tests/a/test_1.py", "tests/a/b/test_3.py"], ["tests/test_2.py", "tests/test_4.py"],
+    ]  # fmt: skip
+    assert covered.by_folder([]) == []
+
+
+SLOW = """
+import tests.few_examples
+tests.few_examples.LONGEST = 0.2
+
+def test_endless():
+    while True:
+        pass
+
+def test_quick():
+    pass
+"""
+
+
+def test_a_test_that_takes_long_is_stopped_and_skipped(tmp_path):
+    if not hasattr(signal, "SIGPROF"):
+        pytest.skip("there is no timer of processor time here")
+    (tmp_path / "test_slow.py").write_text(SLOW)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "tests.few_examples", tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert "1 passed, 1 skipped" in done.stdout
 
 
 def test_each_test_file_runs_once_and_what_is_slow_is_there(covered):
