@@ -37,6 +37,7 @@ def tables(text: str) -> Iterator[tuple[str, Table]]:
         rows: Table = {}
         above = [""] * len(names)
         for line in lines:
+            line += [""] * (len(names) - len(line))  # a row may leave out its last cells
             named = [i for i, name in enumerate(names) if i == 0 or name == ""]
             above = [line[i] or above[i] if i in named else "" for i in range(len(names))]
             told = {name: line[i] for i, name in enumerate(names) if i not in named and not TIME.search(name)}

@@ -51,6 +51,11 @@ def test_a_cell_that_differs_is_named(figures):
     ]
 
 
+def test_a_row_that_leaves_out_its_last_cells_is_compared_as_far_as_it_goes(figures):
+    printed = "| set | texts | rival, % |\n|---|--:|--:|\n| hwu64 | 10,001 |\n"
+    assert figures.differences(PAGE, printed) == ["hwu64: texts is 10,000 on the page, 10,001 when run"]
+
+
 def test_tables_that_cannot_be_compared_are_told(figures):
     assert figures.differences(PAGE, "nothing") == ["no figure that was printed is on the page"]
     other = "| set | texts |\n|---|--:|\n| snips | 7 |\n"
