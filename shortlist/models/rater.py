@@ -24,6 +24,7 @@ from shortlist.models.base import Model, Report, Table
 from shortlist.models.learners import made, named
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
+from shortlist.ratings.limits import check_size
 from shortlist.ratings.prank import PRank
 from shortlist.ratings.scale import as_values, steps_between
 
@@ -328,7 +329,7 @@ def _length(learner: RatingLearner, n_columns: int) -> float:
 
 
 def _dense(X: Any) -> Floats:
-    dense: Floats = (X if isinstance(X, Rows) else as_rows(X)).to_matrix().toarray()
+    dense: Floats = check_size(X if isinstance(X, Rows) else as_rows(X)).to_matrix().toarray()
     return dense
 
 

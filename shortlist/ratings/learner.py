@@ -29,6 +29,7 @@ from shortlist.errors import InputError
 from shortlist.ranking import Explanation
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.dual_stream import DualLearner, widened
+from shortlist.ratings.limits import check_size
 from shortlist.ratings.passes import in_runs, usual_passes
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
@@ -343,4 +344,4 @@ def _as_rows(X: MatrixLike) -> Rows:
     rows = as_rows(X)
     if rows.n_rows == 0:
         raise InputError("X has 0 rows; at least one is needed")
-    return rows
+    return check_size(rows)

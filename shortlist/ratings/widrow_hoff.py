@@ -24,6 +24,8 @@ from shortlist.errors import InputError
 from shortlist.ratings.thresholds import ThresholdLearner
 from shortlist.ratings.voting import move, retire
 
+FURTHEST = 1e150  # a score beyond it, times a value of a row (limits.py), could be more than a float64 holds
+
 
 class WidrowHoff(ThresholdLearner):
     """Learn ratings by online regression with a fixed step, and round to the nearest rating.
@@ -150,14 +152,14 @@ def _learn(
 ) -> int:  # fmt: skip
     """Arguments as in prank.py, with positions float64[k] of the ratings, edges float64[k−1] between them, B[2+V, 1].
 
-    Gives the number of examples learned: fewer than there are if a value is no longer finite.
+    Gives the number of examples learned: fewer than there are if a score has grown too far to take a step by.
     """
     w, w_moment = W[0, 0], W[1, 0]
     for t in range(order.size):
         i = order[t]
         first, last = indptr[i], indptr[i + 1]
         value = inner(indices[first:last], data[first:last], w) + B[0, 0]
-        if not np.isfinite(value):
+        if not abs(value) <= FURTHEST:  # NaN is not, either
             return t
         rank = 0
         while rank < edges.size and value - edges[rank] >= 0:  # round to the nearest, clip to the scale
