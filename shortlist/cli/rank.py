@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +18,8 @@ from shortlist.errors import InputError
 if TYPE_CHECKING:
     from shortlist.inputs import Examples
     from shortlist.models.base import Answers, Model
+
+MOST_LETTERS = 80  # of what was taken for the name of a file
 
 
 @reads
@@ -92,6 +95,8 @@ def rank(
     if as_csv and as_json:
         raise InputError("--csv and --json ask for different things; give one of them")
     sources = data or ["-"]
+    if cluster.workers is None and cluster.dask is None:
+        check_sources(sources, of_texts=model.of_texts)
     with on_cluster(cluster, reading, sources) as there:
         if there:
             if answers:
@@ -115,6 +120,15 @@ def rank(
     batches = output.noted(progress(stream, "ranking"))
     for line in output.lines(answers(batches) if answers else model.answer(batches, k), stream):
         sys.stdout.write(line)
+
+
+def check_sources(sources: list[str], *, of_texts: bool) -> None:
+    """Refuse what is no file; it may be a text to rank."""
+    for source in sources:
+        if source != "-" and not os.path.exists(source):
+            named = source if len(source) <= MOST_LETTERS else f"{source[:MOST_LETTERS]}…"
+            hint = "; to rank one text, write it behind --text, in quotes" if of_texts else ""
+            raise InputError(f"there is no file or folder {named}{hint}")
 
 
 def apply_rules(

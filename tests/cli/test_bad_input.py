@@ -163,3 +163,8 @@ def test_a_directory_that_does_not_exist(run, news):
 def test_json_stays_json_when_things_are_said(run, tmp_path):
     (tmp_path / "some.jsonl").write_text('{"text": "a b", "labels": ["x"]}\nnot json\n')
     assert json.loads(run("train", "some.jsonl", "--skip-bad", "--json").out)["skipped"] == 1
+
+
+@pytest.mark.parametrize("words", [["wheat exports rose"], ["wheat", "exports", "rose"], ["wheat " * 999], ["a\0b"]])
+def test_a_text_where_a_file_belongs(run, model, words):
+    refused(run("rank", model, *words), "there is no file or folder", "--text")

@@ -79,3 +79,18 @@ def test_bad_tables(run, rater, tmp_path):
     refused(run("train", "bad.csv", "--task", "poetry"), "--task", "ratings")
     (tmp_path / "outside.csv").write_text("length,price,stars,weight\n1,2,9,4\n")
     assert "Traceback" not in run("evaluate", rater, "outside.csv", "--target", "stars").err
+
+
+def test_a_table_of_texts_is_told_how_to_be_read(run, tmp_path):
+    (tmp_path / "films.csv").write_text("text,stars\na dull film,1\na joy of a film,3\n")
+    refused(run("train", "films.csv", "--task", "ratings", "--target", "stars"), "line 2", "--text-column")
+    assert run("train", "films.csv", "--task", "ratings", "--target", "stars", "--text-column", "text").code == 0
+    (tmp_path / "gaps.csv").write_text("size,stars\nn/a,1\n")
+    result = run("train", "gaps.csv", "--task", "ratings", "--target", "stars")
+    refused(result, "found 'n/a'")
+    assert "--text-column" not in result.err
+
+
+def test_a_text_where_a_file_belongs(run, rater, tmp_path):
+    refused(run("rank", rater, "a joy of a film"), "there is no file or folder a joy of a film")
+    assert "--text" not in run("rank", rater, "a joy").err, "this one rates rows"

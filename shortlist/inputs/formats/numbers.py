@@ -20,6 +20,8 @@ from shortlist.inputs.parsing.columns import Column, named, shown
 from shortlist.inputs.parsing.fields import place_of
 from shortlist.inputs.source import Source
 
+TEXTS = "; to learn from texts, name their column with --text-column"
+
 
 @dataclass
 class Numbers(Csv):
@@ -60,8 +62,9 @@ class Numbers(Csv):
                 bad.setdefault(n, name)
         for n, name in sorted(bad.items()):
             column = place_of(places[name], [cells[n] for cells in columns])
-            found = shown(features[name][n])
-            source.bad(numbers[n], column, f"expected a finite number in {shown(name)}, found {found}")
+            cell = features[name][n]
+            hint = TEXTS if any(letter.isspace() for letter in cell.strip()) else ""
+            source.bad(numbers[n], column, f"expected a finite number in {shown(name)}, found {shown(cell)}{hint}")
         kept = [n for n in range(len(numbers)) if n not in bad]
         table = np.empty((len(kept), len(features)))
         for column, cells in enumerate(features.values()):
