@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from shortlist.cli.terminal import say
 from shortlist.errors import InputError
 
+if TYPE_CHECKING:
+    from shortlist.models.rater import Rater
+
 
 def export(
     state: Annotated[Path, typer.Argument(help="The folder that a server keeps what is learned in.")],
-    format: Annotated[str, typer.Option(help="jsonl, csv, fasttext, label-studio or doccano.")] = "jsonl",
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="jsonl, csv, fasttext, label-studio or doccano; jsonl if not given, and csv for rows of numbers."
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write; standard output if not given.")
     ] = None,
@@ -25,14 +33,18 @@ def export(
     --label-separator '|'. The server may go on meanwhile.
     """
     from shortlist.files.drafts import whole_file
-    from shortlist.server.exporting import exported
+    from shortlist.files.headers import kind_of
+    from shortlist.server.exporting import exported, exported_rows
     from shortlist.server.journal import Journal
-    from shortlist.server.snapshots import check_state
+    from shortlist.server.snapshots import BASE, check_state, opened
 
     check_state(state)
     journal = Journal(state, read_only=True)
     try:
-        pieces = exported(journal, format)
+        if kind_of(state / BASE) == "Rater":  # of rows; a TextRater is another kind
+            pieces = exported_rows(journal, format, cast("Rater", opened(state / BASE)).column_names)
+        else:
+            pieces = exported(journal, format or "jsonl")
         if output is None:
             for piece in pieces:
                 sys.stdout.write(piece)

@@ -168,7 +168,7 @@ class Reading:
         found = self.format or (None if source == "-" else sniff(source))
         if of_texts or self.text_column or found in OF_TEXTS:
             more = {} if self.target is None else {"labels": self.target}
-            return self.open(source, None, prefer=learned, **more)
+            return self.open(source, None, prefer=learned | {"fractions": True}, **more)
         if found in (None, *SEPARATORS):
             return self.open(source, format="numbers", target=self.target, separator=SEPARATORS.get(found or "csv"))
         if found == "svmlight":

@@ -251,6 +251,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         self._check_fitted()
         return self.learner_.classes_
 
+    @property
+    def column_names(self) -> list[str]:
+        """What the columns are called, also where nobody has said."""
+        return self.columns_ or [f"x{n + 1}" for n in range(self.n_features_in_)]
+
     def steps_between(self, given: Label, true: Label) -> int | None:
         """How many steps its rating is off; None where the true one is new to the scale. One it cannot learn fails."""
         return steps_between(self.classes_, given, true, closed=self.learner_.scale is not None)

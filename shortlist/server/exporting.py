@@ -18,9 +18,12 @@ from typing import Any
 from shortlist.errors import InputError
 from shortlist.server.documents import plain
 from shortlist.server.journal import Journal, Judged
+from shortlist.server.teaching import rating_of, row_of
 
 SEPARATOR = "|"  # between labels in a cell of CSV
 PREFIX = "__label__"  # of a label in fastText's layout
+RATING = "rating"  # the name of its column
+PIECE_ROWS = 500  # read from the journal at a time
 CONTROL, OBJECT = "labels", "text"  # names in the labelling interface of Label Studio
 
 
@@ -121,6 +124,29 @@ def exported(journal: Journal, name: str) -> Iterator[str]:
         names = list(dict.fromkeys(["text", *fields]))
         layout = replace(layout, before=_row([*names, *COLUMNS]), of=partial(csv_row, names=names))
     return _pieces(journal, layout)
+
+
+def table_piece(journal: Journal, after: int, columns: Sequence[str]) -> tuple[int, str]:
+    """Some rated rows after a number as lines of a table, and the number of the last of them; 0 for none.
+
+    The rows have a column for each number, and one for the rating, as a table to train from has; the first line, which
+    names them, comes with the first rows.
+    """
+    lessons = journal.after(after, 2**62, PIECE_ROWS)
+    rows: list[list[Any]] = [[*row_of(one.text)[0], rating_of(one.labels)] for one in lessons]
+    lines = "".join(map(_row, [[*columns, RATING]] * (after == 0) + rows))
+    return lessons[-1].number if lessons else 0, lines
+
+
+def exported_rows(journal: Journal, name: str | None, columns: Sequence[str]) -> Iterator[str]:
+    """The rated rows that were learned and not taken back, some at a time: as a table, which alone can hold them."""
+    if name not in (None, "csv"):
+        raise InputError(f"the examples are rows of numbers, which are exported as csv, not as {name}")
+    number, lines = table_piece(journal, 0, columns)
+    yield lines
+    while number:
+        number, lines = table_piece(journal, number, columns)
+        yield lines
 
 
 def _pieces(journal: Journal, layout: Layout) -> Iterator[str]:

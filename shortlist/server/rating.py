@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
 import time
 from collections.abc import Sequence
 from typing import Any, cast
@@ -19,14 +17,13 @@ from shortlist.models.rater import Rater
 from shortlist.server import rating_schemas, schemas
 from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
+from shortlist.server.exporting import table_piece
 from shortlist.server.journal import Example
 from shortlist.server.learned import LearnedRoutes
 from shortlist.server.responses import ASKING, answers, as_json
 from shortlist.server.rows import RowModelRoutes
-from shortlist.server.teaching import rating_of, row_of, written_row
+from shortlist.server.teaching import written_row
 
-RATING = "rating"  # the name of its column
-PIECE_ROWS = 500  # read from the journal at a time
 LEARNING = answers(rating_schemas.LearnRatingsAnswer, 403, 409, 507, *ASKING)
 
 
@@ -151,13 +148,8 @@ class RatedRowsRoutes(LearnedRoutes):
     kind = "text/csv"
 
     def lines(self, after: int) -> tuple[int, bytes]:
-        lessons = self._replica.journal.after(after, 2**62, PIECE_ROWS)
-        model = cast("Rater", self._context.served)
-        table = [[*row_of(one.text)[0], rating_of(one.labels)] for one in lessons]
-        names = model.columns_ or [f"x{n + 1}" for n in range(model.n_features_in_)]
-        lines = io.StringIO()
-        csv.writer(lines, lineterminator="\n").writerows([[*names, RATING]] * (after == 0) + table)
-        return lessons[-1].number if lessons else 0, lines.getvalue().encode()
+        number, lines = table_piece(self._replica.journal, after, cast("Rater", self._context.served).column_names)
+        return number, lines.encode()
 
 
 def rolling(places: list[int | None]) -> dict[str, Any]:

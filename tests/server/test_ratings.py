@@ -152,7 +152,7 @@ def test_how_far_off_the_last_ratings_were():
 
 
 def test_the_journal_is_a_training_file(served, kind, tmp_path, run, monkeypatch):
-    monkeypatch.setattr("shortlist.server.rating.PIECE_ROWS", 7)  # it comes in pieces, and is one file
+    monkeypatch.setattr("shortlist.server.exporting.PIECE_ROWS", 7)  # it comes in pieces, and is one file
     served.ask("learn", examples=examples(kind, *range(40)))
     served.ask("undo", number=7)
     kept = [n for n in range(40) if n != 6]
@@ -173,6 +173,35 @@ def test_the_journal_is_a_training_file(served, kind, tmp_path, run, monkeypatch
         assert file.text.splitlines()[0] == "size,age,price,rating"
         assert np.loadtxt(io.StringIO(file.text), delimiter=",", skiprows=1)[:, :3].tolist() == ROWS[kept].tolist()
         assert new.columns_ == COLUMNS
+
+
+def test_ratings_with_fractions_are_read_back(served, kind, tmp_path, run):
+    halves = [one | {"rating": star} for one, star in zip(examples(kind, 0, 1, 2), (1, 2.5, 3), strict=True)]
+    served.ask("learn", examples=halves)
+    name = "more.jsonl" if kind is texts else "more.csv"
+    (tmp_path / name).write_bytes(served.get("/v1/journal").content)
+    task = ["--task", "ratings", *(["--text-column", "text"] if kind is texts else ["--target", "rating"])]
+    result = run("train", name, *task, "--output", "new.shortlist")
+    assert result.code == 0, result.err
+    assert sl.load(tmp_path / "new.shortlist").classes_.tolist() == [1, 2.5, 3]
+    if kind is texts:
+        result = run("train", name)
+        assert "expected labels that are text or whole numbers, found 2.5" in result.err, "of categories none is half"
+
+
+def test_the_journal_is_exported_as_it_is_served(served, state, kind, tmp_path, run):
+    served.ask("learn", examples=examples(kind, *range(12)))
+    served.ask("undo", number=7)
+    assert run("export", state, "-o", "out").code == 0
+    if kind is rows:
+        assert (tmp_path / "out").read_bytes() == served.get("/v1/journal").content
+        assert run("export", state, "--format", "csv").out == (tmp_path / "out").read_text()
+        result = run("export", state, "--format", "jsonl")
+        assert (result.code, result.out) == (2, "")
+        assert "rows of numbers, which are exported as csv, not as jsonl" in result.err
+    else:
+        lines = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
+        assert [(one["text"], one["labels"]) for one in lines] == [(TEXTS[n], [STARS[n]]) for n in range(12) if n != 6]
 
 
 def test_examples_are_listed_newest_first(served, kind):

@@ -43,8 +43,8 @@ class Table(Format):
     in the same way, and ``complete`` one that says whether all other labels are wrong (it is read beside the other one
     only): where that says nothing, they are if nothing was crossed out. Several columns of text are fields of one text;
     ``features`` names columns of categories or numbers that belong to it, ``known_features`` such as are read where
-    they are there. ``vector`` names a column of lists of
-    numbers, or several of numbers, ``embedding_*``: the vector that stands beside the text.
+    they are there. ``vector`` names a column of lists of numbers, or several of numbers, ``embedding_*``: the vector
+    that stands beside the text. With ``fractions`` labels may be numbers such as 3.5, as ratings are.
     """
 
     text: Names = "text"
@@ -58,6 +58,7 @@ class Table(Format):
     id: Name | None = None
     rating: Name | None = None
     vector: Names | None = None
+    fractions: bool = False
 
     _n_vector: ClassVar[int] = 0  # how many numbers the first vector has, and so must all others
     carries: ClassVar[tuple[str, ...]] = ("texts", "labels", "wrong", "complete", "ids", "ratings")
@@ -105,16 +106,19 @@ class Table(Format):
             return []
         if isinstance(value, str):
             return self.split_labels(value)
-        if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        if (isinstance(value, (int, np.integer)) and not isinstance(value, bool)) or self._is_fraction(value):
             return [str(value)]
         if isinstance(value, (list, tuple, np.ndarray)):
             for label in value:
-                if not isinstance(label, (str, int, np.integer)):
+                if not (isinstance(label, (str, int, np.integer)) or self._is_fraction(label)):
                     raise BadValue(column, f"expected labels that are text or whole numbers, found {shown(label)}")
             return [str(label) for label in value]
         if isinstance(value, float) and math.isnan(value):
             return []  # pandas' way of saying None
         raise BadValue(column, f"expected a label or a list of labels in {column!r}, found {shown(value)}")
+
+    def _is_fraction(self, value: object) -> bool:
+        return self.fractions and isinstance(value, (float, np.floating)) and math.isfinite(value)
 
     def to_id(self, value: object) -> str:
         """The name in one value of the column of ids."""
