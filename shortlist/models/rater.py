@@ -21,6 +21,7 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.base import Model, Report, Table
+from shortlist.models.given_ratings import GivenRatings
 from shortlist.models.learners import made, named
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
@@ -45,24 +46,6 @@ class JudgedRatings(NamedTuple):
 
     given: NDArray[Any]
     true: NDArray[Any]
-
-
-class GivenRatings:
-    """The rating of each row, and how far it lies from the rating below and from the one above, as answers."""
-
-    def __init__(self, ratings: NDArray[Any], distances: Floats) -> None:
-        self.ratings, self.distances = ratings, distances
-
-    def __iter__(self) -> Iterator[tuple[Any, float, float]]:
-        for rating, (below, above) in zip(self.ratings.tolist(), self.distances.tolist(), strict=True):
-            yield rating, below, above
-
-    def lines(self) -> Iterator[str]:
-        return (f"{rating}\t{below:.6g}\t{above:.6g}" for rating, below, above in self)
-
-    def records(self) -> Iterator[dict[str, Any]]:
-        for rating, below, above in self:
-            yield {"rating": rating, "from_step_below": _finite(below), "from_step_above": _finite(above)}
 
 
 class Rater(ClassifierMixin, Model[JudgedRatings]):
@@ -206,7 +189,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         It holds for rows like those given to ``calibrate``.
         """
         scaled = self._scaled(X, columns)
-        if getattr(self.learner_, "_calibration", None) is None:
+        if not self.is_calibrated:
             raise InputError("intervals need calibrate(X, ratings) first, with rows that were not learned")
         return self.learner_.interval(scaled, coverage)
 
@@ -223,10 +206,21 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
-            rows = _rows(batch)
-            yield GivenRatings(
-                self.rate(rows, batch.feature_names), self.neighbour_distances(rows, batch.feature_names)
-            )
+            yield self._given(_rows(batch), batch.feature_names)
+
+    @reading
+    def _given(self, X: Any, columns: Sequence[str] | None = None) -> GivenRatings:
+        """All that it says of some examples."""
+        scaled, learner = self._scaled(X, columns), self.learner_
+        given = GivenRatings(learner.predict(scaled), learner.neighbour_distances(scaled))
+        if self.is_calibrated:
+            given.probabilities, given.intervals = learner.predict_proba(scaled), learner.interval(scaled)
+        return given
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether it knows how sure its ratings are; it does not any more once it has learned since."""
+        return getattr(self.learner_, "_calibration", None) is not None
 
     # Measuring.
 
@@ -345,7 +339,3 @@ def _names(X: Any, columns: Sequence[str] | None) -> list[str] | None:
     own = getattr(X, "columns", None)
     names = None if own is None or callable(own) else list(own)
     return names if names and all(isinstance(name, str) for name in names) else None
-
-
-def _finite(distance: float) -> float | None:
-    return distance if abs(distance) != float("inf") else None

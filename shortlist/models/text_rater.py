@@ -18,7 +18,8 @@ from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
-from shortlist.models.rater import GivenRatings, JudgedRatings, Rater
+from shortlist.models.given_ratings import GivenRatings
+from shortlist.models.rater import JudgedRatings, Rater
 from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
@@ -28,6 +29,8 @@ from shortlist.texts.fields import Document, as_documents
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+NO_WORD = -1  # in the place of a column: the vote is that of a bias, which has a name already
 
 
 def default_rated_text() -> TextVectorizer:
@@ -128,12 +131,14 @@ class TextRater(Rater):
         """What each word adds to the score of a text, and the rating that the score falls on."""
         row = self._scaled([x], None)
         found = self.learner_.explain(row)
-        places = [int(column) for column, _ in found.votes if not isinstance(column, str)]
-        names = iter(self.text_.names(places, x))
+        columns = [NO_WORD if isinstance(column, str) else int(column) for column, _ in found.votes]
+        names = iter(self.text_.names([column for column in columns if column != NO_WORD], x))
         votes: list[tuple[Label, float]] = [
-            (column if isinstance(column, str) else next(names), vote) for column, vote in found.votes
+            (given if column == NO_WORD else next(names), vote)
+            for column, (given, vote) in zip(columns, found.votes, strict=True)
         ]
-        return Explanation(found.label, found.score, votes)
+        spans = self.text_.spans(x)
+        return Explanation(found.label, found.score, votes, [spans.get(column, []) for column in columns])
 
     def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         return self.explain(texts_of(examples)[n])
@@ -145,11 +150,10 @@ class TextRater(Rater):
 
     def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
-            texts = texts_of(batch)
-            yield GivenRatings(self.rate(texts), self.neighbour_distances(texts))
+            yield self._given(texts_of(batch))
 
     def answer_text(self, text: Document, k: int = 5) -> GivenRatings:
-        return GivenRatings(self.rate([text]), self.neighbour_distances([text]))
+        return self._given([text])
 
     def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
         texts, ratings = _gathered(batches, self.classes_)

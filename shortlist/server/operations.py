@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from importlib.resources import files
+from typing import Any
 
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.rater import Rater
 from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.people import ASKING
@@ -56,7 +59,7 @@ class OperationsRoutes:
         return Response(metrics.page(), media_type="text/plain; version=0.0.4")
 
     async def page(self) -> Response:
-        return self._files["page.html" if isinstance(self._context.served, Categorizer) else "docs.html"]
+        return self._files[page_of(self._context.served)]
 
     async def documentation(self) -> Response:
         return self._files["docs.html"]
@@ -65,6 +68,13 @@ class OperationsRoutes:
         if name not in self._files:
             raise HTTPException(404, "there is no such page")
         return self._files[name]
+
+
+def page_of(model: Model[Any]) -> str:
+    """The page on which people use such a model; the one that documents the interface, if there is none."""
+    if isinstance(model, Categorizer):
+        return "page.html"
+    return "rate.html" if isinstance(model, Rater) else "docs.html"
 
 
 def watched(replica: Replica) -> dict[str, float | None]:

@@ -36,7 +36,7 @@ class TextRatingRoutes:
     def router(self) -> APIRouter:
         router = APIRouter(route_class=DirectRoute)
         router.post("/v1/rank", **answers(schemas.RowsAnswer, *ASKING))(self.rank)
-        router.post("/v1/explain", **answers(schemas.RowExplanation, 409, *ASKING))(self.explain)
+        router.post("/v1/explain", **answers(rating_schemas.TextExplanation, 409, *ASKING))(self.explain)
         return router
 
     async def rank(self, question: rating_schemas.TextsQuestion) -> Response:
@@ -60,7 +60,10 @@ class TextRatingRoutes:
             found = self._context.served.explain_text(question.text)
         except InputError as problem:  # the question can be read; it is the model that cannot say
             raise HTTPException(409, str(problem)) from None
-        votes = [{"feature": feature, "vote": vote} for feature, vote in found.votes]
+        votes = [
+            {"feature": feature, "vote": vote, "spans": spans}
+            for (feature, vote), spans in zip(found.votes, found.spans, strict=True)
+        ]
         return as_json({"answer": found.label, "score": found.score, "votes": votes})
 
 
@@ -136,7 +139,8 @@ class RaterRoutes(RowModelRoutes):
         replica.see_snapshots()
         journal, undone = replica.journal.counts()
         return super().about() | {
-            "scale": model.classes_.tolist(), "journal": journal, "undone": undone,
+            "scale": model.classes_.tolist(), "columns": None if model.of_texts else model.column_names,
+            "calibrated": model.is_calibrated, "journal": journal, "undone": undone,
             "follows": replica.version.examples, "snapshot": replica.snapshot,
             "read_only": self._context.settings.read_only, "rolling": rolling(replica.journal.places()[::-1]),
         }  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from shortlist.server.document_shapes import Text
-from shortlist.server.schemas import Key, LabelName, Number, Question, RowModelAnswer
+from shortlist.server.schemas import Key, Label, LabelName, Number, Question, RowModelAnswer, Vote
 
 FURTHEST = 2**53  # whole numbers beyond it are not all different as float64
 Rating = (
@@ -23,6 +23,12 @@ class TextsQuestion(Question):
 
 class ExplainTextQuestion(Question):
     text: Text
+
+
+class TextExplanation(BaseModel):
+    answer: Label = Field(description="The rating.")
+    score: float
+    votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
 
 
 class RatedText(Question):
@@ -69,6 +75,10 @@ class RollingRatings(BaseModel):
 class RaterAnswer(RowModelAnswer):
     text: dict[str, object] | None = Field(None, description="The settings of the text part, where texts are rated.")
     scale: list[Rating] = Field(description="Its ratings, lowest first.")
+    columns: list[str] | None = Field(description="The names of the columns; null where texts are rated.")
+    calibrated: bool = Field(
+        description="Whether it knows how probable each rating is; no longer, once it has learned since."
+    )
     journal: int = Field(description="Examples in the journal.")
     undone: int = Field(description="Those of them that were taken back.")
     follows: int = Field(description="The number of the newest example that this process has learned.")

@@ -238,7 +238,9 @@ class RowsQuestion(Question):
 
 class RowsAnswer(BaseModel):
     answers: list[dict[str, object]] = Field(
-        description="Ratings: for each row its rating, and how far it is from the rating below and the one above. "
+        description="Ratings: for each row its rating, and how far it is from the rating below and the one above; "
+        "where the model is calibrated, the probability of each rating of its scale, and the interval that holds the "
+        "right one for 90 % of rows. "
         "Documents: their names or numbers, best first, and their scores. Labels: the best of each row, and theirs."
     )
 

@@ -126,6 +126,11 @@ export function bar(share) {
   return element;
 }
 
+export function terms(id, facts) {
+  byId(id).replaceChildren(...Object.entries(facts).flatMap(([name, value]) =>
+    [make("dt", { textContent: name }), make("dd", { textContent: value })]));
+}
+
 let shown = 0; // problems so far
 
 export function show(problem) {

@@ -64,7 +64,3 @@ function box(name) {
   made.addEventListener("input", () => typed());
   return made;
 }
-
-export function parts(document) { // [field, text] of what explanations count the letters of, in order
-  return typeof document === "string" ? [["", document]] : Object.entries(document).filter(([, value]) => typeof value === "string");
-}

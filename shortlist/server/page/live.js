@@ -1,21 +1,22 @@
-// The live panel, and the examples learned last.
+// The live panel, and the settings.
 
-import { ask, byId, guarded, make, show } from "./api.js";
+import { ask, byId, guarded, terms } from "./api.js";
+import * as recent from "./recent.js";
 
 const EVERY = 2000; // milliseconds
-const ALONE = "(decided alone)"; // behind the name of who had the model decide
 const SMOOTH = 20; // examples in each point of the lines
-let changed = () => {};
 let readOnly = () => {};
 
+export const undo = recent.undo;
+
 export async function begin(onChange, onReadOnly) {
-  changed = onChange;
+  recent.begin(onChange);
   readOnly = onReadOnly;
   await guarded(refresh)();
   setInterval(() => { if (!document.hidden) refreshModel().catch(() => {}); }, EVERY);
 }
 
-export const refresh = () => Promise.all([refreshModel(), refreshRecent()]);
+export const refresh = () => Promise.all([refreshModel(), recent.refresh()]);
 
 async function refreshModel() {
   const model = await ask("v1/model");
@@ -42,11 +43,6 @@ async function refreshModel() {
   terms("settings", Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value === null ? "–" : String(value)])));
 }
 
-function terms(id, facts) {
-  byId(id).replaceChildren(...Object.entries(facts).flatMap(([name, value]) =>
-    [make("dt", { textContent: name }), make("dd", { textContent: value })]));
-}
-
 function drawLines(places) {
   byId("progress").hidden = places.length < 2;
   if (places.length < 2) return;
@@ -59,34 +55,4 @@ function drawLines(places) {
     byId(`line${k}`).setAttribute("d", `M${points.join("L")}`);
   }
   byId("progress-words").textContent = `R1 (thick line) and R5 (thin) over the last ${places.length} examples, each before it was learned`;
-}
-
-async function refreshRecent() {
-  const { examples } = await ask("v1/examples?limit=8");
-  byId("no-recent").hidden = examples.length > 0;
-  byId("recent").replaceChildren(...examples.map((one) => {
-    const words = one.undone ? " undone" : "";
-    const item = make("li", {},
-      make("span", { className: `excerpt${words}`, textContent: one.text.slice(0, 80), title: one.text }),
-      make("span", { className: `names${words}`, textContent: (one.names ?? one.labels).join(", ") + (one.person.endsWith(ALONE) ? " · decided by the model" : "") }));
-    if (!one.undone) {
-      const button = make("button", { type: "button", className: "quiet", textContent: "Undo", ariaLabel: `Undo example ${one.number}` });
-      button.addEventListener("click", () => undo(one.number, button));
-      item.append(button);
-    }
-    return item;
-  }));
-}
-
-export async function undo(number, button) {
-  button.disabled = true;
-  button.textContent = "Undoing…";
-  try {
-    await ask("v1/undo", { number });
-    await changed({ undone: number });
-  } catch (problem) {
-    button.disabled = false;
-    button.textContent = "Undo";
-    show(problem);
-  }
 }

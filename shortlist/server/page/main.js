@@ -9,11 +9,11 @@ import * as queue from "./queue.js";
 import * as rehearsal from "./rehearsal.js";
 import * as suggest from "./suggest.js";
 import * as sure from "./sure.js";
+import { toast, undoing } from "./toast.js";
 import * as watch from "./watch.js";
 
 const TABS = ["label", "audit", "watch", "rehearsal", "model"];
 const OPENED = { model: model.open, watch: watch.open, rehearsal: rehearsal.open };
-let fading;
 
 function open(name) {
   for (const one of TABS) {
@@ -35,18 +35,6 @@ for (const name of TABS) {
     open(other);
     byId(`tab-${other}`).focus();
   });
-}
-
-function toast(words, ...children) {
-  clearTimeout(fading);
-  byId("toast").replaceChildren(make("span", { textContent: words }), ...children);
-  fading = setTimeout(() => byId("toast").replaceChildren(), 20_000);
-}
-
-function undoing(work) {
-  const button = make("button", { type: "button", textContent: "Undo" });
-  button.addEventListener("click", () => work(button));
-  return button;
 }
 
 const onChange = guarded(async ({ learned, undone, taken }) => {

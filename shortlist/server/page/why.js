@@ -1,7 +1,6 @@
-// Why a label: the words that voted for it, marked in the text.
+// Why a label or a rating: the words that voted for it, marked in the text.
 
 import { ask, byId, called, make } from "./api.js";
-import { parts } from "./fields.js";
 
 // Words are marked whole, however many parts of them voted; where no spaces part words, every letter is one.
 const ALONE = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"].map((name) => `\\p{Script=${name}}`).join("");
@@ -18,8 +17,12 @@ export async function explain(text, label) {
   const asked = wanted = { text, label };
   const why = await ask("v1/explain", asked);
   if (asked !== wanted) return;
+  draw(why.votes.length ? `Why ${called(label)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(label)}`, why, text);
+}
+
+export function draw(heading, why, text = "") {
   byId("why").hidden = false;
-  byId("why-heading").textContent = why.votes.length ? `Why ${called(label)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(label)}`;
+  byId("why-heading").textContent = heading;
   byId("why-text").replaceChildren(...byField(text, why.votes));
   byId("why-votes").replaceChildren(...why.votes.slice(0, 30).map((vote) =>
     make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }))));
@@ -27,10 +30,14 @@ export async function explain(text, label) {
 
 const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
 
+function parts(document) { // [field, text] of what explanations count the letters of, in order
+  return typeof document === "string" ? [["", document]] : Object.entries(document).filter(([, value]) => typeof value === "string");
+}
+
 function byField(document, votes) { // the letters of all fields are counted as if they were lines of one text
   let begin = 0;
   return parts(document).flatMap(([name, text]) => {
-    const own = votes.map(({ vote, spans }) => ({ vote, spans: spans.map((span) => span.map((place) => place - begin)) }));
+    const own = votes.map(({ vote, spans = [] }) => ({ vote, spans: spans.map((span) => span.map((place) => place - begin)) }));
     begin += [...text].length + 1;
     const shown = marked(text, own);
     return name ? [make("span", { className: "field", textContent: name }), make("span", {}, ...shown)] : shown;

@@ -1,0 +1,40 @@
+// The examples learned last, each of which can be taken back.
+
+import { ask, byId, make, show } from "./api.js";
+
+const ALONE = "(decided alone)"; // behind the name of who had the model decide
+let changed = () => {};
+
+export function begin(onChange) {
+  changed = onChange;
+}
+
+export async function refresh() {
+  const { examples } = await ask("v1/examples?limit=8");
+  byId("no-recent").hidden = examples.length > 0;
+  byId("recent").replaceChildren(...examples.map((one) => {
+    const words = one.undone ? " undone" : "";
+    const item = make("li", {},
+      make("span", { className: `excerpt${words}`, textContent: one.text.slice(0, 80), title: one.text }),
+      make("span", { className: `names${words}`, textContent: (one.names ?? one.labels).join(", ") + (one.person.endsWith(ALONE) ? " · decided by the model" : "") }));
+    if (!one.undone) {
+      const button = make("button", { type: "button", className: "quiet", textContent: "Undo", ariaLabel: `Undo example ${one.number}` });
+      button.addEventListener("click", () => undo(one.number, button));
+      item.append(button);
+    }
+    return item;
+  }));
+}
+
+export async function undo(number, button) {
+  button.disabled = true;
+  button.textContent = "Undoing…";
+  try {
+    await ask("v1/undo", { number });
+    await changed({ undone: number });
+  } catch (problem) {
+    button.disabled = false;
+    button.textContent = "Undo";
+    show(problem);
+  }
+}
