@@ -25,13 +25,13 @@ async def keep_following(replica: Replica, settings: Settings, metrics: Metrics)
             await replica.follow_base()
             await replica.catch_up()
             said = ""
-        except JournalError as problem:
-            if str(problem) != said:  # once, not every second
-                said = str(problem)
-                log("cannot follow the journal", "error", problem=said)
-            await asyncio.sleep(1)
         except Exception as problem:
-            log_failure("cannot follow the journal", problem)
+            if repr(problem) != said:  # once, not every second
+                said = repr(problem)
+                if isinstance(problem, JournalError):
+                    log("cannot follow the journal", "error", problem=str(problem))
+                else:
+                    log_failure("cannot follow the journal", problem)
             await asyncio.sleep(1)
 
 

@@ -14,6 +14,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from shortlist.server.snapshot_writer import only_one
 
 CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsal.json"
 ASIDE = f".{BEFORE}"  # what is to be the model of before, until it is
+AT_ONCE = 1 << 20  # bytes of a model file that are read at a time
 
 
 def keep(folder: Path, candidate: Categorizer, report: dict[str, Any], base: str) -> None:
@@ -45,7 +47,7 @@ def last(folder: Path) -> dict[str, Any] | None:
     """What is known of the last candidate and its rehearsal, and whether it still fits; None if there is none."""
     try:
         kept: dict[str, Any] = json.loads((folder / REPORT).read_bytes())
-        sealed = {"base": seal(folder / snapshots.BASE), "candidate": seal(folder / CANDIDATE)}
+        sealed = {"base": known_seal(folder / snapshots.BASE), "candidate": known_seal(folder / CANDIDATE)}
         kept["fits"] = all(kept[what] == own for what, own in sealed.items())
         kept["report"]["falls"]
     except (OSError, ValueError, LookupError, TypeError):
@@ -126,4 +128,18 @@ def _copy(source: Path, target: Path) -> None:
 
 def seal(path: Path) -> str:
     """A checksum of a file."""
-    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    found = blake2b(digest_size=16)
+    with open(path, "rb") as file:
+        while some := file.read(AT_ONCE):
+            found.update(some)
+    return found.hexdigest()
+
+
+def known_seal(path: Path) -> str:
+    """The checksum of a file that is put in place as a whole: it is read once, however often somebody asks."""
+    return _seal_of(path, snapshots.identity_of(path))
+
+
+@lru_cache(maxsize=8)
+def _seal_of(path: Path, identity: tuple[int, ...]) -> str:
+    return seal(path)

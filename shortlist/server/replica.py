@@ -8,6 +8,7 @@ until that thread is done, whether or not somebody still waits for what it finds
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -94,8 +95,10 @@ class Replica:
 
     def see_snapshots(self) -> None:
         """Look up the newest snapshot: the number of its last example, and its size."""
-        version, path = snapshots.listed(self.folder)[0]
-        self.snapshot, self.bytes = version.examples, path.stat().st_size
+        for version, path in snapshots.listed(self.folder):
+            with contextlib.suppress(FileNotFoundError):  # removed since it was listed: an older one, or the base
+                self.snapshot, self.bytes = version.examples, path.stat().st_size
+                return
 
     # Following the journal.
 

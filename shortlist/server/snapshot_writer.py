@@ -53,9 +53,8 @@ def main(folder: Path) -> None:
     os.nice(5)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process itself
     try:
-        with only_one(folder) as alone:
-            if alone:
-                write(folder)
+        with only_one(folder, waiting=True):  # a promotion may be under way: then of what was promoted
+            write(folder)
     except ShortlistError as problem:
         log("snapshot", "error", problem=str(problem))
         sys.exit(1)

@@ -43,10 +43,15 @@ def lock(folder: Path) -> IO[bytes]:
     return held
 
 
-def identity(folder: Path) -> tuple[int, int, int]:
+def identity(folder: Path) -> tuple[int, ...]:
     """Which file the base is: another one, once something was promoted."""
-    found = os.stat(folder / BASE)
-    return found.st_dev, found.st_ino, found.st_mtime_ns
+    return identity_of(folder / BASE)
+
+
+def identity_of(path: Path) -> tuple[int, ...]:
+    """Which file this is: another one, once it was replaced or written to."""
+    found = os.stat(path)
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def is_new(folder: Path) -> bool:

@@ -1,13 +1,17 @@
 """A candidate that is rehearsed and promoted while the server runs, over HTTP and on the page, and taken back."""
 
+import fcntl
 import os
+import signal
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import shortlist as sl
 from shortlist.errors import InputError
-from shortlist.server import promotion, rehearsing, snapshots
+from shortlist.server import promotion, rehearsing, snapshot_writer, snapshots
 from shortlist.server.snapshot_writer import only_one, write
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
 from tests.server.servers import in_thread, state_bytes
@@ -214,3 +218,39 @@ class TestOnThePage:
             expect(page.locator("#falls")).to_be_visible()
             check_for_all(page)
             page.close()
+
+
+def test_a_snapshot_waits_for_a_promotion(falling, monkeypatch):
+    """Whoever says that a snapshot was written has seen it written."""
+    meets, lock = threading.Event(), fcntl.flock
+
+    def held_by_another(file, how):
+        try:
+            lock(file, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            meets.set()
+            if how & fcntl.LOCK_NB:
+                raise
+            lock(file, how)
+
+    for _, path in snapshots.listed(falling)[:-1]:
+        path.unlink()
+    monkeypatch.setattr(os, "nice", lambda more: 0)
+    monkeypatch.setattr(signal, "signal", lambda which, what: None)  # which only the main thread of a process may
+    with ThreadPoolExecutor(1) as other:
+        with only_one(falling):
+            monkeypatch.setattr(fcntl, "flock", held_by_another)
+            writes = other.submit(snapshot_writer.main, falling)
+            assert meets.wait(60)
+        writes.result()
+    assert len(snapshots.listed(falling)) == 2
+
+
+def test_models_are_read_once_however_often_somebody_asks(falling, monkeypatch):
+    read, seal = [], promotion.seal
+    monkeypatch.setattr(promotion, "seal", lambda path: read.append(path.name) or seal(path))
+    promotion._seal_of.cache_clear()
+    assert [promotion.last(falling)["fits"] for _ in range(3)] == [True] * 3
+    assert sorted(read) == sorted([snapshots.BASE, promotion.CANDIDATE])
+    sl.Categorizer().learn("one", ["two"]).save(falling / promotion.CANDIDATE)
+    assert not promotion.last(falling)["fits"], "another file is read again"

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 import shortlist as sl
 from shortlist.errors import ModelFileError
 from shortlist.files import store
-from shortlist.server import snapshot_writer, snapshots
+from shortlist.server import background, snapshot_writer, snapshots
 from shortlist.server.journal import Example
+from shortlist.server.ledger import JournalError, Version
+from shortlist.server.metrics import Metrics
 from shortlist.server.replica import Replica
+from shortlist.server.settings import Settings
 from tests.server.servers import state_bytes
 
 WORDS = ["wheat", "corn", "bank", "rates", "river", "gold", "the", "of", "ship", "new"]
@@ -151,3 +154,36 @@ def test_what_cannot_be_served_does_not_stay_as_the_base(tmp_path, model_file):
         snapshots.take_base(folder, wrong)
     snapshots.take_base(folder, model_file)
     Replica(folder).close()
+
+
+def test_a_snapshot_that_goes_while_it_is_looked_at(folder, monkeypatch):
+    """A promotion removes snapshots, and so does whoever writes newer ones."""
+    replica = Replica(folder)
+    there = snapshots.listed(folder)
+    gone = snapshots.path_of(folder, Version(7, 0), "0" * 16)
+    monkeypatch.setattr(snapshots, "listed", lambda folder: [(Version(7, 0), gone), *there])
+    replica.see_snapshots()
+    assert (replica.snapshot, replica.bytes) == (0, (folder / snapshots.BASE).stat().st_size)
+    replica.close()
+
+
+@pytest.mark.parametrize("problem", [FileNotFoundError("no base"), JournalError("no journal")])
+def test_a_problem_that_stays_is_told_once(folder, monkeypatch, problem):
+    told, turns = [], iter(range(6))
+
+    async def turn(seconds):
+        if next(turns, None) is None:
+            raise asyncio.CancelledError
+
+    async def fails():
+        raise problem
+
+    replica = Replica(folder)
+    monkeypatch.setattr(replica, "follow_base", fails)
+    monkeypatch.setattr(background.asyncio, "sleep", turn)
+    monkeypatch.setattr(background, "log", lambda *what, **more: told.append(what))
+    monkeypatch.setattr(background, "log_failure", lambda *what: told.append(what))
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(background.keep_following(replica, Settings(folder), Metrics()))
+    assert len(told) == 1
+    replica.close()
