@@ -44,7 +44,7 @@ class LabelVocabulary:
         "known" refuses labels that the vocabulary does not have, or has as deprecated, where a model is to learn them.
     teach : int, default=0
         When a model is fitted, each label with at most so many examples, none included, is taught by one example more:
-        its name and synonyms. 0 teaches nothing; 5 is a good number.
+        its name and synonyms, which say nothing of other labels. 0 teaches nothing; 5 is a good number.
 
     Attributes
     ----------

@@ -248,10 +248,8 @@ class Categorizer(BoundedModel):
         learner, pairs = self._first_meant(map(texts_and_labels, batches))
         text = self.new_text()
         bound, honest = self._bound(text, learner), FirstPass()
-        taught: tuple[list[str], list[list[Label]]] = [], []  # by names, behind the examples
         if bound is not None:
             self._fit_within(bound, pairs, honest)
-            taught = self._lessons(dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True)))
         else:
             labels, vectors = LabelBatches(), VectorBatches()
 
@@ -260,7 +258,7 @@ class Categorizer(BoundedModel):
                     plain = vectors.add(*self._apart(some_texts, learner))
                     text.settle(plain, labels.add(self._checked(plain, some_labels), len(plain)).single)
                     yield plain
-                names, own = self._lessons(labels.counts())
+                names, own = self._lessons(learner, labels.counts())
                 if names:
                     labels.add(own, len(names))
                 yield vectors.add(*self._apart(self._with_any(names, learner), learner))
@@ -270,8 +268,11 @@ class Categorizer(BoundedModel):
             learner._fit_rows(rows, labels.all(), watch=honest)
         self._have_parts(text, learner, bound, Notes(honest.confidence()))
         self._have(retired_=(), _changes=())  # of labels that were forgotten
-        if taught[0]:
-            self.learn_many(self._with_any(taught[0], learner), taught[1])
+        if bound is not None:
+            counts = dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True))
+            names, own = self._lessons(learner, counts)
+            if names:
+                self.learn_many(self._with_any(names, learner), own)
         return self
 
     def learn_batches(self, batches: Iterable[Batch]) -> Self:

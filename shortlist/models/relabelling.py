@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.arrays.given_labels import Label, shown
+from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.relabelling import merged, renamed, split_off
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
-from shortlist.labels import NumberedLabels
+from shortlist.labels import NumberedLabels, judged
 from shortlist.models.rules import Rules
 from shortlist.models.text_model import TextModel
 
@@ -94,13 +95,17 @@ class RelabellingModel(TextModel):
         if labels.sets.partial.complete.size:
             (self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()).check_judged(labels)
 
-    def _lessons(self, counts: dict[Label, int]) -> tuple[list[str], list[list[Label]]]:
-        """The names by which the vocabulary teaches labels of few examples, and these labels."""
-        if self.vocabulary_ is None:
-            return [], []
+    def _lessons(self, learner: CategoryLearner, counts: dict[Label, int]) -> tuple[list[str], NumberedLabels]:
+        """The names by which the vocabulary teaches labels of few examples, and these labels.
+
+        A name says that its label is right, and nothing of any other, where the learner can leave others alone: labels
+        of many examples, whose words it has too, must not lose by it.
+        """
         known = {str(label): label for label in counts}
-        pairs = list(self.vocabulary_.lessons({str(label): n for label, n in counts.items()}))
-        return [text for text, _ in pairs], [[known.get(label, label)] for _, label in pairs]
+        named = {str(label): n for label, n in counts.items()}
+        pairs = [] if self.vocabulary_ is None else list(self.vocabulary_.lessons(named))
+        own = [[known.get(label, label)] for _, label in pairs]
+        return [text for text, _ in pairs], judged(own, len(own), complete=not learner.takes_partial)
 
     def rename_label(self, label: Label, name: Label) -> Self:
         """Give a label another name; it keeps what it has learned."""

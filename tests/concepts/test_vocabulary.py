@@ -178,6 +178,25 @@ def test_names_teach_labels_of_few_examples(tmp_path, memory):
     assert dict(model.rank("spaghetti", 1))["c5"] > dict(model.rank("noodles", 1)).get("c5", 0)
 
 
+def test_names_take_nothing_from_other_labels():
+    """A name has words that labels of many examples have too, which it does not say to be wrong."""
+    names = LabelVocabulary([*CONCEPTS, Concept("c5", "wheat exports to the bank")], teach=5)
+    plain, taught = (sl.Categorizer(max_memory="300MB").set_vocabulary(own).fit(TEXTS, LABELS) for own in (None, names))
+    assert dict(taught.rank("wheat exports to the bank", 5)).keys() >= {"c5", "c1"}
+    n = len(plain.classes_)
+    assert taught.classes_.tolist()[:n] == plain.classes_.tolist()
+    assert taught.learner_._bias()[:n].tolist() == plain.learner_._bias().tolist()
+    corrections = [one.learner_._index.all_edges()[1] for one in (plain, taught)]
+    kept, now = (sorted(edges[edges["label"] < n]["tuned"].tolist()) for edges in corrections)
+    assert now == kept
+
+
+def test_learners_that_know_complete_judgements_alone_are_taught_by_names_too():
+    names = LabelVocabulary([*CONCEPTS, Concept("c5", "durum pasta")], teach=5)
+    model = sl.Categorizer("feature-focus").set_vocabulary(names).fit(TEXTS, LABELS)
+    assert model.rank("pasta", 1).labels.tolist() == ["c5"]
+
+
 def test_labels_that_are_numbers_are_taught_as_such():
     names = LabelVocabulary([Concept("7", "pasta"), Concept("8", "noodles")], teach=5)
     model = sl.Categorizer(text=sl.TextVectorizer()).set_vocabulary(names).fit(["wheat", "corn"], [7, 9])
