@@ -32,9 +32,18 @@ class LabelSets(NamedTuple):
         return self.indptr.size - 1
 
     @property
+    def n_labels(self) -> int:
+        """How many labels all examples have, where those that were judged in part have as many as the others."""
+        whole = self.partial.complete
+        if not whole.any():  # nothing is complete, or everything, and nothing is said
+            return self.ids.size
+        of_whole = int(np.diff(self.indptr)[whole].sum())
+        return max(self.ids.size, of_whole * whole.size // int(whole.sum()))
+
+    @property
     def single(self) -> bool:
         """Whether the examples have one label each, but for a few."""
-        return self.ids.size <= SINGLE * self.n_rows
+        return self.n_labels <= SINGLE * self.n_rows
 
     @classmethod
     def of(cls, sets: Iterable[Iterable[int]]) -> LabelSets:

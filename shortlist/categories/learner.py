@@ -136,7 +136,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         Y = numbered(Y, rows.n_rows)
         self.check_judged(Y)
         labels = self._take_up(rows, Y, shuffled=True)
-        passes = self.passes_through(rows.n_rows, labels.ids.size)
+        passes = self.passes_through(rows.n_rows, labels.n_labels)
         if isinstance(rows, Rows):
             rows = self._prepare(rows)
         seed = as_seed(getattr(self, "random_state", None))

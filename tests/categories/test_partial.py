@@ -218,6 +218,17 @@ def test_an_open_judgement_says_no_less_labels_than_there_are_on_average():
 # The door
 
 
+def test_open_judgements_do_not_change_how_often_fit_goes_through(monkeypatch):
+    """Thousands of names, each of which teaches one label, do not make examples of many labels ones of few."""
+    labels = judged([["a", "b", "c", "d"]] * 3 + [["e"]] * 9, 12, complete=[True] * 3 + [False] * 9)
+    assert (labels.sets.n_labels, labels.sets.single) == (48, False)
+    assert judged([["a"]] * 3, 3, complete=False).sets.n_labels == 3, "nothing else is known"
+    asked = []
+    monkeypatch.setattr(TunedIndex, "passes_through", lambda own, rows, labels=0: asked.append((rows, labels)) or 1)
+    TunedIndex().fit(np.eye(12), labels)
+    assert asked == [(12, 48)]
+
+
 def test_what_cannot_be():
     with pytest.raises(InputError, match="the label 'a' of example 1 is both right and wrong"):
         judged([["a"], ["a", "b"]], 2, [["b"], ["c", "a"]])

@@ -147,9 +147,8 @@ class TunedIndex(IndexLearner):
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = super()._take_up(rows, Y, shuffled)
-        single = labels.ids.size <= SINGLE * rows.n_rows
         few = rows.n_rows < min(FEW // 2, FEW_OF_A_LABEL * len(self._labels))
-        self._few = bool(shuffled and self.passes is None and single and few)
+        self._few = bool(shuffled and self.passes is None and labels.single and few)
         return labels
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
