@@ -60,6 +60,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
 
     updatable = True  # whether it can go on learning; if not, it has ``fit`` only
     takes_pieces = False  # whether it can learn the rows of a store, some at a time
+    ranks_ahead = False  # whether it can rank examples on the way, each before it is learned
     takes_partial = False  # whether it can leave labels alone that were not judged
 
     # The learner's own steps.

@@ -2,14 +2,16 @@
 
 Nothing is learned otherwise than without: the learner is the same, bit by bit. ``fit`` gathers rankings in its first
 pass (confidence/honest.py), if the learner takes the rows piece by piece. On a stream one example in STRIDE is ranked,
-chosen by its number, never by the clock: to rank one takes half as long as to learn it. A learner that cannot stop
-between two pieces, and may have to put itself in order before it ranks, is only asked before MANY examples at once.
+chosen by its number, never by the clock. A learner that scores an example before it corrects anything ranks it on the
+way (index/ahead.py); others are asked before a piece of the stream is learned, and to rank one takes half as long as to
+learn it. A learner that cannot stop between two pieces, and may have to put itself in order before it ranks, is only
+asked before MANY examples at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -149,6 +151,9 @@ class Stream:
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
     ) -> Iterator[Longs]:
         before = learner.n_examples_ - order.size
+        if learner.ranks_ahead:
+            yield from self._on_the_way(learner, rows, labels, order, before)
+            return
         for first, last in pieces(before, order.size):
             begin = first + (-1 - before - first) % STRIDE
             ranked = complete(labels, order, np.arange(begin, last, STRIDE))
@@ -158,6 +163,19 @@ class Stream:
             found = honest(learner, rows, order[ranked])
             yield order[first:last]
             self._notes.add(found, labels.chosen(order[ranked]), groups_of(learner.label_counts_))
+
+    def _on_the_way(
+        self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, before: int
+    ) -> Iterator[Longs]:
+        """By a learner that ranks while it learns: each example is ranked when its turn comes."""
+        which = complete(labels, order, np.arange((-1 - before) % STRIDE, order.size, STRIDE))
+        if which.size == 0:
+            yield order
+            return
+        ahead = learner._rank_ahead(rows.n_rows, order[which], DEPTH)
+        yield order
+        found = Honest(Ranking(ahead.ids, ahead.scores, ()), ahead.known)
+        self._notes.add(found, labels.chosen(order[which]), groups_of(learner.label_counts_))
 
 
 def complete(labels: LabelSets, order: Longs, which: Longs) -> Longs:

@@ -125,6 +125,18 @@ def test_a_stream_is_observed(how):
     assert not np.isnan(c.rank(texts[0]).probabilities[0])
 
 
+def test_what_is_observed_does_not_depend_on_how_a_stream_is_cut():
+    texts, truth = examples(400)
+    made = []
+    for size in (1, 7, 400):
+        c = sl.Categorizer(text=sl.TextVectorizer())
+        for first in range(0, 400, size):
+            c.learn_many(texts[first : first + size], truth[first : first + size])
+        seen = c.confidence_.window.ring.take(c.confidence_.window.rows())
+        made.append([array.tobytes() for array in (seen.scores, seen.hits, seen.depth, seen.known)])
+    assert made[0] == made[1] == made[2]
+
+
 def test_the_number_of_threads_changes_nothing():
     made = []
     for n_jobs in (1, 4):

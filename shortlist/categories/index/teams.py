@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs, kernel
+from shortlist.categories.index.ahead import nobody
 from shortlist.categories.index.blocks import (
     CHUNK,
     PARTS,
@@ -230,7 +231,7 @@ def learn_blocks(
             position, why, amount = learn(
                 task.rows, task.labels, task.order[:last], position, task.first_pass, index, task.bias,
                 task.stats, task.to_come, work.scratch, rules.max_edges, rules.min_weight, rules.rare, rules.leakage,
-                rules.cap, rules.step, rules.few, np.zeros(0, dtype=np.int8),
+                rules.cap, rules.step, rules.few, np.zeros(0, dtype=np.int8), nobody(),
             )  # fmt: skip
             if why == DONE:
                 continue

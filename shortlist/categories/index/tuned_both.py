@@ -75,6 +75,7 @@ class TunedBoth(TunedIndex):
     """
 
     nonnegative = False  # words are, but that is asked of them alone
+    ranks_ahead = False  # what is scored on the way are words alone, or vectors
 
     def __init__(
         self,

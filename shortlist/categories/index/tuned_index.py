@@ -14,6 +14,7 @@ from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import as_real, as_whole
+from shortlist.categories.index.ahead import NOBODY, Ahead, room_for_rankings
 from shortlist.categories.index.blocks import Rules, Task
 from shortlist.categories.index.corrections import has_met, tuned_by
 from shortlist.categories.index.learner import IndexLearner
@@ -95,7 +96,9 @@ class TunedIndex(IndexLearner):
     """
 
     takes_partial = True
+    ranks_ahead = True
     _missed = NOBODY_ASKS
+    _ahead: Ahead = NOBODY
 
     def __init__(
         self,
@@ -157,7 +160,10 @@ class TunedIndex(IndexLearner):
         n = float(order.size)
         self._to_come = np.array([n * (further + 1 - self._pass), n * further])
         self._biases = grown(self._biases, len(self._labels))
-        super()._learn(rows, labels, order, first_pass)
+        try:
+            super()._learn(rows, labels, order, first_pass)
+        finally:
+            self.__dict__.pop("_ahead", None)
 
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
@@ -173,8 +179,17 @@ class TunedIndex(IndexLearner):
         scratch = make_scratch(len(self._labels))
         return learn(
             rows, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch, *rules,
-            self._missed,
+            self._missed, self._ahead,
         )  # fmt: skip
+
+    def _rank_ahead(self, n_rows: int, which: Longs, k: int) -> Ahead:
+        """Of the n_rows rows to be learned next, rank those at ``which``, each just before its turn, as ``rank`` would.
+
+        Gives where the rankings will stand.
+        """
+        k = min(k, max(len(self._labels), 1))
+        self._ahead = room_for_rankings(n_rows, which, k, unit_length=self.values == "l2")
+        return self._ahead
 
     # ``fit`` can learn examples in blocks. ``partial_fit`` learns each for itself: what a stream teaches must not
     # depend on how it was cut into batches.

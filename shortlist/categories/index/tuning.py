@@ -47,6 +47,7 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
+from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
 from shortlist.categories.index.pruning import room_for
@@ -71,7 +72,7 @@ KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every ro
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
     stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int, leakage: bool,
-    cap: int, step: float, few: bool, missed: Missed,
+    cap: int, step: float, few: bool, missed: Missed, ahead: Ahead,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
@@ -79,6 +80,7 @@ def learn(
     to_come: how many examples further passes have still to correct, and how many they had when they began.
     few: whether labels have few examples each, and all of them are gone through several times.
     missed: int8[order], receives whether a wrong label was first before an example was learned; empty if nobody asks.
+    ahead: receives rankings of some examples, as they were before each was learned.
     """
     for t in range(position, order.size):
         i, voting = order[t], width(max_edges, stats)
@@ -89,6 +91,7 @@ def learn(
             note_labels(stats, labels, i)
         n = retrieve(rows, i, index, voting, rare, scratch.scores, scratch.touched)
         n = only_judged(labels, i, scratch, n)
+        rank_ahead(rows, i, index, bias, scratch, n, ahead)
         if missed.size > 0:
             missed[t] = is_missed(labels, i, bias, scratch, n)
         rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
