@@ -97,6 +97,25 @@ def test_a_file_from_before_contests_opens_and_goes_on():
     assert opened._stats[MISSED] < 0.5
 
 
+@pytest.mark.parametrize(
+    ("n_classes", "rows", "passes"),
+    [
+        (1, 4000, 2), (16, 4000, 2), (17, 4000, 3), (24, 4000, 3), (25, 4000, 4), (500, 4000, 4),
+        (20, 10_000, 2), (64, 10_000, 4), (77, 10_003, 4), (150, 15_000, 3), (500, 19_999, 3), (500, 20_000, 2),
+    ],
+)  # fmt: skip
+def test_rows_are_gone_through_until_each_label_was_seen_often(n_classes, rows, passes):
+    learner = TunedIndex().fit(np.ones((n_classes, 1)), np.arange(n_classes))
+    assert learner.passes_through(rows, rows) == passes
+    assert learner.passes_through(rows, 2 * rows) == 2  # with several labels
+    assert learner.set_params(passes=1).passes_through(rows, rows) == 1
+
+
+def test_fit_goes_through_4000_rows_of_80_labels_four_times():
+    rows = TunedIndex()._check(scipy.sparse.csr_array(np.ones((4000, 1))))
+    assert max(TunedIndex()._fit_passes(rows, [str(i % 80) for i in range(4000)])) == 4
+
+
 @pytest.mark.parametrize(("rows", "passes"), [(1, 10), (640, 10), (3200, 10), (4000, 2), (10**6, 2)])
 def test_few_rows_are_gone_through_more_often(rows, passes):
     assert TunedIndex().passes_through(rows) == passes

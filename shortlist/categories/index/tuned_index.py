@@ -39,6 +39,8 @@ from shortlist.labels import SINGLE, LabelSets
 
 FEW_OF_A_LABEL = 30  # examples on average: fewer are a contest from the first, with a wide lead
 FEW, MOST_PASSES = 8000, 10  # rows that all passes see together, if there are fewer; but no more passes than these
+# Where more have one label each: how often all passes see a label, on average; but no more rows and passes than these.
+OFTEN, MOST_ROWS, SOME_PASSES = 500, 40_000, 4
 START = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # stats before anything is learned
 
 
@@ -54,8 +56,9 @@ class TunedIndex(IndexLearner):
         How many of a feature's heaviest edges vote; five times as many where examples have four labels or more.
     passes : int or None, default=None
         How often ``fit`` goes through the examples: the first time it counts and tunes, then it tunes. None: twice,
-        three times where examples have four labels or more, and through fewer than 4,000 rows up to ten times (always
-        ten where they have one label each).
+        three times where examples have four labels or more, and through fewer than 4,000 rows up to ten times. Where
+        they have one label each, always ten times through so few, and up to four times through more, if a label has
+        fewer than 250 examples on average.
     step : float, default=0.3
         How much of what a label misses is made up for at a time; 0 only counts.
     leakage, rare, values, max_total_edges, random_state
@@ -141,8 +144,8 @@ class TunedIndex(IndexLearner):
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
         """How often ``fit`` goes through that many rows, which have so many labels together."""
         least = 3 if n_labels >= MANY * max(1, n_rows) else 2
-        if n_labels <= SINGLE * n_rows < SINGLE * FEW / 2:
-            least = MOST_PASSES  # a contest over few examples can be gone through again and again
+        if n_labels <= SINGLE * n_rows:
+            least = passes_of_contest(n_rows, len(getattr(self, "_labels", ())))
         self._planned = usual_passes(self.passes, n_rows, least)
         return self._planned
 
@@ -283,6 +286,17 @@ class TunedIndex(IndexLearner):
         passed = state.array("pass", np.int64)
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
         self._pass = int(passed[0])
+
+
+def passes_of_contest(n_rows: int, n_classes: int) -> int:
+    """How often to go through that many rows at least, each of which has one of so many labels.
+
+    A contest over few examples can be gone through again and again; over more of them until each label was seen often,
+    but not so often that wrong labels are learned by heart.
+    """
+    if n_rows < FEW // 2:
+        return MOST_PASSES
+    return max(2, min(SOME_PASSES, -(-min(OFTEN * n_classes, MOST_ROWS) // n_rows)))
 
 
 def usual_passes(given: int | None, n_rows: int | None, least: int = 2) -> int:

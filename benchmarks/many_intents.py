@@ -1,0 +1,119 @@
+"""Short texts with one of many labels each, 50 to 130 examples a label: made of sets that have something else.
+
+    python benchmarks/many_intents.py DATA [--draws N] [SET ...]
+
+What people ask an assistant or a help desk comes like that, and the sets of it that are published (77 intents, 150
+intents) have ten to fifteen thousand questions. DATA has the folders short_texts, finna, 20newsgroups and eurlex57k, of
+which only training parts are read. A fifth of each set is held out at random, N times. Prints a Markdown table: P@1 in
+per cent of Categorizer(), of its learner with two passes, and of LinearSVC as short_texts.py has it; processor seconds
+of training.
+"""
+
+import argparse
+import gzip
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from short_texts import linear_svc, part, tried
+
+import shortlist as sl
+
+LETTERS = 200  # of a title, at most
+
+
+def at_most(pairs, n_examples, n_labels=None, least=1):
+    """So many texts of each label, in random order, of so many labels that have at least a number of them."""
+    random = np.random.default_rng(0)
+    counts = Counter(label for _, label in pairs)
+    known = sorted(label for label in counts if counts[label] >= least)
+    left = {known[i]: n_examples for i in random.permutation(len(known))[:n_labels]}
+    chosen = []
+    for i in random.permutation(len(pairs)):
+        label = pairs[i][1]
+        if left.get(label, 0) > 0:
+            left[label] -= 1
+            chosen.append(pairs[i])
+    return chosen
+
+
+def short(data, name):
+    return list(zip(*part(data / "short_texts", name, "train"), strict=True))
+
+
+def titles(data):
+    """Library titles with one subject."""
+    with gzip.open(data / "finna" / "finna.tsv.gz", "rt", encoding="utf-8") as lines:
+        rows = [line.rstrip("\n").partition("\t") for line in lines]
+    return [(title, own) for own, _, title in rows if " " not in own and len(title) < LETTERS]
+
+
+def subjects(data):
+    """Subject lines of postings, each once."""
+    found = {}
+    for path in sorted((data / "20newsgroups" / "20news-bydate-train").glob("*/*")):
+        line = re.search(r"^Subject:\s*(?:re:\s*)*(.*)$", path.read_text(encoding="latin-1"), re.I | re.M)
+        if line:
+            found.setdefault(line[1].lower(), (line[1], path.parent.name))
+    return list(found.values())
+
+
+def laws(data):
+    """Titles of laws, with the first of their concepts by name."""
+    with open(data / "eurlex57k" / "train.jsonl", encoding="utf-8") as lines:
+        own = [json.loads(line) for line in lines]
+    return [(law["title"], min(law["labels"])) for law in own]
+
+
+def cut(pairs, n_words):
+    return [(" ".join(text.split()[:n_words]), label) for text, label in pairs]
+
+
+SETS = {
+    "hwu64, 130 a label": lambda data: at_most(short(data, "hwu64"), 130),
+    "hwu64, 30 labels, 100 each": lambda data: at_most(short(data, "hwu64"), 100, 30),
+    "Finna, 150 subjects, 50 to 100 titles": lambda data: at_most(titles(data), 100, 150, 50),
+    "Finna, 77 subjects, 50 to 130 titles": lambda data: at_most(titles(data), 130, 77, 50),
+    "EURLEX57K, titles, 100 a label": lambda data: at_most(laws(data), 100, least=100),
+    "stackoverflow, 100 a label": lambda data: at_most(short(data, "stackoverflow"), 100),
+    "stackoverflow, 250 a label": lambda data: at_most(short(data, "stackoverflow"), 250),
+    "dbpedia, six words, 300 a label": lambda data: at_most(cut(short(data, "dbpedia"), 6), 300),
+    "newsgroups, subject lines": subjects,
+}
+
+
+def split(pairs, seed):
+    order = np.random.default_rng(seed).permutation(len(pairs))
+    held_out, rest = np.split(order, [len(order) // 5])
+    return [tuple(zip(*(pairs[i] for i in some), strict=True)) for some in (rest, held_out)]
+
+
+def main(data, names, draws):
+    tools = {
+        "Categorizer()": sl.Categorizer,
+        "two passes": lambda: sl.Categorizer(sl.TunedIndex(passes=2)),
+        "LinearSVC": linear_svc,
+    }
+    sl.Categorizer().fit(["a first text", "another one"], ["compiles", "loads"]).predict(["a text"])
+    print(f"| set | to train | labels | {' | '.join(tools)} | seconds |\n|---|{'--:|' * 6}")
+    for name in names or SETS:
+        pairs = SETS[name](data)
+        found = []
+        for seed in range(draws):
+            train, test = split(pairs, seed)
+            found.append([tried(tool(), (list(train[0]), list(train[1])), test)[:2] for tool in tools.values()])
+        right, seconds = np.mean(found, axis=0).T
+        figures = " | ".join(f"{100 * share:.1f}" for share in right)
+        taken = " / ".join(f"{one:.2f}" for one in seconds)
+        print(f"| {name} | {len(train[1]):,} | {len(set(train[1]))} | {figures} | {taken} |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("sets", nargs="*", metavar="SET")
+    given = parser.parse_args()
+    main(given.data, given.sets, given.draws)
