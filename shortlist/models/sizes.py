@@ -24,8 +24,8 @@ class Sizes:
 
 
 # A word is 32 bytes in the index, 24 in the vocabulary and its counts, and slots of a table that is half full. An edge
-# is 16, in lists that have a quarter to spare. scikit-learn loads pandas where it is installed.
+# is 12, in lists that have a quarter to spare. scikit-learn loads pandas where it is installed.
 USUAL = Sizes(
-    libraries=(340 if find_spec("pandas") else 275) * 10**6, label=300, word=80, name_byte=1, edge=21, entry=5, weight=9
+    libraries=(340 if find_spec("pandas") else 275) * 10**6, label=300, word=80, name_byte=1, edge=16, entry=5, weight=9
 )
 MOST = Sizes(libraries=360 * 10**6, label=400, word=200, name_byte=6, edge=60, entry=10, weight=14)

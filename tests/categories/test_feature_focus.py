@@ -6,11 +6,13 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist.arrays.kernels import kernel
 from shortlist.categories.index.feature_focus import FeatureFocus
-from shortlist.categories.index.lists import EDGES
+from shortlist.categories.index.lists import EDGES, raised
 from shortlist.categories.index.retrieval import LEAST
 from shortlist.errors import InputError
 from tests.reference.feature_focus import SlowFeatureFocus
+from tests.reference.feature_focus import raised as slow_raised
 
 
 def edges_of(learner):
@@ -121,13 +123,56 @@ def test_case_2_a_margin_steadies_a_single_feature():
     assert np.mean(lazy) == pytest.approx(0.428, abs=0.03)
 
 
-def test_weight_goes_on_counting_past_the_limits_of_float32():
-    """A thousand million updates' worth of weight on one feature: one more still counts."""
-    learner = FeatureFocus(margin=9.0, values="raw", random_state=None)
+@given(
+    st.floats(2.0**-40, 2.0**40, width=32),
+    st.floats(2.0**-60, 2.0**20) | st.sampled_from([0.25, 1.0]),
+    st.floats(2.0**-60, 2.0**60),
+)
+def test_a_weight_is_raised_as_its_twin_is(weight, x, total):
+    new = float(raised(np.float32(weight), x, total))
+    assert new == slow_raised(weight, x, total)
+    assert new == pytest.approx(weight + x, rel=2.0**-23)
+    assert new >= weight
+
+
+@pytest.mark.parametrize("x", [0.001, 0.1, 1 / 3, 1.0, 1.5])
+def test_a_weight_goes_on_counting_past_the_limits_of_float32(x):
+    """A sum so large that its last digit is 64: what is added counts, not each time, but as much as it should."""
+    learner = FeatureFocus(margin=9.0, values="raw", random_state=None, min_weight=0.0)
     learner.fit(np.array([[1e9]]), ["old"])
-    learner.partial_fit(np.ones((3, 1)), ["old"] * 3)
-    assert learner._index.features["total"][0] == 1e9 + 3
-    assert edges_of(learner)[0][0][1] == 1e9 + 3
+    n = 20_000
+    learner.partial_fit(np.full((n, 1), x), ["old"] * n)
+    assert learner._index.features["total"][0] == pytest.approx(1e9 + n * x, abs=1e-3)
+    assert edges_of(learner)[0][0][1] == pytest.approx(1e9 + n * x, abs=16 * 64)
+
+
+@kernel
+def _raised_by(values, total):
+    """A weight and its total, raised by one value after the other."""
+    weight = np.float32(total)
+    for x in values:
+        weight = raised(weight, x, total)
+        total += x
+    return weight, total
+
+
+def test_a_long_sum_of_small_values_is_right():
+    """Rounded to the nearest, the first sum would grow by a quarter too much, and the second would never move."""
+    for begin, x in ((1e6, 0.1), (2.0**27, 1.0)):
+        weight, total = _raised_by(np.full(100_000, x), begin)
+        assert weight - begin == pytest.approx(total - begin, rel=0.02)
+    values = np.random.default_rng(0).random(100_000)
+    weight, total = _raised_by(values, 3e6)
+    assert weight - 3e6 == pytest.approx(total - 3e6, rel=0.01)
+
+
+def test_only_what_a_feature_was_always_seen_with_has_all_of_its_weight():
+    """However the values are rounded."""
+    random = np.random.default_rng(4)
+    X, y = np.column_stack([random.random(200), random.random(200)]), ["a"] * 200
+    X[::7, 1], y = 0.0, ["b" if i % 7 == 0 else "a" for i in range(200)]
+    learner = FeatureFocus(min_weight=1.0, margin=9.0, values="raw").fit(X, y)
+    assert [len(edges_of(learner).get(f, [])) for f in (0, 1)] == [0, 1]
 
 
 @pytest.mark.parametrize("cap", [1, 5, 40, 1000])

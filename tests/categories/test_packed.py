@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.categories.index import packed
-from shortlist.categories.index.lists import make_edges, make_index
+from shortlist.categories.index.lists import Index, make_edges, make_index
 from shortlist.files.store import State
 
 N_LABELS = 40
-WEIGHTS = st.floats(1e-300, 1e9) | st.sampled_from([5e-324, 0.5, 1.0])
+WEIGHTS = st.floats(2.0**-126, 1e9, width=32) | st.sampled_from([0.5, 1.0, 3e38])
 CORRECTIONS = st.floats(-1e9, 1e9, width=32) | st.sampled_from([0.0, -0.0, 1.0, -1e-40])
 LISTS = st.lists(st.lists(st.tuples(st.integers(0, N_LABELS - 1), WEIGHTS, CORRECTIONS), max_size=6), max_size=8)
 
@@ -69,6 +69,18 @@ def test_what_was_packed_once_loses_nothing_the_second_time(lists):
     twice = again(once)
     assert once.edges.tobytes() == twice.edges.tobytes()
     assert once.features.tobytes() == twice.features.tobytes()
+
+
+def test_weights_of_old_files_that_are_less_than_an_index_can_hold():
+    """They count as the least that it can; so do the totals of their features, so that shares stay what they were."""
+    index = index_of([[(1, 1.0, 0.5)], [(2, 1.0, 0.0), (3, 1.0, 0.0)]])
+    arrays = {name: np.asarray(array) for name, array in index.to_arrays(2).items()}
+    arrays |= {"edge_weight": np.array([1e-150, 0.5, 1e-200]), "total": np.array([1e-150, 0.5])}
+    found = Index.from_arrays(State("TunedIndex", {}, arrays), 2, N_LABELS)
+    assert (found.edges["weight"] / np.repeat(found.features["total"], [1, 2])).tolist() == [1.0, 1.0, 2.0**-125]
+    again = Index.from_arrays(State("TunedIndex", {}, found.to_arrays(2)), 2, N_LABELS)
+    assert again.edges.tobytes() == found.edges.tobytes()
+    assert again.features.tobytes() == found.features.tobytes()
 
 
 def many_lists(n=300):

@@ -1,4 +1,25 @@
-"""Feature-Focus from the formulas of paper 004: dicts and lists, no thought of speed."""
+"""Feature-Focus from the formulas of paper 004: dicts and lists, no thought of speed.
+
+A weight has the 24 digits of a float32, as it has in the index.
+"""
+
+import math
+import struct
+
+
+def rounded(weight):
+    return struct.unpack("f", struct.pack("f", weight))[0]
+
+
+def raised(weight, v, total):
+    """The sum of both. If v is far less, the last digit is rounded by lot: a number below 2²⁹ is made of the bits of
+    w'_f, and it is rounded up if what has no place in 24 digits is at least what is missing from that to 2²⁹."""
+    if v * 4096.0 >= weight:
+        return rounded(weight + v)
+    lot = struct.unpack("Q", struct.pack("d", total))[0] % (2**29 - 3) * 331804471 % (2**29 - 3)
+    digits, exponent = math.frexp(weight + v)
+    whole = int(digits * 2**53)  # 53 digits, of which 29 have no place
+    return math.ldexp(float((whole + lot) // 2**29), exponent - 24)
 
 
 class SlowFeatureFocus:
@@ -26,13 +47,13 @@ class SlowFeatureFocus:
         self.total[f] = self.total.get(f, 0.0) + v
         for edge in edges:
             if edge[0] == c:
-                edge[1] += v
+                edge[1] = raised(edge[1], v, self.total[f])
                 break
         else:
-            edges.append([c, v])
+            edges.append([c, rounded(v)])
         if self.total[f] > self.memory:
             for edge in edges:
-                edge[1] *= self.memory / self.total[f]
+                edge[1] = rounded(edge[1] * (self.memory / self.total[f]))
             self.total[f] = self.memory
         dropped = [edge for edge in edges if edge[1] / self.total[f] < self.w_min]
         self.edges[f] = sorted((edge for edge in edges if edge not in dropped), key=lambda edge: -edge[1])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.reference.feature_focus import SlowFeatureFocus
+from tests.reference.feature_focus import SlowFeatureFocus, raised, rounded
 
 KAPPA = 0.04
 CHUNK = 32  # examples whose biases are added up first
@@ -179,7 +179,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         for one, v in own:
             self.seen[f] = self.seen.get(f, 0) + 1
             counted = [c for c in one.classes if one.error.get(c, 0.0) > 0]
-            self.total[f] = self.total.get(f, 0.0) + 0.0
+            before = self.total.setdefault(f, 0.0)
             for _ in counted:
                 self.total[f] += v
             known = {c for c, _ in edges}
@@ -187,12 +187,12 @@ class SlowTunedIndex(SlowFeatureFocus):
                 self.shift(f, c, v, one)
             for n, edge in enumerate(edges):
                 if edge[0] in counted:
-                    edge[1] += v
+                    edge[1] = raised(edge[1], v, before)
                     if n >= n_old:
                         self.shift(f, edge[0], v, one)
-            new = [[c, v] for c in counted if c not in known]
+            new = [[c, rounded(v)] for c in counted if c not in known]
             if one.rival is not None and one.rival not in known and len(edges) + len(new) < width:
-                new.append([one.rival, 1e-9 * v])
+                new.append([one.rival, rounded(1e-9 * v)])
             for c, _ in new:
                 self.u.pop((f, c), None)
                 self.shift(f, c, v, one)

@@ -41,6 +41,7 @@ from shortlist.labels import LabelSets
 
 PARTS = 64  # of the features, of which each has one owner
 TOGETHER = 4  # bits: so many features that stand side by side belong to the same part, as they share lines of the cache
+AHEAD = 8  # labels whose sums memory is asked for before their turn
 CHUNK = 32  # examples whose biases are added up before they are added to the others
 ENTRY = 16  # what an entry of a row costs, in edges
 SLOTS = 8  # that an example may want, for each edge and each label of it
@@ -206,15 +207,10 @@ def score_chunk(
         block.rival[b] = rival
         block.rival_error[b] = scratch.change[rival] if rival >= 0 else 0.0
         block.eta[b] = eta
-        active = False
-        for a in range(n):
-            c = scratch.touched[a]
-            scratch.scores[c] = 0.0
-            if scratch.change[c] != 0.0:
-                active = True
-                block.bias_label[last_bias] = c
-                last_bias += sums.bias[c] == 0.0
-                sums.bias[c] += KAPPA * eta * scratch.change[c]
+        active, a = False, 0
+        while a < n and not active:
+            active = scratch.change[scratch.touched[a]] != 0.0
+            a += 1
         for k in range(labels.indptr[i], labels.indptr[i + 1]):
             error = scratch.change[labels.ids[k]]
             active |= error != 0.0
@@ -222,13 +218,18 @@ def score_chunk(
         block.active[b] = active
         block.agreement[b] = 0.0
         if active:
-            write_errors(rows, i, index, scratch, block, block.entry[b])
-            if first_pass:
-                block.agreement[b] = agreement(rows, i, index, block, block.entry[b], rules.max_edges)
-            for k in range(labels.indptr[i], labels.indptr[i + 1]):
-                scratch.change[labels.ids[k]] = 0.0
-            for a in range(n):
-                scratch.change[scratch.touched[a]] = 0.0
+            block.agreement[b] = write_errors(rows, i, index, scratch, block, block.entry[b], rules.max_edges)
+        for a in range(n):
+            c = scratch.touched[a]
+            fetch(sums.bias, scratch.touched[a + AHEAD if a + AHEAD < n else a])
+            change = scratch.change[c]
+            scratch.scores[c] = scratch.change[c] = 0.0
+            if change != 0.0:
+                block.bias_label[last_bias] = c
+                last_bias += sums.bias[c] == 0.0
+                sums.bias[c] += KAPPA * eta * change
+        for k in range(labels.indptr[i], labels.indptr[i + 1]):
+            scratch.change[labels.ids[k]] = 0.0
     for a in range(first_bias, last_bias):
         c = block.bias_label[a]
         block.bias[a], sums.bias[c] = sums.bias[c], 0.0
@@ -236,26 +237,23 @@ def score_chunk(
 
 
 @step
-def write_errors(rows: Rows, i: int, index: Index, scratch: Scratch, block: Block, entry: int) -> None:
-    """Write down the error of each edge of example i, whose entries begin there."""
+def write_errors(rows: Rows, i: int, index: Index, scratch: Scratch, block: Block, entry: int, max_edges: int) -> float:
+    """Write down the error of each edge of example i, whose entries begin there.
+
+    Gives a, how far the errors agree with the corrections that there are.
+    """
+    agreement = 0.0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         first, errors = index.features[rows.indices[j]]["start"], block.errors[block.at[entry] : block.at[entry + 1]]
-        own = index.edges[first : first + errors.size]
-        for k in range(errors.size):
+        own, x = index.edges[first : first + errors.size], rows.data[j]
+        voted = min(errors.size, max_edges)
+        for k in range(voted):
+            errors[k] = scratch.change[own[k]["label"]]
+            agreement += x * errors[k] * own[k]["tuned"]
+        for k in range(voted, errors.size):
             errors[k] = scratch.change[own[k]["label"]]
         entry += 1
-
-
-@step
-def agreement(rows: Rows, i: int, index: Index, block: Block, entry: int, max_edges: int) -> float:
-    """a, how far the errors of example i, which were written down, agree with the corrections that there are."""
-    found = 0.0
-    for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        first, begin = index.features[rows.indices[j]]["start"], block.at[entry]
-        for k in range(min(block.at[entry + 1] - begin, max_edges)):
-            found += rows.data[j] * block.errors[begin + k] * index.edges[first + k]["tuned"]
-        entry += 1
-    return found
+    return agreement
 
 
 @step

@@ -11,7 +11,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, step
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.blocks import SLOTS, Block, Rules, Task, part_of
 from shortlist.categories.index.contest import NOTHING
-from shortlist.categories.index.lists import EDGES, END, Index, cut_tail, move_to_more_room, put_in_place
+from shortlist.categories.index.lists import EDGES, END, Index, cut_tail, move_to_more_room, put_in_place, raised
 from shortlist.categories.index.retrieval import fetch_list
 
 
@@ -75,7 +75,7 @@ def count_and_correct(
             is_last = block.final[f] == e
             keep = block.keep[b] if is_last else max(block.keep[b], n_old)
             if block.active[b]:
-                start, has_rival, n_new = feature["start"], rival < 0, 0
+                start, total, has_rival, n_new = feature["start"], feature["total"], rival < 0, 0
                 for k in range(n_old):
                     error = block.errors[begin + k]
                     if k < max_edges:
@@ -83,14 +83,14 @@ def count_and_correct(
                     has_rival |= edges[start + k]["label"] == rival
                     if error > 0.0:
                         met[edges[start + k]["label"]] = True
-                        edges[start + k]["weight"] += x
+                        edges[start + k]["weight"] = raised(edges[start + k]["weight"], x, total)
                 for a in range(own.size):
                     if errors[a] > 0.0:
                         feature["total"] += x
                         n_new += not met[own[a]]
-                too_light = rules.leakage and block.keep[b] == 0 and x / feature["total"] < least
+                too_light = rules.leakage and block.keep[b] == 0 and np.float32(x) / feature["total"] < least
                 if n_new > 0 and not too_light:
-                    add_new(f, n_old, own, errors, x, shift, n_new, met, index)
+                    add_new(f, n_old, own, errors, x, shift, n_new, total, met, index)
                 for a in range(own.size):
                     met[own[a]] = False
                 start, n = feature["start"], feature["length"]
@@ -106,8 +106,8 @@ def count_and_correct(
 
 @step
 def add_new(
-    f: int, n_old: int, own: Ints, errors: Floats, x: float, shift: float, n_new: int, met: NDArray[np.bool_],
-    index: Index,
+    f: int, n_old: int, own: Ints, errors: Floats, x: float, shift: float, n_new: int, total: float,
+    met: NDArray[np.bool_], index: Index,
 ) -> None:  # fmt: skip
     """Count the labels that have an error above 0 and were not met among the first n_old edges of feature f.
 
@@ -120,7 +120,7 @@ def add_new(
             while k < n and index.edges[start + k]["label"] != own[a]:
                 k += 1
             if k < n:
-                index.edges[start + k]["weight"] += x
+                index.edges[start + k]["weight"] = raised(index.edges[start + k]["weight"], x, total)
                 index.edges[start + k]["tuned"] += shift * errors[a]
             else:
                 append(f, own[a], x, shift * errors[a], n_new, index)

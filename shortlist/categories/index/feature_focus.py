@@ -23,7 +23,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.index.learner import IndexLearner
-from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
+from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.pauses import DONE
@@ -140,7 +140,7 @@ class FeatureFocus(IndexLearner):
         scores, touched = np.zeros(n_labels), room_for_touched(n_labels)
         return learn(
             rows, labels, order, done, first_pass, self._index, scores, touched, self.max_edges,
-            float(self.min_weight), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
+            self._least_share(), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
             np.inf if self.memory is None else float(self.memory),
         )  # fmt: skip
 
@@ -224,7 +224,7 @@ def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: b
     while at < first + n and edges[at]["label"] != c:
         at += 1
     if at < first + n:
-        v += edges[at]["weight"]
+        v = np.float64(raised(edges[at]["weight"], v, feature["total"]))
     elif index.used[EDGES] < cap:
         if n == feature["capacity"]:
             move_to_more_room(f, n + 1, index)

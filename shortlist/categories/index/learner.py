@@ -22,7 +22,7 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whol
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.index import packed, retrieval
 from shortlist.categories.index.allowed import rank_allowed
-from shortlist.categories.index.lists import Index, added, empty_index, make_index, were_seen
+from shortlist.categories.index.lists import ALMOST_ALL, Index, added, empty_index, make_index, were_seen
 from shortlist.categories.index.pruning import (
     UNLIMITED,
     drop_light,
@@ -42,7 +42,7 @@ from shortlist.concurrency.prefetch import by_threads
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
-LEAST_VALUE = 1e-150  # less, in a row of unit length, counts as this: sums of it are above 0, and can be divided by
+LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # less or more counts as this: weights have the range of float32
 PIECE = 2048  # rows of a store that are made at a time
 
 
@@ -81,14 +81,13 @@ class IndexLearner(MergingLearner, ShardedLearner):
         self._index = empty_index()
 
     def _prepare(self, rows: Rows) -> Rows:
-        if self.values == "raw":
-            return rows
-        if self.values == "l2":
-            data = rows.data.copy()
-            scale_to_unit_length(rows.indptr, data)
-            np.maximum(data, LEAST_VALUE, out=data)
-        else:
+        if self.values == "boolean":
             data = np.ones_like(rows.data)
+        else:
+            data = rows.data.copy()
+            if self.values == "l2":
+                scale_to_unit_length(rows.indptr, data)
+            np.clip(data, LEAST_VALUE, MOST_VALUE, out=data)
         return Rows(rows.indptr, rows.indices, data, rows.n_features)
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
@@ -157,7 +156,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
 
     def _least_share(self) -> float:
         """The least share of its feature's weight that an edge may have."""
-        return self.min_weight
+        return min(float(self.min_weight), ALMOST_ALL)
 
     def _cap(self) -> int:
         """How many edges the index may hold."""

@@ -36,7 +36,12 @@ FEATURE = np.dtype(
     align=True,
 )
 # w′_fc, c, tuning.py's u_fc. A label has no sign, so that Numba need not ask whether it counts from the end.
-EDGE = np.dtype([("weight", np.float64), ("label", np.uint32), ("tuned", np.float32)])
+EDGE = np.dtype([("weight", np.float32), ("label", np.uint32), ("tuned", np.float32)])
+LEAST_WEIGHT, MOST_WEIGHT = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+ALMOST_ALL = 1 - 2.0**-20  # a share that is 1 but for rounding
+MUCH = 4096.0  # times as much as is added: then rounding would count
+PRIME, SPREAD = np.uint64(2**29 - 3), np.uint64(331804471)  # below 2²⁹; about 0.618 of it
+BEYOND = np.uint64(2**29 - 1)  # the bits of a float64 that a float32 has no room for
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
 MOST_SLOTS = np.iinfo(np.uint32).max - 1  # a free block holds the place of the next one where edges have a label
 SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (feature_focus.slots_of)
@@ -99,7 +104,7 @@ class Index(NamedTuple):
         share of all weight: a feature that is everywhere, or was seen once, says little.
         """
         feature, edges = self.all_edges()
-        weights = edges["weight"][edges["label"] == label]
+        weights = edges["weight"][edges["label"] == label].astype(np.float64)
         own = feature[edges["label"] == label]
         shares = weights / self.features["total"][own]
         everywhere = weights.sum() / max(self.features["total"].sum(), np.finfo(np.float64).tiny)
@@ -148,12 +153,13 @@ class Index(NamedTuple):
         heaviest = np.maximum.reduceat(weights, (np.cumsum(length, dtype=np.int64) - length)[filled])
         room = 2 * total[filled]  # twice, since a total is a sum of many weights, and rounded as often
         state.require(bool((heaviest <= room).all()), "no edge is heavier than all edges of its feature")
+        total = np.where(filled, np.maximum(total, LEAST_WEIGHT), total)  # files once had weights that were less
         return make_index(length, make_edges(labels, weights), total, seen)
 
 
 def make_edges(labels: Ints, weights: Floats) -> NDArray[Any]:
     edges = np.zeros(labels.size, dtype=EDGE)
-    edges["label"], edges["weight"] = labels, weights
+    edges["label"], edges["weight"] = labels, np.clip(weights, LEAST_WEIGHT, MOST_WEIGHT)
     return edges
 
 
@@ -216,7 +222,7 @@ def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints
                 place[c] = end
                 edges[end]["label"], edges[end]["weight"], edges[end]["tuned"] = c, 0.0, 0.0
                 end += 1
-            edges[place[c]]["weight"] += times * other.edges[e]["weight"]
+            edges[place[c]]["weight"] += times * np.float64(other.edges[e]["weight"])
             edges[place[c]]["tuned"] += times * other.edges[e]["tuned"]
         kept = begin
         for e in range(begin, end):
@@ -235,12 +241,28 @@ def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints
 
 
 @kernel
+def raised(weight: float, x: float, total: float) -> float:
+    """w′_fc + x, rounded to 32 bits.
+
+    What is much less than the sum would always be rounded in the same way, in the end to nothing. It is rounded up or
+    down by lot, up as often as it is a part of the last digit, so that the sum grows as it should. The lot is drawn
+    from w′_f, which is another one each time.
+    """
+    new = np.float64(weight) + np.float64(x)
+    if x * MUCH < weight:
+        lot = np.float64(total).view(np.uint64) % PRIME * SPREAD % PRIME
+        new = np.uint64((np.float64(new).view(np.uint64) + lot) & ~BEYOND).view(np.float64)
+    return np.float32(new)  # type: ignore[return-value]
+
+
+@kernel
 def put_in_place(edges: NDArray[Any], first: int, at: int, c: int, weight: float, tuned: float) -> None:
     """Write an edge to slot ``at``, or further up where lighter ones stand."""
-    while at > first and edges[at - 1]["weight"] < weight:
+    own = np.float32(weight)
+    while at > first and edges[at - 1]["weight"] < own:
         edges[at] = edges[at - 1]
         at -= 1
-    edges[at]["label"], edges[at]["weight"], edges[at]["tuned"] = c, weight, tuned
+    edges[at]["label"], edges[at]["weight"], edges[at]["tuned"] = c, own, tuned
 
 
 @kernel
@@ -250,7 +272,7 @@ def cut_tail(feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_
     while n > keep and edges[first + n - 1]["weight"] / feature["total"] < min_weight:
         n -= 1
         used[EDGES] -= 1
-        dropped += edges[first + n]["weight"]
+        dropped += np.float64(edges[first + n]["weight"])
     if not leakage:
         feature["total"] = max(0.0, feature["total"] - dropped)  # rounding may leave less than 0
     feature["length"] = n

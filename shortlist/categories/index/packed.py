@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.bits import WORD, Words, bits_of, read_bits, read_number, write_bits
 from shortlist.arrays.kernels import Floats, kernel, step
 from shortlist.arrays.validation import MOST_AMOUNT
-from shortlist.categories.index.lists import EDGE, FEATURE, SIZES, Index
+from shortlist.categories.index.lists import EDGE, FEATURE, LEAST_WEIGHT, SIZES, Index
 from shortlist.concurrency.prefetch import by_threads
 from shortlist.files.later import Later
 from shortlist.files.packing import MOST_MORE, MOST_TIMES
@@ -38,6 +38,10 @@ HEAVIEST = 12 + KEPT  # bits
 CUT = np.uint64(52 - KEPT)
 UNORDERED = 31  # in place of a number of bits: weights that do not descend, each written as it is
 LARGEST = 0x7FF << KEPT  # no number is so heavy
+# A weight of a file is the first bits of a float64, one of an index is a float32: these are the least and the most that
+# it can be, and by how much the exponents differ.
+LEAST_HERE, MOST_HERE, APART = (1023 - 126) << KEPT, ((1023 + 128) << KEPT) - 1, (1023 - 127) << KEPT
+SINGLE = 23 - KEPT  # bits of a float32 behind those that are kept
 MOST_BITS = 1 + LENGTH + 31 + SEEN + 63 + 64 + HEAVIEST + DROP + LABEL + SCALE  # of what precedes the edges
 SPARE = -(-MOST_BITS // WORD) + 1  # words behind the last list: what precedes the edges is read before it is checked
 # What a correction is a multiple of, by the exponent of the largest of its list; where that is 0, all are.
@@ -89,13 +93,13 @@ def unpacked(state: State, n_features: int, n_labels: int) -> Index:
     n_edges = int(edge_ends[-1]) if n_chunks else 0
     state.require(n_edges * EDGE.itemsize <= MOST_MORE + MOST_TIMES * words.nbytes, "its lists are whole")
     features, edges = np.zeros(n_features, dtype=FEATURE), np.empty(n_edges, dtype=EDGE)
-    patterns = edges.view(np.uint64).reshape(n_edges, EDGE.itemsize // 8)
+    weights = edges.view(np.uint32)[:: EDGE.itemsize // 4]
 
     def chunk(n: int) -> bool:
         first, last = n * CHUNK, min((n + 1) * CHUNK, n_features)
         bits = WORD * int(ends[n] - counts[0, n]), WORD * int(ends[n])
         own = int(edge_ends[n] - counts[1, n]), int(edge_ends[n])
-        return bool(_unpack(words, *bits, first, last, features, edges, patterns, *own, n_labels, SCALES))
+        return bool(_unpack(words, *bits, first, last, features, edges, weights, *own, n_labels, SCALES))
 
     state.require(all(list(by_threads(chunk, range(n_chunks), os.cpu_count() or 1))), "its lists can be read")
     return Index(features, edges, np.full(SIZES, -1, dtype=np.int64), np.array([n_edges, n_edges], dtype=np.int64))
@@ -185,12 +189,12 @@ def _rounded(weight: float, number: Floats, pattern: Words) -> np.uint64:
 @kernel
 def _unpack(
     words: Words, at: int, end: int, first: int, last: int, features: NDArray[Any], edges: NDArray[Any],
-    patterns: Words, n_edges: int, last_edge: int, n_labels: int, scales: Floats,
+    weights: NDArray[np.uint32], n_edges: int, last_edge: int, n_labels: int, scales: Floats,
 ) -> bool:  # fmt: skip
     """Read the lists of the features first..last−1 from the bits at..end−1, into edges[n_edges:last_edge].
 
-    Gives whether they can be read, and fill that room. words: SPARE of them behind the last bit; patterns: the edges
-    again, of which each begins with its weight, as words.
+    Gives whether they can be read, and fill that room. words: SPARE of them behind the last bit; weights: those of the
+    edges, as bits.
     """
     number = np.empty(1)
     pattern = number.view(np.uint64)
@@ -205,7 +209,7 @@ def _unpack(
             feature["total"], feature["seen"] = before["total"], before["seen"]
             feature["length"], feature["capacity"] = before["length"], before["length"]
             for e in range(before["start"], before["start"] + before["length"]):
-                patterns[n_edges, 0], patterns[n_edges, 1] = patterns[e, 0], patterns[e, 1]
+                edges[n_edges] = edges[e]
                 n_edges += 1
             continue
 
@@ -234,10 +238,11 @@ def _unpack(
         if at > end or label_width > 32 or exponent > 254:
             return False
         at_weights = labels - (n - 1) * width
-        most, least = _read_weights(words, at_weights, width, ordered, heaviest, n, patterns, n_edges)
+        most, least = _read_weights(words, at_weights, width, ordered, heaviest, n, weights[n_edges:])
         room = np.int64(_rounded(2.0 * total, number, pattern))  # twice: it is a sum of many, and rounded as often
         if least <= 0 or most >= LARGEST or most > room:
             return False
+        feature["total"] = max(total, LEAST_WEIGHT)
         largest = np.uint64(0)
         for k in range(n):
             label = read_bits(words, labels + k * label_width, label_width)
@@ -255,14 +260,20 @@ def _unpack(
 
 @step
 def _read_weights(
-    words: Words, at: int, width: int, ordered: bool, heaviest: int, n: int, edges: Words, first: int
+    words: Words, at: int, width: int, ordered: bool, heaviest: int, n: int, weights: NDArray[np.uint32]
 ) -> tuple[int, int]:
-    """Read the n weights of a list, whose edges begin there; gives the heaviest and the lightest, as whole numbers."""
+    """Read the n weights of a list; gives the heaviest and the lightest, as whole numbers."""
     weight = most = least = heaviest
-    edges[first, 0] = np.uint64(heaviest) << CUT
+    weights[0] = _as_single(heaviest)
     for k in range(1, n):
         found = read_number(words, at + (k - 1) * width, width)
         weight = weight - found if ordered else found
         most, least = max(most, weight), min(least, weight)
-        edges[first + k, 0] = np.uint64(weight) << CUT
+        weights[k] = _as_single(weight)
     return most, least
+
+
+@step
+def _as_single(weight: int) -> int:
+    """The bits of a float32, from the first bits of a float64."""
+    return (max(LEAST_HERE, min(MOST_HERE, weight)) - APART) << SINGLE

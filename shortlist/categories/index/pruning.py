@@ -124,7 +124,7 @@ def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> N
             strength = index.edges[e]["weight"] / feature["total"] * rating
             if strength < limit or (strength == limit and n_equal > 0):
                 n_equal -= strength == limit
-                dropped += index.edges[e]["weight"]
+                dropped += np.float64(index.edges[e]["weight"])
             else:
                 index.edges[first + kept] = index.edges[e]
                 kept += 1

@@ -11,7 +11,7 @@ from shortlist.categories.best import keep_best
 from shortlist.categories.index.lists import Index
 from shortlist.categories.scratch import room_for_touched
 
-LINES, EDGES_IN_LINE = 4, 4  # lines of the cache that are fetched of each list ahead of its turn, and edges in one
+LINES, EDGES_IN_LINE = 4, 5  # lines of the cache that are fetched of each list ahead of its turn, and edges in one
 LEAST = np.finfo(np.float64).tiny  # smaller ones count as 0 where a library has told the processor to round so
 
 

@@ -172,7 +172,7 @@ class TunedIndex(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         rules = Rules(
-            self.max_edges, float(self.min_weight), self.rare, bool(self.leakage), cap, float(self.step), self._few
+            self.max_edges, super()._least_share(), self.rare, bool(self.leakage), cap, float(self.step), self._few
         )  # fmt: skip
         bias = self._biases[: len(self._labels)]
         if self._block > 1:
@@ -222,7 +222,7 @@ class TunedIndex(IndexLearner):
         return int(width(self.max_edges, self._stats))
 
     def _least_share(self) -> float:
-        return least_share(float(self.min_weight), self._stats)
+        return least_share(super()._least_share(), self._stats)
 
     def _drop_light(self, index: Index) -> None:
         keep = self.max_edges if are_single(self._stats) else 0

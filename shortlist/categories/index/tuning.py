@@ -49,7 +49,7 @@ from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals
-from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place
+from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.index.sharing import Missed
@@ -303,7 +303,7 @@ def count_and_correct(
             has_rival |= c == rival
             if change > 0.0:
                 scratch.mark[c] = scratch.clock[0]
-                put_in_place(own, 0, at, c, own[at]["weight"] + x, own[at]["tuned"])
+                put_in_place(own, 0, at, c, raised(own[at]["weight"], x, feature["total"]), own[at]["tuned"])
 
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
             c = labels.ids[b]
