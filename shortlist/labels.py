@@ -82,7 +82,7 @@ class NumberedLabels(Sequence[list[Label]]):
     @classmethod
     def of(cls, lists: Sequence[Sequence[Label]]) -> NumberedLabels:
         """The same label lists; names in order of first appearance."""
-        if isinstance(lists, NumberedLabels):
+        if type(lists) is NumberedLabels:
             return lists
         labels = list(chain.from_iterable(lists))
         number = {name: i for i, name in enumerate(dict.fromkeys(labels))}
@@ -222,8 +222,8 @@ class LabelIndex:
 
 def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
     """The labels of n_rows examples, checked; what is bad is refused."""
-    if isinstance(Y, NumberedLabels):
-        check_count(len(Y), n_rows)
+    if type(Y) is NumberedLabels:
+        check_count(Y.sets.indptr.size - 1, n_rows)
         return Y
     labels = NumberedLabels.of(label_lists(Y, n_rows))
     labels.columns = indicator_columns(Y)

@@ -109,7 +109,7 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
 
     def _workers(self, n_rows: int) -> int:
         """How many threads to use: kernels release the interpreter's lock, and each row's result is its own."""
-        return max(1, min(self._jobs(), n_rows // LEAST_BLOCK))
+        return 1 if n_rows < 2 * LEAST_BLOCK else max(1, min(self._jobs(), n_rows // LEAST_BLOCK))
 
     def _jobs(self) -> int:
         """How many threads the user allows."""

@@ -69,6 +69,10 @@ class DecidingModel(CategoryModel):
     @reading
     def confidence_(self) -> Confidence:
         """How sure its rankings are, as far as examples that were ranked before they were learned can tell."""
+        return self._confidence()
+
+    def _confidence(self) -> Confidence:
+        """``confidence_`` for who reads the model already."""
         return Confidence() if self._notes is None else self._notes.settled(lock_of(self))
 
     @abstractmethod
@@ -86,8 +90,8 @@ class DecidingModel(CategoryModel):
     @reading
     def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
         """The k best labels, with probabilities: that of the best depends on the score of the second."""
-        found = self._found(rows, 2 if k == 1 else k, rules)
-        ranking = Ranking(found.ids, found.scores, found._names, self.confidence_.promised(found.scores))
+        ranking = self._found(rows, 2 if k == 1 else k, rules)
+        ranking._probabilities = self._confidence().promised(ranking.scores)
         return ranking if k != 1 else ranking.first(1)
 
     # Deciding.

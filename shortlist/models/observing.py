@@ -151,6 +151,9 @@ class Stream:
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
     ) -> Iterator[Longs]:
         before = learner.n_examples_ - order.size
+        if order.size == 1 and (before + 1) % STRIDE:  # one that is not ranked, as most that come alone
+            yield order
+            return
         if learner.ranks_ahead:
             yield from self._on_the_way(learner, rows, labels, order, before)
             return

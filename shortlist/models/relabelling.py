@@ -209,6 +209,8 @@ class RelabellingModel(TextModel):
             self._allowed([self.rules_])
 
     def _every_rule(self, rules: Rules | None) -> list[Rules]:
+        if self.rules_ is None and rules is None:
+            return []
         return [one for one in (self.rules_, rules) if one]
 
     # Model files.

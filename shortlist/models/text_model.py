@@ -55,6 +55,8 @@ class TextModel(ClassifierMixin, VectorModel):
         Where it has learned with vectors, ``vector`` is that of one text, and ``vectors`` has a row for each of many.
         """
         self._check_fitted()
+        if type(text) is str and vector is None and vectors is None:  # as most are
+            return self._ranked(self._rows_of([text]), k, rules)[0]
         found = self._ranked(self._rows_of(with_vector(text, vector, vectors)), k, rules)
         return found[0] if is_one(text) else found
 

@@ -46,13 +46,14 @@ class VectorModel(DecidingModel):
     def _apart(self, texts: Sequence[Document], learner: CategoryLearner | None = None) -> tuple[Any, Vectors | None]:
         """The texts alone, and their vectors, if the learner has them; they are made if nobody gave any."""
         own = getattr(self, "learner_", None)
-        given, n = as_documents(texts), vector_of(own if learner is None else learner)
-        vectors = given.vectors if isinstance(given, WithVectors) else None
-        plain = given.texts if isinstance(given, WithVectors) else given
+        given: Any = as_documents(texts)
+        n = vector_of(own if learner is None else learner)
+        has_vectors = type(given) is WithVectors  # isinstance of an abstract class takes a microsecond to say no
         if n == 0:
-            if vectors is not None or self.encoder is not None:
+            if has_vectors or self.encoder is not None:
                 raise InputError("the model was learned without vectors and can take none; train another with them")
-            return plain, None
+            return given, None
+        plain, vectors = (given.texts, given.vectors) if has_vectors else (given, None)
         if vectors is None:
             if not len(plain):
                 return plain, np.zeros((0, n), dtype=np.float32)
@@ -151,4 +152,4 @@ class VectorModel(DecidingModel):
 
 def vector_of(learner: CategoryLearner | None) -> int:
     """How many of the first columns of a learner are those of a vector."""
-    return learner.vector if isinstance(learner, TunedBoth) else 0
+    return getattr(learner, "vector", 0)  # that of a TunedBoth

@@ -12,7 +12,7 @@ and ``move``.
 import numpy as np
 
 from shortlist.arrays.full_rows import is_full
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, step
 
 
 @kernel
@@ -25,16 +25,16 @@ def retire(W: Floats, B: Floats, lives: Longs, clock: Longs) -> None:
         B[2 + shortest] = B[0]
 
 
-@kernel
-def move(indices: Ints, data: Floats, step: float, time: int, w: Floats, moment: Floats) -> None:
-    """Add ``step`` times a row to w, and ``time`` times that to its moment, in one go, in place."""
-    later = step * time
+@step
+def move(indices: Ints, data: Floats, size: float, time: int, w: Floats, moment: Floats) -> None:
+    """Add ``size`` times a row to w, and ``time`` times that to its moment, in one go, in place."""
+    later = size * time
     if is_full(indices):
         for j in range(data.size):
-            w[j] += step * data[j]
+            w[j] += size * data[j]
             moment[j] += later * data[j]
         return
     for j in range(indices.size):
         column, value = indices[j], data[j]
-        w[column] += step * value
+        w[column] += size * value
         moment[column] += later * value

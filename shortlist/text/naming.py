@@ -158,8 +158,8 @@ class NamingVectorizer(SavedVectorizer):
     def _split(self, texts: Sequence[str], min_length: int) -> Words:
         return split(texts, self._table, min_length, self._settings.lowercase, self._settings.composed)
 
-    def _features(self, texts: Sequence[str]) -> tuple[Words, Features | FieldFeatures]:
-        return self._field_features(texts) if isinstance(texts, Fielded) else self._text_features(texts)
+    def _features(self, texts: Sequence[Any]) -> tuple[Words, Features | FieldFeatures]:
+        return self._field_features(texts) if type(texts) is Fielded else self._text_features(texts)
 
     def _field_features(self, documents: Fielded) -> tuple[Words, FieldFeatures]:
         main = self._settings.fields[0] if self._settings.fields else None

@@ -55,7 +55,7 @@ class Settings(NamedTuple):
 
     def of_fields(self, texts: Sequence[object]) -> Settings:
         """These settings with the fields of such texts, if they have any, the longest first."""
-        if self.fields is not None or not isinstance(texts, Fielded):
+        if self.fields is not None or type(texts) is not Fielded:
             return self
         longest = texts.longest()
         return self._replace(fields=sorted(texts.names, key=lambda name: name != longest))

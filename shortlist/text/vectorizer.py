@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
@@ -328,10 +328,10 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
 
     # The stages, in the order in which texts go through them
 
-    def _count(self, texts: Sequence[str], *, learning: bool) -> Rows:
+    def _count(self, texts: Sequence[Any], *, learning: bool) -> Rows:
         chosen = self._settings
         only_words = chosen.longest == 1 and not chosen.prefix and not chosen.characters
-        if not learning and chosen.hashed is None and only_words and not isinstance(texts, Fielded):
+        if not learning and chosen.hashed is None and only_words and type(texts) is not Fielded:
             # Single words are looked up as they are: the vocabulary has no stop words, so they find nothing.
             words = self._split(texts, chosen.min_length)
             return count(self.vocabulary_.find(words.hashes), words.indptr, self.n_features_)

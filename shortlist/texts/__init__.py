@@ -29,7 +29,7 @@ class Texts(Sequence[str]):
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
         """The same texts, laid end to end."""
-        if isinstance(texts, Texts):
+        if type(texts) is Texts:
             return texts
         if len(texts) == 1:
             return cls(texts[0], np.array([0]), np.array([len(texts[0])]))
