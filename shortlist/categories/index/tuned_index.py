@@ -40,7 +40,7 @@ from shortlist.labels import SINGLE, LabelSets
 FEW_OF_A_LABEL = 30  # examples on average: fewer are a contest from the first, with a wide lead
 FEW, MOST_PASSES = 8000, 10  # rows that all passes see together, if there are fewer; but no more passes than these
 # Where more have one label each: how often all passes see a label, on average; but no more rows and passes than these.
-OFTEN, MOST_ROWS, SOME_PASSES = 500, 40_000, 4
+OFTEN, MOST_ROWS, SOME_PASSES = 300, 40_000, 4
 START = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # stats before anything is learned
 
 
@@ -58,7 +58,7 @@ class TunedIndex(IndexLearner):
         How often ``fit`` goes through the examples: the first time it counts and tunes, then it tunes. None: twice,
         three times where examples have four labels or more, and through fewer than 4,000 rows up to ten times. Where
         they have one label each, always ten times through so few, and up to four times through more, if a label has
-        fewer than 250 examples on average.
+        fewer than 150 examples on average.
     step : float, default=0.3
         How much of what a label misses is made up for at a time; 0 only counts.
     leakage, rare, values, max_total_edges, random_state
