@@ -47,6 +47,7 @@ def gathered(source: str, stream: Stream) -> Examples:
     from shortlist.arrays.rows import Rows
     from shortlist.inputs import Examples
     from shortlist.inputs.labelled import with_labels
+    from shortlist.inputs.vectors import stacked
     from shortlist.labels import NumberedLabels
 
     batches = list(with_labels(source, stream, progress(stream, "reading")))
@@ -54,7 +55,7 @@ def gathered(source: str, stream: Stream) -> Examples:
         raise InputError("there are no examples to learn from")
     labels: Any = NumberedLabels.stack([batch.labels or [] for batch in batches])
     if batches[0].texts is not None:
-        return Examples(texts=[text for batch in batches for text in batch.texts or ()], labels=labels)
+        return Examples(texts=stacked([batch.texts or [] for batch in batches]), labels=labels)
     rows = Rows.stack([batch.rows for batch in batches if batch.rows is not None])
     return Examples(rows=rows, labels=labels, feature_names=batches[0].feature_names)
 

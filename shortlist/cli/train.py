@@ -99,8 +99,6 @@ def train(
     if names is not None and task != "categories":
         raise InputError(f"--vocabulary names labels; there are none in {task}")
     asked = Settings(task, learner, measure, named_values("--set", settings), max_memory)  # type: ignore[arg-type]
-    if best and reading.has_vectors:
-        raise InputError("--best tries learners of words alone; leave it out, or the vectors")
     check_best(asked, best, minutes, cluster.workers is not None or cluster.dask is not None)
     began = time.perf_counter()
     found: Found | None = None

@@ -17,10 +17,12 @@ from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.growing import grown
+from shortlist.arrays.joined import beside
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, as_plain
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.index.independent import IndependentIndex, some_rows
+from shortlist.categories.index.tuned_both import TunedBoth, beside_vector
 from shortlist.categories.shards import ShardedLearner, added
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part, check_counts
@@ -30,6 +32,7 @@ from shortlist.files.store import State
 from shortlist.files.text_arrays import array_to_text, text_to_array
 from shortlist.inputs import Examples, Skipped
 from shortlist.inputs.labelled import with_labels
+from shortlist.inputs.vectors import apart
 from shortlist.labels import LabelIndex, numbered
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
@@ -46,12 +49,12 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
     if isinstance(model, Categorizer):
         if model.max_memory is not None:
             raise InputError("max_memory is for one machine: on a cluster, memory grows with the size of the parts")
-        if model.encoder is not None or any(part.options.get("vector") is not None for part in parts):
-            raise InputError(
-                "vectors beside texts are learned on one machine; a cluster can rank and evaluate with them"
-            )
+        if model.encoder is not None:
+            raise InputError("an encoder makes vectors on one machine; a cluster learns those that stand in the data")
         text = settled(cluster, parts, model.new_text())
     learner = model.new_learner()
+    if any(part.options.get("vector") is not None for part in parts):
+        learner = beside_vector(learner, 0)
     if not isinstance(learner, (AdditiveLearner, ShardedLearner)):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("survey", part, text) for part in parts]
@@ -65,6 +68,8 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
         raise InputError("there are no examples to learn from")
     if text is not None:
         text.forget_rare()
+    if text is not None and isinstance(learner, TunedBoth):
+        learner = beside_vector(learner, length_of_vectors(parts, surveys))
     learning = Learning(cluster, parts, surveys, text)
     fitted: Trained = clone(model)
     fitted.learner_ = learning.add(learner) if isinstance(learner, AdditiveLearner) else learning.mix(learner)
@@ -82,7 +87,7 @@ class Learning:
         self.cluster, self.parts, self.surveys = cluster, parts, surveys
         self.counts = [int(found.settings["examples"]) for found in surveys]
         widest = max(int(found.settings["features"]) for found in surveys)
-        self.n_features = widest if text is None else text.n_features_
+        self.n_features = widest if text is None else widest + text.n_features_
         state = None if text is None else text.to_state()
         self.text = cluster.submit(opened, state)
         self.known = digest(state)
@@ -151,11 +156,24 @@ def note(skipped: Skipped | None, found: State) -> None:
         skipped.count += found.settings["skipped"] - len(found.settings["sentences"])
 
 
+def length_of_vectors(parts: Sequence[Part], surveys: list[State]) -> int:
+    """How many numbers the vectors of all parts have; 0 where there are none."""
+    lengths = {int(found.settings["features"]): part.name for part, found in zip(parts, surveys, strict=True)
+               if found.settings["examples"]}  # fmt: skip
+    if len(lengths) > 1:
+        (one, here), (other, there) = sorted(lengths.items())[:2]
+        raise InputError(f"vectors have {one} numbers in {here} and {other} in {there}; all must have as many")
+    return next(iter(lengths))
+
+
 # What workers do
 
 
 def survey(part: Part, text: TextVectorizer | None) -> State:
-    """The number of examples of a part, its labels and their counts, its words, and what was left out."""
+    """The number of examples of a part, its labels and their counts, its words, and what was left out.
+
+    Its features are the columns of its rows, or those of the vectors beside its texts.
+    """
     stream = part.open()
     words = None if text is None else clone(text).partial_fit([])
     labels, counts = LabelIndex(), np.zeros(0, dtype=np.int64)
@@ -167,7 +185,9 @@ def survey(part: Part, text: TextVectorizer | None) -> State:
         counts = added(counts, np.bincount(ids, minlength=len(labels)))
         n_examples += len(batch)
         if words is not None:
-            words.partial_fit(texts_of(part, batch))
+            plain, vectors = apart(texts_of(part, batch))
+            words.partial_fit(plain)
+            n_features = 0 if vectors is None else vectors.shape[1]
         else:
             n_features = max(n_features, rows_of(part, batch).n_features)
     settings: dict[str, Any] = {"examples": n_examples, "features": n_features}
@@ -197,7 +217,11 @@ def load(
     blocks: list[Rows] = []
     labels: LabelLists = []
     for batch in with_labels(part.name, stream, stream):
-        blocks.append(rows_of(part, batch) if text is None else text.rows(texts_of(part, batch)))
+        if text is None:
+            blocks.append(rows_of(part, batch))
+        else:
+            plain, vectors = apart(texts_of(part, batch))
+            blocks.append(beside(vectors, text.rows(plain)))
         labels += [list[Label](own) for own in batch.labels or ()]
     rows = Rows.stack(blocks)
     rows = rows._replace(n_features=n_features or rows.n_features)
@@ -251,11 +275,11 @@ def begin(part: Part, text: TextVectorizer) -> State:
     if batch is None:
         return State("Beginning", {"texts": 0})
     single = batch.labels is not None and numbered(batch.labels, len(batch)).sets.single
-    chosen = text.settled(texts_of(part, batch), single)
+    chosen = text.settled(apart(texts_of(part, batch))[0], single)
     return State("Beginning", {"texts": len(batch), **{name: getattr(chosen, name) for name in LEFT_OPEN}})
 
 
-def texts_of(part: Part, batch: Examples) -> Sequence[str]:
+def texts_of(part: Part, batch: Examples) -> Sequence[Any]:
     if batch.texts is None:
         raise InputError(f"{part.name} holds rows of features, and a Categorizer learns from texts")
     return batch.texts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
-from shortlist.texts.beside import WithVectors, as_vectors
+from shortlist.texts.beside import Vectors, WithVectors, as_vectors
 from shortlist.texts.fields import as_documents
 
 
@@ -45,3 +45,15 @@ def beside(path: str | os.PathLike[str], batches: Iterator[Examples]) -> Iterato
         first = last
     if first < len(vectors):
         raise InputError(f"{path} has {len(vectors):,} rows, and there are {first:,} texts; it needs a row for each")
+
+
+def apart(texts: Sequence[Any]) -> tuple[Sequence[Any], Vectors | None]:
+    """The texts alone, and the vectors beside them, if they have any."""
+    return (texts.texts, texts.vectors) if isinstance(texts, WithVectors) else (texts, None)
+
+
+def stacked(parts: Sequence[Sequence[Any]]) -> Sequence[Any]:
+    """The texts of one part after the other; with their vectors, if the parts have them, of as many numbers."""
+    texts = [text for part in parts for text in part]
+    vectors = [part.vectors for part in parts if isinstance(part, WithVectors)]
+    return WithVectors(as_documents(texts), np.concatenate(vectors)) if vectors else texts

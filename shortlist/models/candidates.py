@@ -20,6 +20,7 @@ from shortlist.labels import numbered
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.text_batches import default_text
 from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts.beside import WithVectors
 from shortlist.texts.fields import Document
 
 # Scores of all labels are made for each example, by one, and a problem for each label is solved, by the other: they are
@@ -60,12 +61,19 @@ class Candidate:
 
 
 def candidates(usual: CategoryModel, examples: Examples) -> list[Candidate]:
-    """The usual model, and those that differ from it by other features or another learner."""
+    """The usual model, and those that differ from it by other features or another learner.
+
+    Where texts have vectors, another learner is the usual one with other settings: no other learns both.
+    """
     labels = numbered(examples.labels or [], len(examples))
     n_scores = len(examples) * len(labels.names)
     bounded = getattr(usual, "max_memory", None) is not None
-    texts = [] if examples.texts is None else features(examples.texts[:1000], labels.sets.single)
-    learners = [learner for learner in LEARNERS if fits(learner, n_scores, bounded)]
+    able: type[CategoryLearner] = CategoryLearner
+    some = [] if examples.texts is None else examples.texts[:1000]
+    if isinstance(some, WithVectors):
+        able, some = TunedIndex, some.texts
+    texts = features(some, labels.sets.single) if examples.texts is not None else []
+    learners = [one for one in LEARNERS if isinstance(one, able) and fits(one, n_scores, bounded)]
     others = [candidate(usual, None, text) for text in texts] + [candidate(usual, one, None) for one in learners]
     return [Candidate(usual), *others]
 

@@ -29,6 +29,7 @@ from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, VectorBa
 from shortlist.models.vector_model import Pair, vector_of
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import blocks
+from shortlist.texts.beside import WithVectors
 from shortlist.texts.fields import Document, as_documents
 
 if TYPE_CHECKING:
@@ -105,15 +106,17 @@ class Categorizer(BoundedModel):
         texts: Sequence[Document],
         Y: LabelsLike,
         *,
+        vectors: ArrayLike | None = None,
         seconds: float = 600.0,
         max_memory: str | int | None = None,
         random_state: int = 0,
     ) -> Self:
         """A Categorizer whose learner and text suit these texts best, which has learned them (search.py).
 
-        The usual ones are kept unless others are better by more than chance on texts that were held back.
+        The usual ones are kept unless others are better by more than chance on texts that were held back. ``vectors``
+        has a row for each text, where texts have vectors.
         """
-        texts = list(as_documents(texts))
+        texts = with_vectors(texts if isinstance(texts, WithVectors) else list(as_documents(texts)), vectors)
         labels: Any = numbered(Y, len(texts))  # in which labels need not be text
         examples = Examples(texts=texts, labels=labels)
         found = search(cls(max_memory=max_memory), examples, seconds=seconds, random_state=random_state)

@@ -32,7 +32,6 @@ from shortlist.models.category_model import CategoryModel
 from shortlist.models.halving import BEST, Part, Round, rounds
 from shortlist.models.sizes import MOST
 from shortlist.ranking import Ranking
-from shortlist.texts.beside import WithVectors
 
 SURE = 0.05
 DEPTH = 5
@@ -111,8 +110,6 @@ def search(
     as_whole(random_state, "random_state", most=MOST_SEED)
     if len(examples) < LEAST:
         raise InputError(f"a search holds examples back, and needs at least {LEAST}, not {len(examples)}")
-    if isinstance(examples.texts, WithVectors):
-        raise InputError("a search tries learners of words alone, and these texts have vectors; train without it")
     trials = [Trial(one) for one in candidates(usual, examples)]
     course = Course(examples, seconds, progress)
     chosen = course.run(trials, rounds(len(examples), random_state))

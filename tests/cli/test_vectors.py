@@ -59,10 +59,6 @@ def test_what_does_not_fit_is_said(data, run):
     assert "vectors of 8 numbers, and these have 5" in wrong
     both = refused(run("rank", model, data / "news.jsonl", "--vectors", data / "news.npy", "--vector-column", "v"))
     assert "both give vectors" in both
-    best = refused(
-        run("train", data / "news.jsonl", "--output", data / "n.shortlist", "--vector-column", "v", "--best")
-    )
-    assert "--best tries learners of words alone" in best
     cluster = refused(run("rank", model, data / "news.jsonl", "--vectors", data / "news.npy", "--workers", 2))
     assert "--vectors is for one machine" in cluster
     rated = refused(run("train", data / "news.jsonl", "--task", "ratings", "--vector-column", "v"))
@@ -70,6 +66,20 @@ def test_what_does_not_fit_is_said(data, run):
     done(run("train", data / "news.jsonl", "--output", data / "words.shortlist"))
     words = refused(run("rank", data / "words.shortlist", data / "news.jsonl", "--vector-column", "v"))
     assert "learned without vectors" in words
+
+
+def test_the_best_settings_are_searched_for_with_vectors_too(data, run):
+    for name, how in (("column", ["--vector-column", "v"]), ("file", ["--vectors", data / "news.npy"])):
+        model = data / f"{name}.shortlist"
+        found = done(
+            run("train", data / "news.jsonl", "--output", model, *how, "--best", "--minutes", 0, "--json")
+        ).json
+        assert (found["vector"], found["examples"], found["search"]["chosen"]) == (8, 90, "the usual")
+        assert {one["name"].partition("(")[0] for one in found["search"]["tried"] if "text" not in one["name"]} == {
+            "the usual", "TunedIndex",
+        }  # fmt: skip
+        scored = done(run("evaluate", model, data / "news.jsonl", *how, "--json")).json
+        assert scored["measures"]["R1"]["value"] == 1.0
 
 
 def test_a_plan_counts_vectors(data, run):

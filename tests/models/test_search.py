@@ -12,6 +12,7 @@ from shortlist.models.candidates import Candidate, candidates, features
 from shortlist.models.halving import rounds
 from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.models.search import OUT_OF_MEMORY, OUT_OF_TIME, Trial, decide, search, together
+from shortlist.texts.beside import WithVectors
 
 
 def notes(n, seed=0):
@@ -177,6 +178,24 @@ def test_rows_of_features_have_other_learners_only():
     assert all(one.text is None for one in candidates(RowCategorizer(sl.TunedIndex()), some))
     found = search(RowCategorizer(sl.TunedIndex()), some)
     assert found.model.rank_examples(some, 1).labels.shape == (60, 1)
+
+
+def test_texts_with_vectors_are_tried_with_learners_of_both(few):
+    texts, labels = notes(120)
+    names = sorted(set(labels))
+    V = np.random.default_rng(1).normal(size=(120, 6))
+    V[np.arange(120), [names.index(own) for own in labels]] += 9.0  # which say all, where words are wrong
+    some = Examples(texts=WithVectors(texts, V.astype(np.float32)), labels=[[own] for own in labels])
+    tried = candidates(sl.Categorizer(), some)
+    assert {type(one.model.new_learner()).__name__ for one in tried} == {"TunedIndex"}
+    assert len({one.name for one in tried}) == len(tried) > 4
+    few(sl.Categorizer(sl.TunedIndex(passes=5)))
+    model = sl.Categorizer.tuned(texts, labels, vectors=V)
+    assert [one["name"] for one in model.search_["tried"] if one["value"] > 0.95]
+    assert model.n_vector_ == 6
+    assert model.score(texts, labels, vectors=V) > 0.95
+    with pytest.raises(sl.InputError, match="a row of numbers for each of the 120 texts"):
+        sl.Categorizer.tuned(texts, labels, vectors=V[:5])
 
 
 @pytest.mark.parametrize("n", [20, 300, 3000, 12_000, 80_000])

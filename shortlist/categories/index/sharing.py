@@ -31,6 +31,13 @@ def share_of_vector(misses: Floats) -> float:
     return words / (words + vectors)
 
 
+def mixed(began: Floats, found: list[Floats]) -> Floats:
+    """What learners have noted that began alike and went on apart: the mean of the shares, of all examples."""
+    together: Floats = np.mean(found, axis=0)
+    together[N] = began[N] + sum(float(one[N] - began[N]) for one in found)
+    return together
+
+
 @kernel
 def note_misses(
     words: Rows, vectors: Rows, order: Longs, missed_by_words: Missed, missed_by_vectors: Missed, misses: Floats

@@ -269,6 +269,24 @@ class TunedBoth(TunedIndex):
         self._misses[sharing.N] = n
         super()._merge(other, numbers)
 
+    def _shard(self, n: int) -> Any:
+        shard = super()._shard(n)
+        shard._weights, shard._vector_biases = self._weights.copy(), self._vector_biases.copy()
+        shard._vector_stats, shard._misses = self._vector_stats.copy(), self._misses.copy()
+        return shard
+
+    def _mix(self, shards: list[Any]) -> None:
+        n_labels, equal = len(self._labels), [1.0 / len(shards)] * len(shards)
+        total = shards[0]._known()[:, :n_labels].copy()
+        for shard in shards[1:]:
+            total += shard._known()[:, :n_labels]
+        self._weights = total / np.float32(len(shards))
+        self._vector_biases = np.mean([grown(shard._vector_biases, n_labels)[:n_labels] for shard in shards], axis=0)
+        learned = [shard._vector_stats - self._vector_stats for shard in shards]
+        self._vector_stats = self._vector_stats + joined(learned, equal)
+        self._misses = sharing.mixed(self._misses, [shard._misses for shard in shards])
+        super()._mix(shards)
+
     # Model files.
 
     def _to_arrays(self) -> dict[str, Any]:
