@@ -3,10 +3,11 @@
 Each learns by its own errors, so neither suffers from the other. What an example has of both is weighed by how often
 each alone has put a wrong label first, of the last 300 examples that were new: with the shares m_w and m_v of these,
 
-    s = (1 − α)·s_words + α·s_vector,    α = m_w² / (m_w² + m_v²).
+    s = (1 − α)·s_words + α·s_vector,    α = β·m_w² / (β·m_w² + m_v²).
 
 So where there are few examples of many words the vector decides, and the more there are, the more the words do. Before
-anything is known, both count the same: each begins as if it had missed once.
+anything is known, both count the same: each begins as if it had missed once. β is 1, unless ``fit`` had few examples:
+then it makes α what is best on halves of them (halves.py), from where it goes on.
 """
 
 from __future__ import annotations
@@ -21,21 +22,27 @@ from shortlist.categories.index.lists import Index
 Missed = NDArray[np.int8]  # whether a wrong label was first: 1 or 0, and −1 where that is not said
 NOBODY_ASKS: Missed = np.zeros(0, dtype=np.int8)
 RECENT = 300.0  # examples that count; nobody is taken to miss less than one of so many
-N, OF_WORDS, OF_VECTORS = 0, 1, 2  # entries of misses: how many examples, and the shares of them that each missed
-START = np.ones(3)
+# Entries of misses: how many examples, the shares of them that each missed, and β.
+N, OF_WORDS, OF_VECTORS, BETA = 0, 1, 2, 3
+START = np.ones(4)
 
 
 def share_of_vector(misses: Floats) -> float:
     """α."""
-    words, vectors = (max(float(misses[who]), 1.0 / RECENT) ** 2 for who in (OF_WORDS, OF_VECTORS))
-    return words / (words + vectors)
+    words, vectors = squares(misses)
+    return words * float(misses[BETA]) / (words * float(misses[BETA]) + vectors)
 
 
-def mixed(began: Floats, found: list[Floats]) -> Floats:
-    """What learners have noted that began alike and went on apart: the mean of the shares, of all examples."""
-    together: Floats = np.mean(found, axis=0)
-    together[N] = began[N] + sum(float(one[N] - began[N]) for one in found)
-    return together
+def beta_for(misses: Floats, alpha: float) -> float:
+    """The β with which the vector has the share α."""
+    words, vectors = squares(misses)
+    return alpha / (1.0 - alpha) * vectors / words
+
+
+def squares(misses: Floats) -> tuple[float, float]:
+    """m_w² and m_v²."""
+    words, vectors = (max(float(misses[who]), 1.0 / RECENT) for who in (OF_WORDS, OF_VECTORS))
+    return words * words, vectors * vectors
 
 
 @kernel
@@ -60,6 +67,13 @@ def weigh(words: Rows, vectors: Rows, alpha: float) -> None:
         if words.indptr[i] < words.indptr[i + 1] and vectors.indptr[i] < vectors.indptr[i + 1]:
             words.data[words.indptr[i] : words.indptr[i + 1]] *= 1.0 - alpha
             vectors.data[vectors.indptr[i] : vectors.indptr[i + 1]] *= alpha
+
+
+def mixed(began: Floats, found: list[Floats]) -> Floats:
+    """What learners have noted that began alike and went on apart: the mean of the shares, of all examples."""
+    together: Floats = np.mean(found, axis=0)
+    together[N] = began[N] + sum(float(one[N] - began[N]) for one in found)
+    return together
 
 
 # Models that were learned before had one error for both, and rows of both had unit length: x·cos φ and v·sin φ, where

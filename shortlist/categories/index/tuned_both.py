@@ -23,16 +23,20 @@ from shortlist.arrays.validation import as_rows, as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import retrieval, sharing, together
-from shortlist.categories.index.tuned_index import START, TunedIndex, joined
+from shortlist.categories.index.halves import best_share
+from shortlist.categories.index.tuned_index import FEW, START, TunedIndex, joined
 from shortlist.categories.index.vector_tuning import learn_vectors
 from shortlist.categories.index.vectors import Beside, check_size, merged, widened
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.pauses import DONE
+from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.scratch import make_scratch
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, numbered
+
+FEWEST = 8  # examples: halves of fewer tell nothing
 
 
 class TunedBoth(TunedIndex):
@@ -139,6 +143,15 @@ class TunedBoth(TunedIndex):
         labels = numbered(Y, rows.n_rows)
         check_size(self.vector, len(self._labels) + len(labels.names), self)
         return super()._take_up(rows, labels, shuffled)
+
+    _is_half = False  # whether it only learns half of what another one does
+
+    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
+        is_new, labels = getattr(self, "n_examples_", 0) == 0, numbered(Y, rows.n_rows)
+        yield from super()._learn_passes(rows, labels, watch)
+        are_few = FEWEST <= rows.n_rows < FEW // 2 and self._planned > 2
+        if self.vector and is_new and are_few and not self._is_half:
+            self._misses[sharing.BETA] = sharing.beta_for(self._misses, best_share(self, rows, labels))
 
     def _check_updatable(self) -> None:
         super()._check_updatable()
@@ -308,10 +321,12 @@ class TunedBoth(TunedIndex):
             self._vector_biases = np.array(state.array("vector_bias", np.float64))
             self._vector_stats = np.array(state.array("vector_course", np.float64))
             self._misses = np.array(state.array("misses", np.float64))
+            if self._misses.size == sharing.BETA:  # from before there was a β
+                self._misses = np.append(self._misses, sharing.START[sharing.BETA])
         state.require(self._is_former or self._vector_biases.size == n_labels, "each label has a bias of its vector")
         state.require(is_course(self._vector_stats), "its vector has its counts")
-        shares = self._misses[1:]
-        fits = self._misses.size == sharing.START.size and bool((shares >= 0).all() and (shares <= 1).all())
+        shares, beta = self._misses[sharing.OF_WORDS : sharing.BETA], self._misses[sharing.BETA :]
+        fits = beta.size == 1 and bool((shares >= 0).all() and (shares <= 1).all() and 0 < beta[0] < np.inf)
         state.require(fits and self._misses[sharing.N] >= 1, "it has the shares that words and vectors miss")
         finite = bool(np.isfinite(self._weights).all() and np.isfinite(self._vector_biases).all())
         state.require(finite, "weights and biases of its vector are finite")
