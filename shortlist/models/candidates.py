@@ -68,12 +68,11 @@ def candidates(usual: CategoryModel, examples: Examples) -> list[Candidate]:
     labels = numbered(examples.labels or [], len(examples))
     n_scores = len(examples) * len(labels.names)
     bounded = getattr(usual, "max_memory", None) is not None
-    able: type[CategoryLearner] = CategoryLearner
     some = [] if examples.texts is None else examples.texts[:1000]
+    learners = [one for one in LEARNERS if fits(one, n_scores, bounded)]
     if isinstance(some, WithVectors):
-        able, some = TunedIndex, some.texts
+        learners, some = [one for one in learners if isinstance(one, TunedIndex)], some.texts
     texts = features(some, labels.sets.single) if examples.texts is not None else []
-    learners = [one for one in LEARNERS if isinstance(one, able) and fits(one, n_scores, bounded)]
     others = [candidate(usual, None, text) for text in texts] + [candidate(usual, one, None) for one in learners]
     return [Candidate(usual), *others]
 
