@@ -13,12 +13,8 @@ Vectors = NDArray[np.float32]  # rows × numbers
 
 def joined(vectors: Vectors, rows: Rows) -> Rows:
     """The rows behind their vectors, of which no zeros are kept."""
-    n_vector = vectors.shape[1]
-    lengths = np.count_nonzero(vectors, axis=1) + rows.lengths()
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64, copy=False)
-    indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-    _join(np.ascontiguousarray(vectors), rows, indptr, indices, data)
-    return Rows(indptr, indices, data, n_vector + rows.n_features)
+    indptr, indices, data = _join(np.ascontiguousarray(vectors), rows)
+    return Rows(indptr, indices, data, vectors.shape[1] + rows.n_features)
 
 
 def beside(vectors: Vectors | None, rows: Rows) -> Rows:
@@ -47,10 +43,17 @@ class JoinedStore:
 
 
 @kernel
-def _join(vectors: Vectors, rows: Rows, indptr: Longs, indices: Ints, data: Floats) -> None:
-    """Write vector i (float32[rows, numbers]) and row i to indptr[i] and on."""
-    n_vector = vectors.shape[1]
-    for i in range(vectors.shape[0]):
+def _join(vectors: Vectors, rows: Rows) -> tuple[Longs, Ints, Floats]:
+    """The offsets, columns and values of rows that have a vector (float32[rows, numbers]) before them."""
+    n_rows, n_vector = vectors.shape
+    indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    for i in range(n_rows):
+        n = rows.indptr[i + 1] - rows.indptr[i]
+        for f in range(n_vector):
+            n += vectors[i, f] != 0.0
+        indptr[i + 1] = indptr[i] + n
+    indices, data = np.empty(indptr[n_rows], dtype=np.int32), np.empty(indptr[n_rows])
+    for i in range(n_rows):
         at = indptr[i]
         for f in range(n_vector):
             if vectors[i, f] != 0.0:
@@ -59,3 +62,4 @@ def _join(vectors: Vectors, rows: Rows, indptr: Longs, indices: Ints, data: Floa
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             indices[at], data[at] = n_vector + rows.indices[j], rows.data[j]
             at += 1
+    return indptr, indices, data

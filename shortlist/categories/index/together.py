@@ -22,9 +22,15 @@ TOGETHER = 16  # rows that are scored before the next tile of weights is read
 OF_WORDS, OF_VECTOR, OF_BOTH = 0, 1, 2  # rows of biases: for an example of words, of a vector, and of both
 
 
-@kernel
 def split(rows: Rows, n_vector: int) -> tuple[Rows, Rows]:
     """The entries of the first n_vector columns, which stand first in each row or nowhere, and all the others."""
+    found = _split(rows, n_vector)  # plain arrays: to make a named tuple of them here takes less time than there
+    return Rows(*found[:3], n_vector), Rows(*found[3:], rows.n_features)
+
+
+@kernel
+def _split(rows: Rows, n_vector: int) -> tuple[Longs, Ints, Floats, Longs, Ints, Floats]:
+    """The offsets, columns and values of both."""
     n_rows = rows.indptr.size - 1
     ends, words_ends = np.zeros(n_rows + 1, dtype=np.int64), np.zeros(n_rows + 1, dtype=np.int64)
     for i in range(n_rows):
@@ -44,8 +50,7 @@ def split(rows: Rows, n_vector: int) -> tuple[Rows, Rows]:
             else:
                 words_indices[words_at], words_data[words_at] = rows.indices[j], rows.data[j]
                 words_at += 1
-    words = Rows(words_ends, words_indices, words_data, rows.n_features)
-    return Rows(ends, indices, data, n_vector), words
+    return ends, indices, data, words_ends, words_indices, words_data
 
 
 @kernel
