@@ -113,8 +113,7 @@ class Categorizer(BoundedModel):
     ) -> Self:
         """A Categorizer whose learner and text suit these texts best, which has learned them (search.py).
 
-        The usual ones are kept unless others are better by more than chance on texts that were held back. ``vectors``
-        has a row for each text, where texts have vectors.
+        Others than the usual ones are better by more than chance on texts held back. ``vectors``: one for each text.
         """
         texts = with_vectors(texts if isinstance(texts, WithVectors) else list(as_documents(texts)), vectors)
         labels: Any = numbered(Y, len(texts))  # in which labels need not be text
