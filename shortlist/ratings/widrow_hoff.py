@@ -24,7 +24,7 @@ from shortlist.errors import InputError
 from shortlist.ratings.thresholds import ThresholdLearner
 from shortlist.ratings.voting import move, retire
 
-FURTHEST = 1e150  # a score beyond it, times a value of a row (limits.py), could be more than a float64 holds
+FAR = 1e150  # a score beyond it, times a value of a row (limits.py), could be more than a float64 holds
 
 
 class WidrowHoff(ThresholdLearner):
@@ -159,7 +159,7 @@ def _learn(
         i = order[t]
         first, last = indptr[i], indptr[i + 1]
         value = inner(indices[first:last], data[first:last], w) + B[0, 0]
-        if not abs(value) <= FURTHEST:  # NaN is not, either
+        if not abs(value) <= FAR and not _can_step(value, data[first:last]):  # NaN is not, either
             return t
         rank = 0
         while rank < edges.size and value - edges[rank] >= 0:  # round to the nearest, clip to the scale
@@ -178,3 +178,12 @@ def _learn(
         B[1, 0] += eta_intercept * error * clock[0]
         clock[0] += 1
     return order.size
+
+
+@kernel
+def _can_step(value: float, data: Floats) -> bool:
+    """Whether a step by that score along a row has an end."""
+    largest = 1.0
+    for x in data:
+        largest = max(largest, abs(x))
+    return bool(np.isfinite(2 * value * largest))

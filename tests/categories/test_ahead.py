@@ -54,11 +54,11 @@ def test_they_are_those_of_rank(seed, values):
     settings = {"values": values, "random_state": None}
     ahead = learned_at_once(TunedIndex(**settings), rows, Y, which)
     for n, (ids, scores, known) in enumerate(ranked_one_by_one(TunedIndex(**settings), rows, Y, which)):
-        np.testing.assert_allclose(ahead.scores[n], scores, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(ahead.scores[n], scores, rtol=1e-6, atol=1e-6)  # values are rounded to 32 bits
         assert ahead.known[n] == known
         if known == 1.0:
             assert ahead.scores[n].tobytes() == scores.tobytes(), "nothing is new: the same numbers"
-        if np.diff(scores).max(initial=-1.0) < -1e-9:
+        if np.diff(scores).max(initial=-1.0) < -1e-5:
             assert ahead.ids[n].tolist() == ids.tolist()
 
 

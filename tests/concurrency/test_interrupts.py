@@ -110,7 +110,7 @@ def test_texts_that_were_not_learned_are_given_back(monkeypatch):
     texts = [f"word{i} word{i // 2} often" for i in range(90)]
     model = sl.Categorizer(text=sl.TextVectorizer(idf="smooth")).learn("often", "label 0")
     monkeypatch.setattr(interrupts, "RUN", 20)
-    interrupted_at(monkeypatch, sl.TunedIndex, "_learn", 4)  # a run of 20 is learned in pieces of 16 and 4
+    interrupted_at(monkeypatch, sl.TunedIndex, "_learn", 2)  # two runs of 20 are learned
     with pytest.raises(KeyboardInterrupt):
         model.learn_many(texts, [f"label {i}" for i in range(90)])
     assert model.learner_.n_examples_ == 41
