@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import shortlist as sl
@@ -54,6 +55,16 @@ def expected(folder):
     return model
 
 
+def assert_alike(model, other):
+    """Weights of the snapshot were added up with 64 bits, those of a replay today with 32."""
+    one, two = model.to_state(), other.to_state()
+    assert one.header() == two.header()
+    own, others = one.all_arrays(), two.all_arrays()
+    assert own.keys() == others.keys()
+    for name in own:
+        np.testing.assert_allclose(own[name], others[name], rtol=1e-6, err_msg=name)
+
+
 def test_it_is_checked_and_read_as_it_is(earlier):
     before = {path.name: path.read_bytes() for path in earlier.iterdir()}
     check_journal(earlier)
@@ -75,7 +86,7 @@ def test_it_goes_on(earlier):
     try:
         assert version_of(earlier) == VERSION
         assert replica.version == (6, 1)
-        assert state_bytes(replica.model) == state_bytes(expected(earlier))
+        assert_alike(replica.model, expected(earlier))
         replica.journal.append([[Example("next", ["trade"], wrong=["money"], complete=False, person="ada")]])
         assert replica.journal.after(6, 99) == [(7, "next", ["trade"], ["money"], False, "ada", "")]
         (entry,) = replica.journal.entries(limit=1)
