@@ -152,8 +152,8 @@ def test_one_version_installed_over_another(tmp_path, others):
     install(tmp_path)
     path = tmp_path / "shortlist" / "ratings" / "voting.py"
     text = path.read_text()
-    assert "w[column] += step * value" in text
-    path.write_text(text.replace("w[column] += step * value", "w[column] -= step * value"))
+    assert "w[column] += size * value" in text
+    path.write_text(text.replace("w[column] += size * value", "w[column] -= size * value"))
     assert learn(tmp_path) == "1 False"
     copy_sources(tmp_path)  # compiled loops of the version before stay, as installers leave them
     assert learn(tmp_path) == "3 False"
