@@ -70,7 +70,10 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
             if value is not None:
                 raise InputError(f"{name} is for a cluster; add --workers N or --dask ADDRESS")
         if len(data) > 1:
-            raise InputError("several files are read in parts, on a cluster; add --workers N or --dask ADDRESS")
+            raise InputError(
+                "several files are read in parts, on a cluster; add --workers N or --dask ADDRESS "
+                "(a file that is to be written is named with --output)"
+            )
         yield None
         return
     from shortlist.arrays.validation import as_real
