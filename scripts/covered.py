@@ -1,10 +1,11 @@
 """Which lines of Python the tests run, room by room: ``make coverage``, or ``python scripts/covered.py [FOLDER …]``.
 
-Kernels run as plain Python (NUMBA_DISABLE_JIT=1), so that their lines count too. What takes hopelessly long in that way
-runs compiled, and there only the lines around kernels count; any other test is stopped after a minute of processor time
+All tests run as they always do; of compiled loops only the lines around them count there. Tests of the rooms that have
+loops then run once more with loops as plain Python (NUMBA_DISABLE_JIT=1), so that their lines count too, but for those
+that take hopelessly long in that way; any other test is stopped after a minute of processor time
 (tests/few_examples.py). Processes that tests start are measured, too. Tests that need data sets or are marked long are
-left out. Folders are those under tests/; each adds to what was measured before, until --fresh. They run one after the
-other, in processes of their own: what a run that is interrupted has measured is kept.
+left out. Folders are those under tests/; each adds to what was measured before, until --fresh. Plain ones run one after
+the other, in processes of their own: what a run that is interrupted has measured is kept.
 """
 
 from __future__ import annotations
@@ -18,27 +19,41 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+# Tests of rooms that have compiled loops.
+LOOPS = (
+    "arrays",
+    "categories",
+    "documents",
+    "inputs",
+    "measures",
+    "models",
+    "ratings",
+    "test_labels",
+    "test_vocabulary",
+    "text",
+)
 # Too slow as plain Python, or about compiling itself.
-COMPILED = (
-    "arrays/test_stamps", "categories/test_checks", "categories/test_published", "cli/test_first_use",
-    "cli/test_reproduce", "cli/test_warmup", "distributed", "documents/test_experiments", "documents/test_searches",
-    "experiments/test_index", "experiments/test_originals", "experiments/test_topics", "hostile", "inputs/test_fuzz",
-    "inputs/test_long_records", "models/test_drift", "models/test_new_learner", "models/test_scikit_learn",
-    "models/test_search", "ratings/test_experiments", "ratings/test_ordinal_regression", "ratings/test_rivals",
-    "server", "test_docs", "test_doctests", "test_notebooks", "test_packages", "test_site",
+SLOW = (
+    "arrays/test_stamps", "categories/test_checks", "categories/test_published", "documents/test_experiments",
+    "documents/test_searches", "inputs/test_fuzz", "inputs/test_long_records", "models/test_drift",
+    "models/test_new_learner", "models/test_same_bytes", "models/test_scikit_learn", "models/test_search",
+    "ratings/test_experiments", "ratings/test_ordinal_regression", "ratings/test_rivals",
 )  # fmt: skip
 NOTHING_CHOSEN = 5  # pytest's, where all tests of some files are left out
 LEFT_OUT = "not data and not real and not long"
 
 
 def chosen(folders: list[str]) -> dict[str, list[str]]:
-    """The test files of some folders: which run as plain Python, and which compiled."""
+    """The test files of some folders: all of them compiled, and those of loops as plain Python."""
     files = [path.relative_to(ROOT / "tests") for path in sorted((ROOT / "tests").rglob("test_*.py"))]
-    wanted = [path for path in files if not folders or path.parts[0].removesuffix(".py") in folders]
-    found: dict[str, list[str]] = {"plain": [], "compiled": []}
-    for path in wanted:
-        is_slow = any(path.as_posix().startswith(name) for name in COMPILED)
-        found["compiled" if is_slow else "plain"].append(f"tests/{path.as_posix()}")
+    found: dict[str, list[str]] = {"compiled": [], "plain": []}
+    for path in files:
+        folder = path.parts[0].removesuffix(".py")
+        if folders and folder not in folders:
+            continue
+        found["compiled"].append(f"tests/{path.as_posix()}")
+        if folder in LOOPS and not path.as_posix().startswith(SLOW):
+            found["plain"].append(f"tests/{path.as_posix()}")
     return found
 
 
@@ -56,8 +71,10 @@ def run(files: list[str], compiled: bool) -> bool:
     environment = os.environ | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
     # Plain Python warns where numbers overflow; compiled loops do not.
     quiet = [] if compiled else ["-W", "ignore::RuntimeWarning"]
+    # As make test does; what is plain runs alone, so that what it measured is kept if the next one is interrupted.
+    shared = ["-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder"] if compiled else []
     few = ["-p", "tests.few_examples", "--hypothesis-profile", "few"]
-    pytest = ["-m", "pytest", "-p", "no:cacheprovider", *few, "-m", LEFT_OUT, *quiet, *files]
+    pytest = ["-m", "pytest", "-p", "no:cacheprovider", *few, *shared, "-m", LEFT_OUT, *quiet, *files]
     done = subprocess.run([sys.executable, "-m", "coverage", "run", *pytest], cwd=ROOT, env=environment)
     return done.returncode in (0, NOTHING_CHOSEN)
 
@@ -94,9 +111,11 @@ def main() -> int:
     if asked.fresh:
         subprocess.run([*coverage, "erase"], cwd=ROOT, check=True)
     passed = True
-    for way, files in {} if asked.report else chosen(asked.folders).items():
-        for some in by_folder(files):
-            passed &= run(some, way == "compiled")
+    if not asked.report:
+        files = chosen(asked.folders)
+        passed &= run(files["compiled"], compiled=True)
+        for some in by_folder(files["plain"]):
+            passed &= run(some, compiled=False)
     subprocess.run([*coverage, "combine", "--append", "--quiet"], cwd=ROOT, capture_output=True)
     subprocess.run([*coverage, "json", "--quiet", "-o", ".coverage.json"], cwd=ROOT, check=True)
     found = rooms(json.loads((ROOT / ".coverage.json").read_text(encoding="utf-8")))

@@ -100,7 +100,8 @@ def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
         raise InputError(f"{what} {where} is {value}, which has no place on a scale")
     if array.dtype.kind not in "biufU":
         raise InputError(f"the {what} must hold numbers only or text only, not {array.dtype} or a mixture")
-    return array
+    # −0 is 0: which of two equal ratings stays when they are sorted depends on the processor.
+    return array + 0.0 if array.dtype.kind == "f" else array
 
 
 def _is_text(array: NDArray[Any]) -> bool:

@@ -230,6 +230,14 @@ def test_a_kernel_changed_in_mid_stream_is_refused(learner):
 # Scales and growth.
 
 
+def test_minus_nought_is_nought(learner):
+    X, y = [[-1.0], [0.0], [0.0], [1.0]], [-1.0, -0.0, 0.0, 1.0]
+    for order in (slice(None), slice(None, None, -1)):
+        model = learner().fit(X[order], y[order])
+        assert np.signbit(model.classes_).tolist() == [True, False, False]
+    assert not np.signbit(learner(scale=[-0.0, 1.0]).fit(X[1:], y[1:]).classes_).any()
+
+
 def test_text_in_a_given_order(learner):
     names = np.array(["poor", "fair", "good", "excellent", "superb"])
     X, y = rated_rows()
