@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer as Categorizer
     from shortlist.models.document_ranker import DocumentRanker as DocumentRanker
     from shortlist.models.rater import Rater as Rater
+    from shortlist.models.row_categorizer import RowCategorizer as RowCategorizer
     from shortlist.models.rules import Rules as Rules
     from shortlist.models.text_rater import TextRater as TextRater
     from shortlist.ranking import Explanation as Explanation

@@ -40,6 +40,7 @@ WHERE = {
     "RocSVM": "documents.roc",
     "Rocchio": "categories.prototypes.rocchio",
     "RocchioSelection": "categories.prototypes.rocchio",
+    "RowCategorizer": "models.row_categorizer",
     "Rules": "models.rules",
     "ScoreBins": "documents.binning",
     "ShortlistError": "errors",

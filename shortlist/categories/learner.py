@@ -87,6 +87,10 @@ class CategoryLearner(FormerNames, AnsweringLearner):
     @whole
     def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
         """Learn some more examples, once, in the order given. ``classes`` names labels that need not occur in Y."""
+        return self._learn_rows(*self._met(X, Y, classes))
+
+    def _met(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None) -> tuple[Rows, NumberedLabels]:
+        """More examples, checked; from now on it expects their columns, and the labels that are named."""
         rows, names = self._as_rows(X), grown_names(self, X) if self.__sklearn_is_fitted__() else column_names(X)
         Y = numbered(Y, rows.n_rows)
         named = [] if classes is None else class_list(classes)
@@ -95,7 +99,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         if named:
             self._expect_labels(named)
         note_names(self, names)
-        return self._learn_rows(rows, Y)
+        return rows, Y
 
     def _expect_labels(self, named: list[list[Label]]) -> None:
         """Number these labels, each in a list of its own, before any example of them is seen."""

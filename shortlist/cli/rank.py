@@ -163,7 +163,7 @@ def answering(
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} ask for different things; give one of them")
     if not isinstance(model, DecidingModel):
-        raise InputError(f"{given[0]} is for models of texts with labels, which know how sure they are")
+        raise InputError(f"{given[0]} is for models of labels, which know how sure they are")
     if not model.confidence_.ready:
         say("the model has not seen enough examples to say how sure it is; train it anew, or let it learn more")
     if coverage is not None:

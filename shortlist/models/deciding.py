@@ -1,39 +1,42 @@
-"""Models of texts that say how sure they are, and decide: lists of labels with a promise, labels assigned, or none."""
+"""Models that say how sure they are, and decide: lists of labels with a promise, labels assigned, or none.
+
+What they are asked about, texts or rows of features, is theirs to say.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice
+from shortlist.categories.relabelling import counts_of
 from shortlist.concurrency.locks import lock_of, reading
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels
 from shortlist.models.base import Report
 from shortlist.models.category_model import CategoryModel, JudgedRanking, RankedLabels
+from shortlist.models.class_probabilities import check_order, check_table, of_columns, summing_to_one
 from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, Reason, groups_of
 from shortlist.models.confidence.thresholds import Automation
-from shortlist.models.encoding import with_vectors
 from shortlist.models.judging import Decisions
 from shortlist.models.observing import DEPTH, Notes
 from shortlist.models.rules import Rules
-from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Ranking
-from shortlist.texts.fields import Document, is_one, many
 
 AIMS: dict[str, Aim] = {"f1": F1("micro"), "f1-macro": F1("macro"), "f1-example": F1("example")}
 FORMS = ("example", "group", "wrong")
+Given = TypeVar("Given")  # some examples, as a model is asked about them: texts, or rows of features
 
 
 class Assigned(list[Any]):
-    """The labels assigned to a text, best first; empty where it abstains, and ``reason`` says why."""
+    """The labels assigned to an example, best first; empty where it abstains, and ``reason`` says why."""
 
     def __init__(self, ranking: Ranking, reason: Reason) -> None:
         super().__init__(label for label, _ in ranking)
@@ -42,13 +45,13 @@ class Assigned(list[Any]):
 
 
 class AssignedLabels(RankedLabels):
-    """Labels assigned to some texts, as answers."""
+    """Labels assigned to some examples, as answers."""
 
     def __init__(self, assigned: list[Assigned], ids: Sequence[str] | None) -> None:
         self.assigned, self.ids = assigned, ids
 
     def lines(self) -> Iterator[str]:
-        """The labels of each text and their probabilities, separated by tabs; nothing where it abstains."""
+        """The labels of each example and their probabilities, separated by tabs; nothing where it abstains."""
         for one in self.assigned:
             pairs = zip(one, one.probabilities.tolist(), strict=True)
             yield "\t".join(f"{' '.join(str(label).split())}\t{p:.4f}" for label, p in pairs)
@@ -60,9 +63,10 @@ class AssignedLabels(RankedLabels):
             yield named | found | ({} if one else {"reason": str(one.reason)})
 
 
-class DecidingModel(CategoryModel):
-    """Base class: ranks texts, with probabilities, and decides."""
+class DecidingModel(CategoryModel, Generic[Given]):
+    """Base class: ranks labels, with probabilities, and decides."""
 
+    nothing_known: ClassVar[Reason] = Reason.NO_KNOWN_WORD  # what it says of an example of which nothing is known
     _notes: Notes | None = None
 
     @property
@@ -76,16 +80,23 @@ class DecidingModel(CategoryModel):
         return Confidence() if self._notes is None else self._notes.settled(lock_of(self))
 
     @abstractmethod
-    def _rows_of(self, texts: Sequence[Document]) -> Rows:
-        """The rows of texts."""
+    def _given_in(self, examples: Examples) -> Given:
+        """What it is asked about in a batch, refused where that holds something else."""
 
     @abstractmethod
-    def _has_known_word(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
-        """Whether any word of each text is known, as far as that can be told."""
+    def _rows_of(self, given: Given) -> Rows:
+        """The rows of what is given."""
 
     @abstractmethod
-    def _known_share(self, texts: Sequence[Document]) -> NDArray[np.float32]:
-        """Which share of the features of each text is known, as far as that can be told; 1 where it cannot."""
+    def _has_known(self, given: Given) -> NDArray[np.bool_]:
+        """Whether anything in each example is known, as far as that can be told."""
+
+    @abstractmethod
+    def _known_share(self, given: Given) -> NDArray[np.float32]:
+        """Which share of the features of each example is known, as far as that can be told; 1 where it cannot."""
+
+    def _rows(self, examples: Examples) -> Rows:
+        return self._rows_of(self._given_in(examples))
 
     @reading
     def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
@@ -96,30 +107,11 @@ class DecidingModel(CategoryModel):
 
     # Deciding.
 
-    def shortlist(
-        self,
-        texts: Document | Sequence[Document],
-        coverage: float = 0.95,
-        by: str = "example",
-        *,
-        vectors: ArrayLike | None = None,
-    ) -> Ranking | list[Ranking]:
-        """For each text a ranking that is as long as it must be; for one text, one.
-
-        by="example" : all true labels of a text are listed, for this share of all texts.
-        by="group" : this share of the true labels is listed, of rare labels as well as of frequent ones.
-        by="wrong" : of all labels listed, this share is right. A list may be empty.
-
-        No list is longer than 100 labels. Until enough examples have been learned one by one or fitted, nothing can be
-        promised: lists hold all, by="wrong" none.
-        """
-        as_choice(by, "by", FORMS)
-        found = self._cut(texts if vectors is None else with_vectors(many(texts), vectors), coverage, by)
-        return found[0] if is_one(texts) else found
-
     @reading
-    def _cut(self, texts: Document | Sequence[Document], coverage: float, by: str) -> list[Ranking]:
-        ranking = self._deep(texts)
+    def _cut(self, given: Given, coverage: float, by: str) -> list[Ranking]:
+        """For each example a ranking that is as long as it must be."""
+        as_choice(by, "by", FORMS)
+        ranking = self._deep(given)
         return ranking.only(self.listed(ranking, coverage, by))
 
     @reading
@@ -135,42 +127,25 @@ class DecidingModel(CategoryModel):
         kept: NDArray[np.bool_] = np.arange(scores.shape[1]) < lengths[:, None]
         return kept
 
-    def assign(
-        self,
-        texts: Document | Sequence[Document],
-        aim: str | Aim = "f1",
-        *,
-        precision: float | None = None,
-        costs: tuple[float, float] | None = None,
-        vectors: ArrayLike | None = None,
-    ) -> Assigned | list[Assigned]:
-        """For each text its labels, none where nothing is sure enough; the list's ``reason`` says why.
-
-        Labels are chosen for an aim: "f1" (over all labels together), "f1-macro" (its mean over labels), "f1-example"
-        (over texts); or so that a share of ``precision`` of them is right; or by the costs of a wrong and of a missing
-        label. Where each text that was learned has one label, none gets more.
-        """
-        wanted = self.aim(aim, precision, costs)
-        found = self._assigned(texts if vectors is None else with_vectors(many(texts), vectors), wanted)
-        return found[0] if is_one(texts) else found
+    @reading
+    def _assigned(self, given: Given, aim: Aim) -> list[Assigned]:
+        return self.decide(given, self._deep(given), aim)
 
     @reading
-    def _assigned(self, texts: Document | Sequence[Document], aim: Aim) -> list[Assigned]:
-        return self.decide(many(texts), self._deep(texts), aim)
-
-    @reading
-    def decide(self, texts: Sequence[Document], ranking: Ranking, aim: Aim) -> list[Assigned]:
-        """What to assign to texts that have been ranked; nothing to one of which no word is known.
+    def decide(self, given: Given, ranking: Ranking, aim: Aim) -> list[Assigned]:
+        """What to assign to examples that have been ranked; nothing to one of which nothing is known.
 
         Where a precision is promised, also nothing to one of which too little is known.
         """
-        known, unlike = self._has_known_word(texts), np.zeros(len(texts), dtype=np.bool_)
+        known = self._has_known(given)
+        unlike = np.zeros(known.size, dtype=np.bool_)
         if isinstance(aim, Precision):
-            unlike = self.confidence_.are_unlike(self._known_share(texts))
+            unlike = self.confidence_.are_unlike(self._known_share(given))
         kept = self.chosen(ranking, aim) & (known & ~unlike)[:, None]
         reasons = self.confidence_.reasons(ranking.scores, kept)
-        reasons[unlike & (reasons != Reason.NO_KNOWN_WORD)] = Reason.UNLIKE_ANYTHING_LEARNED
-        reasons[~known] = Reason.NO_KNOWN_WORD
+        nothing = ~known | (reasons == Reason.NO_KNOWN_WORD)
+        reasons[unlike] = Reason.UNLIKE_ANYTHING_LEARNED
+        reasons[nothing] = self.nothing_known
         return [Assigned(one, Reason(why)) for one, why in zip(ranking.only(kept), reasons.tolist(), strict=True)]
 
     @reading
@@ -202,9 +177,42 @@ class DecidingModel(CategoryModel):
         self._check_fitted()
         return self.confidence_.automation([Precision(one).share for one in precisions])
 
-    def _deep(self, texts: Document | Sequence[Document]) -> Ranking:
+    def _deep(self, given: Given) -> Ranking:
         self._check_fitted()
-        return self._ranked(self._rows_of(many(texts)), DEPTH)
+        return self._ranked(self._rows_of(given), DEPTH)
+
+    # Predicting, in scikit-learn's forms.
+
+    def _predicted(self, rows: Rows) -> NDArray[Any]:
+        """The best label of each; if all labels came as indicator matrices, such a matrix of what is assigned."""
+        n_columns = self.learner_._label_columns
+        if n_columns is not None and self.confidence_.ready:
+            ranking = self._ranked(rows, DEPTH)
+            return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), n_columns)
+        if not self.retired_ and not self._every_rule(None):
+            return self.learner_._predict_rows(rows)
+        allowed, _ = self._allowed(self._every_rule(None))
+        usual = int(np.argmax(np.where(allowed.labels, counts_of(self.learner_), -1)))
+        best = self._found(rows, 1).ids[:, 0]
+        chosen: NDArray[Any] = self.classes_[np.where(best < 0, usual, best)]
+        return chosen
+
+    def _class_probabilities(self, given: Given, n: int) -> Floats:
+        """How likely each label is for each of n examples, dense (class_probabilities.py)."""
+        learner = self.learner_
+        n_columns = learner._label_columns
+        check_table(n, n_columns or len(learner.classes_))
+        if not self.confidence_.ready:
+            raise InputError("the model has not seen enough examples to say how sure it is; it needs some hundred")
+        if self.one_label_each:
+            check_order(learner.classes_)
+            return summing_to_one(self._deep(given), learner.label_counts_)
+        if n_columns is None:
+            raise InputError(
+                "predict_proba needs texts of one label each, or labels that came as an indicator matrix; "
+                "rank(texts).probabilities has the probabilities of the best labels"
+            )
+        return of_columns(self._deep(given), learner._columns(n_columns), n_columns)
 
     # Measuring.
 
@@ -228,17 +236,17 @@ class DecidingModel(CategoryModel):
     # Batches.
 
     def assign_batches(self, batches: Iterable[Examples], aim: Aim) -> Iterator[AssignedLabels]:
-        """The labels assigned to the texts of one batch after the other."""
+        """The labels assigned to the examples of one batch after the other."""
         for ranking, batch in self.rank_batches(batches, DEPTH):
-            yield AssignedLabels(self.decide(texts_of(batch), ranking, aim), batch.ids)
+            yield AssignedLabels(self.decide(self._given_in(batch), ranking, aim), batch.ids)
 
     def shortlist_batches(self, batches: Iterable[Examples], coverage: float) -> Iterator[RankedLabels]:
-        """The shortlists of the texts of one batch after the other."""
+        """The shortlists of the examples of one batch after the other."""
         for ranking, batch in self.rank_batches(batches, DEPTH):
             yield RankedLabels(ranking.only(self.listed(ranking, coverage)), batch.ids)
 
     def likely_batches(self, batches: Iterable[Examples], k: int, least: float) -> Iterator[RankedLabels]:
-        """Of the k best labels of each text those that are at least so probable."""
+        """Of the k best labels of each example those that are at least so probable."""
         for ranking, batch in self.rank_batches(batches, k):
             with np.errstate(invalid="ignore"):
                 yield RankedLabels(ranking.only(ranking.probabilities >= least), batch.ids)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, RowStore
@@ -39,7 +40,8 @@ LEAST, MOST, SHARE = 16, 512, 8  # a piece of a stream has a SHARE-th of what is
 class FirstPass:
     """Watches a ``fit``, and gathers honest rankings in its first pass; of a fit in windows, in the last of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: bool = False) -> None:
+        self._whole = whole  # whether rows are asked about as they are, with features that were never seen
         self._found: list[Seen] = []  # a sixth of what the rankings themselves would take
 
     def __call__(
@@ -52,7 +54,7 @@ class FirstPass:
         for first, last, ranked in stretches(order.size, learner.block_for(order.size)):
             ranked = complete(labels, order, ranked)
             if ranked.size:
-                ranking, known = honest(learner, rows, order[ranked])
+                ranking, known = honest(learner, rows, order[ranked], self._whole)
                 truth, groups = labels.chosen(order[ranked]), groups_of(learner.label_counts_)
                 self._found.append(look(ranking.ids, ranking.scores, truth, groups, known))
             yield order[first:last]
@@ -123,18 +125,19 @@ class Notes:
         self._waiting = []  # last: who finds nothing waiting asks at once
 
 
-def learn_rows(learner: CategoryLearner, rows: Rows, labels: NumberedLabels, notes: Notes) -> None:
+def learn_rows(learner: CategoryLearner, rows: Rows, labels: NumberedLabels, notes: Notes, whole: bool = False) -> None:
     """Let a learner go on learning, and take note of what it makes of some of the rows before.
 
     That is noted once they are learned: learning that fails, or is stopped, leaves both as they belong together.
+    ``whole`` is what FirstPass has.
     """
     if takes_pieces(learner):
-        learner._learn_rows(rows, labels, Stream(notes))
+        learner._learn_rows(rows, labels, Stream(notes, whole))
         return
     asked = learner.__sklearn_is_fitted__() and learner.n_examples_ > 0 and rows.n_rows >= MANY
     which = np.arange(STRIDE - 1, rows.n_rows, STRIDE) if asked else np.zeros(0, dtype=np.int64)
     which = complete(labels.sets, np.arange(rows.n_rows), which)
-    found = honest(learner, rows, which) if which.size else None
+    found = honest(learner, rows, which, whole) if which.size else None
     learner._learn_rows(rows, labels)
     if found is not None:
         truth = learner.label_numbers(labels.take(which.tolist()))
@@ -144,8 +147,8 @@ def learn_rows(learner: CategoryLearner, rows: Rows, labels: NumberedLabels, not
 class Stream:
     """Watches a learner that takes pieces go on learning, and takes note of honest rankings."""
 
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
+    def __init__(self, notes: Notes, whole: bool = False) -> None:
+        self._notes, self._whole = notes, whole
 
     def __call__(
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
@@ -163,7 +166,7 @@ class Stream:
             if before + first == 0 or ranked.size == 0:
                 yield order[first:last]
                 continue
-            found = honest(learner, rows, order[ranked])
+            found = honest(learner, rows, order[ranked], self._whole)
             yield order[first:last]
             self._notes.add(found, labels.chosen(order[ranked]), groups_of(learner.label_counts_))
 
@@ -175,7 +178,7 @@ class Stream:
         if which.size == 0:
             yield order
             return
-        ahead = learner._rank_ahead(rows.n_rows, order[which], DEPTH)
+        ahead = learner._rank_ahead(rows.n_rows, order[which], DEPTH, self._whole)
         yield order
         found = Honest(Ranking(ahead.ids, ahead.scores, ()), ahead.known)
         self._notes.add(found, labels.chosen(order[which]), groups_of(learner.label_counts_))
@@ -201,8 +204,11 @@ def takes_pieces(learner: CategoryLearner) -> bool:
     return bool(learner.takes_pieces) and getattr(learner, "shards", 1) == 1
 
 
-def honest(learner: CategoryLearner, rows: Rows | RowStore, which: Longs) -> Honest:
-    """The rankings of rows that are not yet learned, read as new ones: a feature never seen counts for nothing."""
+def honest(learner: CategoryLearner, rows: Rows | RowStore, which: Longs, whole: bool = False) -> Honest:
+    """The rankings of rows that are not yet learned, read as new ones.
+
+    In a text a feature never seen counts for nothing; in a ``whole`` row it has no votes, but its share of the length.
+    """
     if not isinstance(rows, Rows):
         chosen = rows.chosen(which)
     elif rows.n_rows == 1:  # of one text, which is learned at once
@@ -210,12 +216,24 @@ def honest(learner: CategoryLearner, rows: Rows | RowStore, which: Longs) -> Hon
     else:
         chosen = rows.take(which)
     known = np.full(which.size, -1.0, dtype=np.float32)
-    if hasattr(learner, "has_seen"):
-        known, n_features = np.ones_like(known), np.diff(chosen.indptr)
-        if not (seen := learner.has_seen(chosen.indices)).all():
-            chosen = keep(chosen, seen)
-            np.divide(np.diff(chosen.indptr), n_features, out=known, where=n_features > 0, casting="same_kind")
+    if (seen := features_seen(learner, chosen)) is not None:
+        left = chosen if seen.all() else keep(chosen, seen)
+        known = share_left(chosen, left)
+        chosen = chosen if whole else left
     return Honest(learner._rank_rows(chosen, DEPTH), known)
+
+
+def features_seen(learner: CategoryLearner, rows: Rows) -> NDArray[np.bool_] | None:
+    """Which features of rows earlier examples had; None where the learner cannot tell."""
+    return learner.has_seen(rows.indices) if hasattr(learner, "has_seen") else None
+
+
+def share_left(rows: Rows, left: Rows) -> Shares:
+    """Which share of the features of each row is left; 1 where it has none."""
+    shares, n_features = np.ones(rows.n_rows, dtype=np.float32), np.diff(rows.indptr)
+    if left is not rows:
+        np.divide(np.diff(left.indptr), n_features, out=shares, where=n_features > 0, casting="same_kind")
+    return shares
 
 
 def confidence_in(state: State, n_labels: int) -> Confidence | None:

@@ -1,48 +1,103 @@
-"""A learner of categories alone, as a model: for data that are rows of features already."""
+"""A learner of categories and how sure it is: for data that are rows of features already."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sklearn.base import clone
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, clone
 
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.columns import column_names
+from shortlist.arrays.given_labels import Label, LabelsLike
+from shortlist.arrays.kernels import Floats
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concurrency.locks import snapshot
+from shortlist.concurrency.interrupts import whole
+from shortlist.concurrency.locks import reading, snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
-from shortlist.models.category_model import CategoryModel
+from shortlist.labels import NumberedLabels, numbered
+from shortlist.models.confidence import Aim, Reason
+from shortlist.models.deciding import Assigned, DecidingModel
+from shortlist.models.learners import made
+from shortlist.models.observing import FirstPass, Notes, confidence_in, features_seen, learn_rows, share_left
 from shortlist.models.text_batches import LabelBatches
-from shortlist.ranking import Explanation
+from shortlist.ranking import Explanation, Ranking
+from shortlist.text.counting import keep
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class RowCategorizer(CategoryModel):
-    """Ranks labels of rows of features. Its file is that of its learner, and opens as the learner.
+class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
+    """Learns from labelled rows of features, and ranks the labels of new ones: a ``Categorizer`` without texts.
+
+    What a learner alone does not know, it does: how sure a ranking is (confidence/). A row is asked about as it is: a
+    feature that no example had has no votes, but its share of the row's length.
 
     Parameters
     ----------
-    learner : any learner of categories.
+    learner : CategoryLearner or str, default=None
+        Any learner of categories, or the short name of one, such as "mmp"; ``TunedIndex()`` if None.
+
+    Attributes
+    ----------
+    learner_ : CategoryLearner
+        The learner, once something was learned.
+    classes_ : ndarray
+        All labels, in order of first appearance.
+
+    Examples
+    --------
+    >>> from shortlist import RowCategorizer
+    >>> model = RowCategorizer().fit([[1, 0, 2], [0, 3, 0]], ["sun", "rain"])
+    >>> model.rank([[2, 0, 1]], k=1).labels.tolist()
+    [['sun']]
     """
 
-    def __init__(self, learner: CategoryLearner) -> None:
+    nothing_known = Reason.NO_KNOWN_FEATURE
+
+    def __init__(self, learner: CategoryLearner | str | None = None) -> None:
         self.learner = learner
 
     @classmethod
     def of(cls, learner: CategoryLearner) -> Self:
-        """A learner that has learned, as a model."""
-        model = cls(learner)
+        """A learner that has learned, as a model: how sure it is, it begins to know when it goes on learning."""
+        model = cls(clone(learner))
         model.learner_ = learner
         return model
 
     def new_learner(self) -> CategoryLearner:
-        learner: CategoryLearner = clone(self.learner)
+        learner: CategoryLearner = made(self.task, self.learner)
         return learner
+
+    # Learning.
+
+    def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
+        """Forget everything and learn these rows: shuffled, and as many passes as the learner is set to."""
+        learner, honest = self.new_learner(), FirstPass(whole=True)
+        learner._fit_rows(learner._as_rows(X), Y, column_names(X), watch=honest)
+        self._have(learner_=learner, _notes=Notes(honest.confidence()))
+        return self
+
+    @writing
+    @whole
+    def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
+        """Learn some more rows, once, in the order given. ``classes`` names labels that need not occur in Y."""
+        learner = self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()
+        learner._check_updatable()
+        rows, labels = learner._met(X, Y, classes)
+        self._learn(learner, rows, labels)
+        return self
+
+    def _learn(self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels) -> None:
+        notes = self._notes or Notes()
+        self._have(learner_=learner, _notes=notes)
+        learn_rows(learner, rows, labels, notes, whole=True)
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         labels, parts = LabelBatches(), []
@@ -51,14 +106,69 @@ class RowCategorizer(CategoryModel):
             parts.append(self._rows(batch))
         if not parts:
             raise InputError("there are no examples to learn from")
-        self.learner_ = self.new_learner()._fit_rows(Rows.stack(parts), labels.all())
+        learner, honest = self.new_learner(), FirstPass(whole=True)
+        learner._fit_rows(Rows.stack(parts), labels.all(), watch=honest)
+        self._have(learner_=learner, _notes=Notes(honest.confidence()))
         return self
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
         self.check_can_learn()
         for batch in prefetch(batches):
-            self.learner_._learn_rows(self._rows(batch), batch.labels)
+            self._learn_next(self._rows(batch), numbered(batch.labels or [], len(batch)))
         return self
+
+    @writing
+    @whole
+    def _learn_next(self, rows: Rows, labels: NumberedLabels) -> None:
+        self._learn(self.learner_, rows, labels)
+
+    # Answering.
+
+    @reading
+    def rank(self, X: MatrixLike, k: int = 5) -> Ranking:
+        """The k best labels of each row, with probabilities."""
+        self._check_fitted()
+        return self._ranked(self._rows_of(X), k)
+
+    def shortlist(self, X: MatrixLike, coverage: float = 0.95, by: str = "example") -> list[Ranking]:
+        """For each row a ranking that is as long as it must be, as ``Categorizer.shortlist`` has it for texts."""
+        return self._cut(X, coverage, by)
+
+    def assign(
+        self,
+        X: MatrixLike,
+        aim: str | Aim = "f1",
+        *,
+        precision: float | None = None,
+        costs: tuple[float, float] | None = None,
+    ) -> list[Assigned]:
+        """For each row its labels, or none and a reason, as ``Categorizer.assign`` has it for texts."""
+        return self._assigned(X, self.aim(aim, precision, costs))
+
+    @reading
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
+        """The best label of each row; if all labels came as indicator matrices, such a matrix of what is assigned."""
+        self._check_fitted()
+        return self._predicted(self._rows_of(X))
+
+    @reading
+    def predict_proba(self, X: MatrixLike) -> Floats:
+        """How likely each label is, n × number of labels, dense, as ``Categorizer.predict_proba`` has it for texts."""
+        self._check_fitted()
+        rows = self._rows_of(X)
+        return self._class_probabilities(rows, rows.n_rows)
+
+    @reading
+    def score(self, X: MatrixLike, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
+        """R1: the share of rows whose best label is one of theirs."""
+        self._check_fitted()
+        return self.learner_._score_rows(self._rows_of(X), Y, sample_weight)
+
+    @reading
+    def explain(self, x: MatrixLike, label: Label) -> Explanation:
+        """The votes of each column of one row for a label. They sum to the label's score."""
+        self._check_fitted()
+        return self.learner_.explain(x, label)
 
     def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         row = self._rows(examples).block(n, n + 1)
@@ -67,14 +177,48 @@ class RowCategorizer(CategoryModel):
             raise InputError("nothing is retrieved for this row: the model knows none of its features")
         return self.learner_._explain_row(row, best[0][0])
 
-    def _rows(self, examples: Examples) -> Rows:
+    def _given_in(self, examples: Examples) -> Rows:
         if examples.rows is None:
             raise InputError("the model takes rows of features, and the data hold texts; train another model on them")
         return examples.rows
 
-    def copy(self) -> Self:
-        return self.of(build(self.to_state()))
+    def _rows_of(self, given: MatrixLike | Rows) -> Rows:
+        return given if isinstance(given, Rows) else self.learner_._check(given)
+
+    def _known_share(self, given: MatrixLike | Rows) -> NDArray[np.float32]:
+        rows = self._rows_of(given)
+        seen = features_seen(self.learner_, rows)
+        return np.ones(rows.n_rows, dtype=np.float32) if seen is None else share_left(rows, keep(rows, seen))
+
+    def _has_known(self, given: MatrixLike | Rows) -> NDArray[np.bool_]:
+        rows = self._rows_of(given)
+        return (self._known_share(rows) > 0) & (np.diff(rows.indptr) > 0)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns the widest row had."""
+        self._check_fitted()
+        return int(self.learner_.n_features_in_)
+
+    # Model files.
 
     @snapshot
     def to_state(self) -> State:
-        return self.learner_.to_state()
+        self._check_fitted()
+        parts = {"learner": self.learner_.to_state(), "confidence": self.confidence_.to_state()}
+        return State("RowCategorizer", parts=parts)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        learner = build(state.parts["learner"])
+        state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
+        model = cls.of(learner)
+        model._notes = Notes(confidence_in(state, len(learner.classes_)))
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.new_learner().nonnegative
+        tags.classifier_tags.multi_label = True
+        return tags

@@ -11,19 +11,14 @@ from sklearn.base import ClassifierMixin, clone
 
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats
-from shortlist.arrays.rows import Rows
 from shortlist.categories.answering import BIAS
-from shortlist.categories.relabelling import counts_of
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import numbered
 from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import RankedLabels
-from shortlist.models.class_probabilities import check_order, check_table, of_columns, summing_to_one
-from shortlist.models.confidence import F1
 from shortlist.models.encoding import with_vector, with_vectors
-from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Rules
 from shortlist.models.saying import MORE, worth_naming
 from shortlist.models.text_batches import texts_of
@@ -68,17 +63,7 @@ class TextModel(ClassifierMixin, VectorModel):
         its best labels as an example has on average.
         """
         self._check_fitted()
-        rows, n_columns = self._rows_of(with_vectors(texts, vectors)), self.learner_._label_columns
-        if n_columns is not None and self.confidence_.ready:
-            ranking = self._ranked(rows, DEPTH)
-            return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), n_columns)
-        if not self.retired_ and not self._every_rule(None):
-            return self.learner_._predict_rows(rows)
-        allowed, _ = self._allowed(self._every_rule(None))
-        usual = int(np.argmax(np.where(allowed.labels, counts_of(self.learner_), -1)))
-        best = self._found(rows, 1).ids[:, 0]
-        chosen: NDArray[Any] = self.classes_[np.where(best < 0, usual, best)]
-        return chosen
+        return self._predicted(self._rows_of(with_vectors(texts, vectors)))
 
     @reading
     def predict_proba(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> Floats:
@@ -90,21 +75,7 @@ class TextModel(ClassifierMixin, VectorModel):
         labels.
         """
         self._check_fitted()
-        learner, texts = self.learner_, with_vectors(texts, vectors)
-        n_columns = learner._label_columns
-        check_table(len(texts), n_columns or len(learner.classes_))
-        if not self.confidence_.ready:
-            raise InputError("the model has not seen enough examples to say how sure it is; it needs some hundred")
-        if self.one_label_each:
-            check_order(learner.classes_)
-            return summing_to_one(self._ranked(self._rows_of(texts), DEPTH), learner.label_counts_)
-        if n_columns is None:
-            raise InputError(
-                "predict_proba needs texts of one label each, or labels that came as an indicator matrix; "
-                "rank(texts).probabilities has the probabilities of the best labels"
-            )
-        ranking = self._ranked(self._rows_of(texts), DEPTH)
-        return of_columns(ranking, learner._columns(n_columns), n_columns)
+        return self._class_probabilities(with_vectors(texts, vectors), len(texts))
 
     @reading
     def score(
@@ -165,13 +136,10 @@ class TextModel(ClassifierMixin, VectorModel):
             raise InputError("nothing is retrieved for this text: the model knows none of its words")
         return self.explain(text, best[0][0], vector=vector)
 
-    def _rows(self, examples: Examples) -> Rows:
-        return self._rows_of(as_documents(texts_of(examples)))
-
-    def _has_known_word(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
+    def _has_known(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
         given = as_documents(texts)
         if isinstance(given, WithVectors):  # which say something of a text, too
-            return self._has_known_word(given.texts) | given.vectors.any(axis=1)
+            return self._has_known(given.texts) | given.vectors.any(axis=1)
         if self.n_vector_:
             return np.ones(len(given), dtype=bool)
         if not isinstance(given, Fielded):

@@ -16,7 +16,7 @@ from shortlist.categories.index.tuned_both import TunedBoth, beside_vector
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.files.store import State
-from shortlist.models.deciding import DecidingModel
+from shortlist.models.deciding_texts import TextDecider
 from shortlist.models.encoding import Encoder, encoded, is_called, name_of
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.beside import Vectors, WithVectors
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Pair: TypeAlias = tuple[Sequence[Document], LabelsLike]
 
 
-class VectorModel(DecidingModel):
+class VectorModel(TextDecider):
     """Base class: its texts may have vectors, given with them or made by ``encoder``."""
 
     encoder: Encoder | None

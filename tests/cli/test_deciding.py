@@ -70,10 +70,18 @@ def test_what_cannot_be_asked_for_says_so(run, trained, model):
     assert "--coverage" in run("rank", trained, "test.jsonl", "--coverage", "95").err
     few = run("rank", model, "--text", "wheat", "--assign")
     assert "not seen enough examples" in few.err
-    Path("rows.svm").write_text("a 1:1 2:1\nb 3:2\n" * 5)
+
+
+def test_rows_of_features_are_decided_as_texts_are(run):
+    Path("rows.svm").write_text("a 1:1 2:1\nb 3:2\n" * 100)
     assert run("train", "rows.svm", "--format", "svmlight", "-o", "rows").code == 0
-    refused = run("rank", "rows", "rows.svm", "--format", "svmlight", "--assign")
-    assert (refused.code, "--assign is for models of texts" in refused.err) == (2, True)
+    Path("new.svm").write_text("a 1:1\nb 3:2\na 9:1\n")
+    found = records(run("rank", "rows", "new.svm", "--format", "svmlight", "--precision", "0.9", "--json"))
+    assert [own["labels"] for own in found] == [["a"], ["b"], []]
+    assert found[2]["reason"] == "no known feature"
+    lists = records(run("rank", "rows", "new.svm", "--format", "svmlight", "--coverage", "0.9", "--json"))
+    assert [own["labels"] for own in lists] == [["a"], ["b"], []]
+    assert "Deciding alone" in run("evaluate", "rows", "rows.svm", "--format", "svmlight").out
 
 
 def test_evaluate_says_how_well_decisions_fare(run, trained):

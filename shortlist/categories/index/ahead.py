@@ -2,7 +2,7 @@
 
 A ranking made on the way is that which ``rank`` would give just then. A new text is read without the features that no
 example had, and those that are left have unit length; here the example has all its features. They have no votes, so
-it is enough to divide the votes of the others by the length that these have.
+it is enough to divide the votes of the others by the length that these have. Who ranks whole rows need not.
 """
 
 from __future__ import annotations

@@ -185,13 +185,13 @@ class TunedIndex(IndexLearner):
             self._missed, self._ahead,
         )  # fmt: skip
 
-    def _rank_ahead(self, n_rows: int, which: Longs, k: int) -> Ahead:
+    def _rank_ahead(self, n_rows: int, which: Longs, k: int, whole: bool = False) -> Ahead:
         """Of the n_rows rows to be learned next, rank those at ``which``, each just before its turn, as ``rank`` would.
 
-        Gives where the rankings will stand.
+        Gives where the rankings will stand. Of a ``whole`` row features that no example had are part, too.
         """
         k = min(k, max(len(self._labels), 1))
-        self._ahead = room_for_rankings(n_rows, which, k, unit_length=self.values == "l2")
+        self._ahead = room_for_rankings(n_rows, which, k, unit_length=self.values == "l2" and not whole)
         return self._ahead
 
     # ``fit`` can learn examples in blocks. ``partial_fit`` learns each for itself: what a stream teaches must not

@@ -27,12 +27,13 @@ class Reason(IntEnum):
     NO_KNOWN_WORD = 1
     UNLIKE_ANYTHING_LEARNED = 2
     NOTHING_SURE_ENOUGH = 3
+    NO_KNOWN_FEATURE = 4  # of a row of features, which has no words
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", " ")
 
 
-ASSIGNED, NO_KNOWN_WORD, UNLIKE_ANYTHING_LEARNED, NOTHING_SURE_ENOUGH = (np.uint8(reason) for reason in Reason)
+ASSIGNED, NO_KNOWN_WORD, UNLIKE_ANYTHING_LEARNED, NOTHING_SURE_ENOUGH, _ = (np.uint8(reason) for reason in Reason)
 
 
 def lowest_usual(values: Floats) -> float:
