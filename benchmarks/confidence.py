@@ -218,15 +218,19 @@ def measure(name, data, minutes, most):
           f" (a perfect one, by chance: {least:.3f})\nECE, mean over the ten best positions: {np.mean(ten):.4f}"
           f" (a perfect one: {np.mean(sure):.4f}); over all their labels together: {pooled:.4f}")  # fmt: skip
 
-    print("\n| all true labels listed | covers % | mean size | fixed k as good on the test part | MAPIE (LAC) |")
-    print("|---|---|---|---|---|")
+    print(
+        "\n| all true labels listed | covers % | ± by chance | mean size | fixed k as good on the test part | MAPIE |"
+    )
+    print("|---|---|---|---|---|---|")
     for a, coverage in enumerate(COVERAGES):
         lengths = confidence.lengths(ranking.scores, coverage)
         covered = found.covered(lengths).mean()
         fixed = [k for k in range(1, chance.shape[1] + 1) if (found.deep[:, k - 1] == found.n_true).mean() >= covered]
         reached = "" if np.isfinite(confidence.limit(coverage)) else f" (not reached within {DEPTH})"
         other = "–" if rivals is None else f"{100 * rivals[a][0]:.1f} by {rivals[a][1]:.2f}"
-        print(f"| {100 * coverage:.0f} | {100 * covered:.1f}{reached} | {lengths.mean():.2f} | "
+        both = 1 / lengths.size + 1 / (confidence.window.length + 2)  # of test texts and of honest examples
+        chance_of = 100 * np.sqrt(coverage * (1 - coverage) * both)
+        print(f"| {100 * coverage:.0f} | {100 * covered:.1f}{reached} | {chance_of:.1f} | {lengths.mean():.2f} | "
               f"{fixed[0] if fixed else '–'} | {other} |")  # fmt: skip
 
     print("\n| F1 of assignments | by honest examples | by the threshold best on the test part |\n|---|---|---|")

@@ -56,8 +56,8 @@ def judge(
         for found in answers(cluster, parts, model, scored, skipped=skipped):
             yield JudgedDocuments(found["scores"], found["relevance"], array_to_text(found["query"]))
     elif isinstance(model, CategoryModel):
-        names = model.classes_.tolist()
-        for found in answers(cluster, parts, model, ranked_and_labelled, model.depth(measures), skipped=skipped):
+        names, deep = model.classes_.tolist(), model.judged_depth(measures)
+        for found in answers(cluster, parts, model, ranked_and_labelled, deep, skipped=skipped):
             yield JudgedRanking(Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"]))
     else:
         raise InputError("ratings are measured on one machine; leave out --workers and --dask")

@@ -123,8 +123,12 @@ class CategoryModel(Model[JudgedRanking]):
     # Measuring.
 
     def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRanking]:
-        for ranking, batch in self.rank_batches(batches, self.depth(measures)):
+        for ranking, batch in self.rank_batches(batches, self.judged_depth(measures)):
             yield JudgedRanking(ranking, batch.labels or [])
+
+    def judged_depth(self, measures: Sequence[str]) -> int:
+        """How many labels to rank where these are measured."""
+        return self.depth(measures)
 
     def depth(self, measures: Sequence[str]) -> int:
         """How many labels these measures look at."""

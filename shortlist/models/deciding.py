@@ -5,6 +5,7 @@ What they are asked about, texts or rows of features, is theirs to say.
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_choice
+from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.categories.relabelling import counts_of
 from shortlist.concurrency.locks import lock_of, reading
 from shortlist.errors import InputError
@@ -24,6 +25,7 @@ from shortlist.models.base import Report
 from shortlist.models.category_model import CategoryModel, JudgedRanking, RankedLabels
 from shortlist.models.class_probabilities import check_order, check_table, of_columns, summing_to_one
 from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, Reason, groups_of
+from shortlist.models.confidence.calibration import TOGETHER
 from shortlist.models.confidence.thresholds import Automation
 from shortlist.models.judging import Decisions
 from shortlist.models.observing import DEPTH, Notes
@@ -100,10 +102,11 @@ class DecidingModel(CategoryModel, Generic[Given]):
 
     @reading
     def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
-        """The k best labels, with probabilities: that of the best depends on the score of the second."""
-        ranking = self._found(rows, 2 if k == 1 else k, rules)
+        """The k best labels, with probabilities: that of the best depends on the scores of some others."""
+        k = as_whole(k, "k", least=1, most=sys.maxsize)
+        ranking = self._found(rows, max(k, TOGETHER), rules)
         ranking._probabilities = self._confidence().promised(ranking.scores)
-        return ranking if k != 1 else ranking.first(1)
+        return ranking if k >= TOGETHER else ranking.first(k)
 
     # Deciding.
 
@@ -216,10 +219,8 @@ class DecidingModel(CategoryModel, Generic[Given]):
 
     # Measuring.
 
-    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRanking]:
-        deep = max(self.depth(measures), DEPTH if self.confidence_.ready else 1)
-        for ranking, batch in self.rank_batches(batches, deep):
-            yield JudgedRanking(ranking, batch.labels or [])
+    def judged_depth(self, measures: Sequence[str]) -> int:
+        return max(self.depth(measures), DEPTH if self.confidence_.ready else 1)
 
     def report(self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False) -> Report:
         """The measures, and where there is a confidence, how well it and its decisions fare."""

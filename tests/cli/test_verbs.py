@@ -37,7 +37,7 @@ def test_train_on_rows_of_features(run, tmp_path):
     (tmp_path / "rows.svm").write_text("a 1:1 2:1\nb 3:2\na,c 1:2\n" * 5)
     result = run("train", "rows.svm", "--format", "svmlight", "-o", "m")
     assert result.code == 0, result.err
-    assert isinstance(sl.load("m"), sl.TunedIndex)
+    assert isinstance(sl.load("m").learner_, sl.TunedIndex)
     assert run("rank", "m", "rows.svm", "--format", "svmlight", "-k", "1").out.splitlines()[0].startswith("a\t")
 
 

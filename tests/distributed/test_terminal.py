@@ -39,6 +39,13 @@ def test_labels_of_texts(there, json_file, tmp_path):
     assert len(list((tmp_path / "kept").glob("*.part"))) > 2
 
 
+def test_what_a_model_decides_is_measured_as_here(there, json_file, tmp_path):
+    run("train", json_file, "-o", tmp_path / "m")
+    expected = run("evaluate", tmp_path / "m", json_file)
+    assert "Deciding alone" in expected
+    assert run("evaluate", tmp_path / "m", json_file, *there) == expected
+
+
 @pytest.mark.filterwarnings("ignore::shortlist.documents.ranker.QueriesSetAside")
 def test_documents_of_queries(there, letor_file, tmp_path):  # noqa: F811
     here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"

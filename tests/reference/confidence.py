@@ -8,7 +8,9 @@ def features(scores, place):
     """x_j of a ranking, ``place`` from 0."""
     if place == 0:
         second = scores[1] if len(scores) > 1 else min(0.0, scores[0])
-        return [1.0, scores[0], scores[0] ** 2, scores[0] - second, 0.0]
+        together = sum(max(0.0, score) for score in scores[:8])
+        share = scores[0] / together if together > 0 else 1.0
+        return [1.0, scores[0], scores[0] ** 2, scores[0] - second, share]
     return [1.0, scores[place], scores[place] ** 2, scores[place - 1] - scores[place], scores[0] - scores[place]]
 
 

@@ -1,13 +1,15 @@
 """Scores -> probabilities: at each place of a ranking, a logistic function of the score and of its distances.
 
     p_j = 1 / (1 + exp(−w_j · x_j)),
-    x_1 = (1, s_1, s_1², s_1 − s_2, 0),    x_j = (1, s_j, s_j², s_{j−1} − s_j, s_1 − s_j),
+    x_1 = (1, s_1, s_1², s_1 − s_2, s_1 / (s_1 + … + s_8)),    x_j = (1, s_j, s_j², s_{j−1} − s_j, s_1 − s_j),
 
-where the features are centred and scaled, and cut at four deviations: nobody knows what lies further out. The weights
-are the most likely ones for the honest examples, with a small penalty (Platt 1999, place by place). Behind the first
-WIDTH places, the last of them speaks, of the score and of its distance from the best alone, and fainter by WIDTH / j.
-Trials on ten collections found isotonic curves, further features (words known, examples of the label) and finer
-functions no better by more than chance; without the square, the best label's error is up to 2 points larger.
+where only scores above 0 are summed. Features are centred and scaled, and cut at four deviations: nobody knows what
+lies further out. The weights are the most likely ones for the honest examples, with a small penalty (Platt 1999, place
+by place). Behind the first WIDTH places, the last of them speaks, of the score and of its distance from the best alone,
+and fainter by WIDTH / j. Trials on ten collections found isotonic curves, further features (words known, examples of
+the label) and finer functions no better by more than chance; without the square, the best label's error is up to 2
+points larger. Of several true labels the second is near the first; that none but a few have votes tells that it is sure
+nevertheless.
 
 Along those places a probability never rises: each is at most the one before it. Only sums, products, quotients and
 roots are used, in a fixed order, and an exponential made of them: results are equal on all machines.
@@ -24,6 +26,7 @@ from shortlist.files.store import State
 from shortlist.models.confidence.window import WIDTH, Seen
 
 FEATURES = 5
+TOGETHER = 8  # scores on which the probability of the best label depends
 FURTHEST = 4.0  # deviations
 PENALTY = 0.1  # as so much of one example
 LONGEST_STEP, STEPS, CLOSE = 2.0, 30, 1e-2  # of Newton's method: after a step of CLOSE, about its square is missing
@@ -76,14 +79,20 @@ def logistic(x: float) -> float:
 
 @kernel
 def describe(scores: Floats, n: int, j: int, x: Floats) -> None:
-    """The features of place j (from 0, below WIDTH) in a ranking of n labels, before they are centred."""
+    """The features of place j (from 0, below WIDTH) in a ranking of n labels, before they are centred.
+
+    Of a longer ranking it is enough to know that n is at least TOGETHER.
+    """
     x[0], x[1], x[3], x[4] = 1.0, scores[j], scores[max(0, j - 1)], scores[0]
     x[2] = x[1] * x[1]
     x[3] -= x[1]
     x[4] -= x[1]
     if j == 0:
-        x[4] = scores[1] if n > 1 else min(0.0, x[1])
-        x[3], x[4] = x[1] - x[4], 0.0
+        x[3] = x[1] - (scores[1] if n > 1 else min(0.0, x[1]))
+        together = 0.0
+        for a in range(min(n, TOGETHER)):
+            together += max(0.0, scores[a])
+        x[4] = x[1] / together if together > 0.0 else 1.0
 
 
 @kernel
@@ -125,6 +134,15 @@ def probabilities(scores: Floats, curves: Curves) -> Floats:
 
 
 @kernel
+def kept(seen: Seen, i: int) -> int:
+    """How many labels of example i are kept."""
+    n = 0
+    while n < WIDTH and seen.ids[i, n] >= 0:
+        n += 1
+    return n
+
+
+@kernel
 def fit_curves(seen: Seen, rows: Longs, curves: Curves) -> None:
     """Write the most likely curves for the examples at ``rows``."""
     x = np.empty((rows.size, FEATURES))
@@ -133,8 +151,7 @@ def fit_curves(seen: Seen, rows: Longs, curves: Curves) -> None:
         n = 0
         for i in rows:
             if seen.ids[i, place] >= 0:
-                retrieved = 1 if place + 1 == WIDTH or seen.ids[i, place + 1] < 0 else 2
-                describe(seen.scores[i], place + retrieved, place, x[n])
+                describe(seen.scores[i], kept(seen, i), place, x[n])
                 hits[n] = seen.hits[i, place]
                 n += 1
         if n > 0:

@@ -16,7 +16,7 @@ from shortlist.labels import LabelSets
 from shortlist.models.confidence import calibration, conformal, thresholds
 from shortlist.models.confidence.abstention import least_known, lowest_usual, reasons
 from shortlist.models.confidence.aims import Aim
-from shortlist.models.confidence.calibration import ENOUGH, Curves, fit_curves
+from shortlist.models.confidence.calibration import ENOUGH, TOGETHER, Curves, fit_curves
 from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels
 from shortlist.models.confidence.drift import LOOK, stretch_to_keep
 from shortlist.models.confidence.thresholds import Automation
@@ -35,10 +35,10 @@ class Confidence:
     >>> confidence.lengths(ranking.scores, coverage=0.95)        # how many labels of each hold all true ones
     >>> confidence.assigned(ranking.scores, F1("micro"))         # which labels of each to assign
 
-    It knows nothing of who ranked. Scores are n × k, best first, NaN where there is no label; k is at least 2 where two
-    labels are known, as the first label's probability depends on the second score. The result is the same in whatever
-    batches examples are observed. Until LOOK examples have been observed nothing is known: probabilities are NaN, lists
-    hold everything, and nothing is assigned.
+    It knows nothing of who ranked. Scores are n × k, best first, NaN where there is no label; k is at least TOGETHER
+    where as many labels are known, as the first label's probability depends on their scores. The result is the same in
+    whatever batches examples are observed. Until LOOK examples have been observed nothing is known: probabilities are
+    NaN, lists hold everything, and nothing is assigned.
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Confidence:
         """Add examples up to the next look, and look."""
         n = seen.true.size
         if self.ready:
-            best = calibration.probabilities(_scores_of(seen)[:, :2].copy(), self._curves)[:, 0]
+            best = calibration.probabilities(_scores_of(seen)[:, :TOGETHER].copy(), self._curves)[:, 0]
             seen.expected[:] = np.where(np.isnan(best), 0.0, best)
             move_levels(seen, self._curves, self._ascending, self._since, LEVELS, self._levels)
         self.window.add(seen)

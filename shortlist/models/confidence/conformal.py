@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
-from shortlist.models.confidence.calibration import FEATURES, Curves, chance, deep_chance, describe
+from shortlist.models.confidence.calibration import FEATURES, Curves, chance, deep_chance, describe, kept
 from shortlist.models.confidence.window import GROUPS, NEVER, WIDTH, Seen
 
 LEVELS = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5])  # α
@@ -33,9 +33,8 @@ def strangeness(seen: Seen, i: int, curves: Curves, x: Floats) -> float:
     depth = seen.depth[i]
     if depth == NEVER:
         return np.inf
-    least = 1.0
+    least, n = 1.0, kept(seen, i)
     for j in range(min(depth, WIDTH)):
-        n = j + 1 if j + 1 == WIDTH or seen.ids[i, j + 1] < 0 else j + 2
         describe(seen.scores[i], n, j, x)
         least = min(least, chance(x, j, curves))
     if depth > WIDTH:

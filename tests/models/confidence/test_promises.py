@@ -119,7 +119,7 @@ def test_random_labels_are_not_assigned():
 def test_why_nothing_is_assigned():
     confidence = fitted(single)
     low = np.sort(single(4000, 0)[1][:, 0])[5]
-    scores = np.array([[np.nan, np.nan], [low / 2, low / 3], [0.9, 0.9], [1.0, 0.0]])
+    scores = np.array([[np.nan] * 8, [low / 2] + [low / 3] * 7, [0.9] * 8, [1.0] + [0.0] * 7])
     assigned = confidence.assigned(scores, Precision(0.5, alone=True))
     assert [str(Reason(reason)) for reason in confidence.reasons(scores, assigned)] == [
         "no known word", "unlike anything learned", "nothing sure enough", "assigned"

@@ -1,0 +1,55 @@
+"""How sure the best label is depends on how much of the scores it has."""
+
+import numpy as np
+
+from shortlist.files.store import State
+from shortlist.labels import LabelSets
+from shortlist.models.confidence import Confidence
+from shortlist.models.confidence.calibration import TOGETHER
+from shortlist.models.confidence.reliability import calibration_error
+
+
+def spread(n, seed, labels=12):
+    """The best label and the second have scores that say nothing; it is right where the others have few votes."""
+    draws = np.random.default_rng(seed)
+    few = draws.random(n) < 0.5
+    others = np.where(few, 0.05, 0.6)[:, None] * draws.random((n, labels - 2))
+    scores = np.hstack([np.full((n, 1), 1.0), np.full((n, 1), 0.9), -np.sort(-others, axis=1)])
+    scores[:, 0] += 0.05 * draws.random(n)
+    right = draws.random(n) < np.where(few, 0.98, 0.6)
+    ids = np.tile(np.arange(labels, dtype=np.int32), (n, 1))
+    return ids, scores, LabelSets.of([[0] if one else [labels - 1] for one in right]), right
+
+
+def test_it_is_told_by_the_scores_of_the_others():
+    confidence = Confidence()
+    confidence.fit(*spread(2000, 0)[:3])
+    _, scores, _, right = spread(2000, 1)
+    best = confidence.probabilities(scores)[:, 0]
+    assert calibration_error(best, right) < 0.04
+    sure = best > np.median(best)
+    assert right[sure].mean() > 0.95
+    assert right[~sure].mean() < 0.7
+
+
+def test_no_more_scores_than_these_are_looked_at():
+    confidence = Confidence()
+    ids, scores, truth, _ = spread(500, 0)
+    confidence.fit(ids, scores, truth)
+    whole = confidence.probabilities(scores)
+    assert confidence.probabilities(scores[:, :TOGETHER].copy())[:, 0].tolist() == whole[:, 0].tolist()
+    assert (confidence.probabilities(scores[:, : TOGETHER - 1].copy())[:, 0] != whole[:, 0]).any()
+
+
+def test_a_file_from_before_says_what_it_said():
+    """Its curve of the best label has no weight for that."""
+    confidence = Confidence()
+    ids, scores, truth, _ = spread(500, 0)
+    confidence.fit(ids, scores, truth)
+    state = confidence.to_state()
+    curves = {name: array.copy() for name, array in state.parts["curves"].arrays.items()}
+    curves["weights"][0, 4], curves["centre"][0, 4], curves["scale"][0, 4] = 0.0, 0.0, 1.0
+    state.parts["curves"] = State("Curves", arrays=curves)
+    opened = Confidence.from_state(state)
+    found = opened.probabilities(scores)[:, 0]
+    assert found.tolist() == opened.probabilities(scores[:, :2].copy())[:, 0].tolist()
