@@ -14,8 +14,9 @@ from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.shards import MergingLearner
 from shortlist.concurrency.interrupts import whole
-from shortlist.concurrency.locks import reading, snapshot, writing
+from shortlist.concurrency.locks import merging, reading, snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
@@ -50,6 +51,10 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
         The learner, once something was learned.
     classes_ : ndarray
         All labels, in order of first appearance.
+
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), for the usual learner.
 
     Examples
     --------
@@ -121,6 +126,26 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
     @whole
     def _learn_next(self, rows: Rows, labels: NumberedLabels) -> None:
         self._learn(self.learner_, rows, labels)
+
+    @merging
+    @whole
+    def merge(self, other: RowCategorizer) -> Self:
+        """Take up what another model has learned on other rows, over the same columns, and how sure it was."""
+        if not isinstance(other, RowCategorizer):
+            raise InputError(f"only a RowCategorizer can be merged into this one, not a {type(other).__name__}")
+        other._give_to(self)
+        return self
+
+    @reading
+    def _give_to(self, taker: RowCategorizer) -> None:
+        self._check_fitted()
+        learner = taker.learner_ if taker.__sklearn_is_fitted__() else taker.new_learner()
+        if not isinstance(learner, MergingLearner):
+            raise InputError(f"a {type(learner).__name__} cannot be merged; learn the rows of both at once")
+        learner.merge(self.learner_)
+        confidence = taker._confidence()
+        confidence.merge(self._confidence(), learner.label_numbers([[name] for name in self.classes_.tolist()]).ids)
+        taker._have(learner_=learner, _notes=Notes(confidence))
 
     # Answering.
 

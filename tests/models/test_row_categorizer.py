@@ -133,6 +133,29 @@ def test_what_is_observed_does_not_depend_on_how_a_stream_is_cut():
     assert made[0] == made[1] == made[2]
 
 
+def test_models_merge_and_know_how_sure_both_were(new):
+    X, truth = new
+    halves = [sl.RowCategorizer().fit(*examples(1200, seed=seed)) for seed in (2, 3)]
+    assert halves[0].classes_.tolist() != halves[1].classes_.tolist(), "or there would be nothing to renumber"
+    apart = [one.confidence_.observed for one in halves]
+    together = sl.RowCategorizer().merge(halves[0]).merge(halves[1])
+    alone = sl.TunedIndex().merge(halves[0].learner_).merge(halves[1].learner_)
+    assert as_bytes(together.learner_) == as_bytes(alone)
+    assert together.confidence_.observed == sum(apart)
+    window = together.confidence_.window
+    seen = window.ring.take(window.rows())
+    names = together.classes_[seen.ids[:, 0]]
+    expected = [one.classes_[one.confidence_.window.ring.ids[:, 0]] for one in halves]
+    assert sorted(names) == sorted(np.concatenate(expected))
+    best = together.rank(X, k=1)
+    hits = np.array([label[0] in own for label, own in zip(best.labels, truth, strict=True)])
+    assert abs(best.probabilities.mean() - hits.mean()) < 0.06
+    with pytest.raises(InputError, match="cannot be merged"):
+        sl.RowCategorizer("ovr-svm").merge(halves[0])
+    with pytest.raises(InputError, match="only a RowCategorizer"):
+        sl.RowCategorizer().merge(alone)
+
+
 def test_scikit_learns_forms(new):
     X, truth = new
     y = [int(own[0].split()[1]) for own in truth]
