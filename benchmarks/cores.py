@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 import shortlist as sl
+from shortlist.arrays.kernels import kernel
 from shortlist.categories.index import blocks, teams
 from shortlist.files.store import checksum
 from shortlist.labels import NumberedLabels
@@ -96,11 +97,37 @@ def stages(batches, texts, truth):
     return {"tokenise and number words": count, "learn": learn, "tokenise and rank": rank, "evaluate": evaluate}
 
 
-# What one thread does while the others wait, beside what Python itself does between two blocks or rounds.
-ALONE = {
-    "tokenise and number words": lambda: Clock((rounds, "number_new")),
-    "learn": lambda: Clock((teams, "what_is_wanted"), (teams, "settle"), (teams, "owners")),
-}
+class BetweenMeetings(Clock):
+    """The time that one thread of a team needs between meetings of all: that of a block, times their number."""
+
+    def __init__(self):
+        super().__init__((teams.Team, "_learn"))
+
+    def timed(self, function):
+        def call(team, task, position, index, rules):
+            found = function(team, task, position, index, rules)
+            last, times = min(team.size, task.order.size), 20
+            copied = task._replace(stats=task.stats.copy(), to_come=task.to_come.copy())
+            desk = teams.make_desk(team.n_threads)
+            alone(copied, last, team._block, desk, 1)
+            began = time.perf_counter()
+            alone(copied, last, team._block, desk, times)
+            self.seconds += (time.perf_counter() - began) / times * -(-(found[0] - position) // team.size)
+            return found
+
+        return call
+
+
+@kernel
+def alone(task, last, block, desk, times):
+    for _ in range(times):
+        teams.lay_out(task, 0, last, block)
+        teams.settle(task, 0, last, block)
+        teams.give_out(desk, 0, False)
+
+
+# What one thread does while the others wait, beside what Python itself does between two pieces or rounds.
+ALONE = {"tokenise and number words": lambda: Clock((rounds, "number_new")), "learn": BetweenMeetings}
 
 
 def main(path, n, threads):

@@ -1,10 +1,9 @@
 """Count, then tune, a block of examples at a time, so that several threads can work on it (tuning.py has the rule).
 
-1. ``prepare`` walks the features of a block and notes how long their lists are.
-2. ``score`` finds the errors of some examples of the block, by the index as it stood when the block began, and writes
-   down for each edge that voted the error of its label. Examples do not wait for one another.
-3. ``settle`` adds up, in the order of the examples, what they change beside the lists: the stats and the biases.
-4. ``count_and_correct`` (changes.py) walks the block's examples in order and changes the lists of the features that it
+1. ``score`` finds the errors of a chunk of its examples, by the index as it stood when the block began, and writes down
+   for each edge that voted the error of its label. Examples do not wait for one another.
+2. ``settle`` adds to the stats what the examples have found, in their order, and ``add_biases`` does so to the biases.
+3. ``count_and_correct`` (changes.py) walks the block's examples in order and changes the lists of the features that it
    owns, and of no others. During a block a list keeps its order, and new edges stand behind it: so what was written
    down finds its edge. With the last example that has the feature, the list is put in order and cut.
 
@@ -19,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, fetch, step
+from shortlist.arrays.kernels import Floats, Ints, Longs, fetch, step, take
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
@@ -42,9 +41,10 @@ from shortlist.labels import LabelSets
 PARTS = 64  # of the features, of which each has one owner
 TOGETHER = 4  # bits: so many features that stand side by side belong to the same part, as they share lines of the cache
 AHEAD = 8  # labels whose sums memory is asked for before their turn
-CHUNK = 32  # examples whose biases are added up before they are added to the others
+CHUNK = 32  # examples that one thread scores, and adds up the biases of before they are added to the others
 ENTRY = 16  # what an entry of a row costs, in edges
-SLOTS = 8  # that an example may want, for each edge and each label of it
+# Entries of Block.common: the next chunk to be scored, the errors that are written down; apart, for the cache's sake.
+NEXT, ERRORS, COMMON = 0, 8, 16
 
 
 class Rules(NamedTuple):
@@ -60,10 +60,15 @@ class Rules(NamedTuple):
 
 
 @step
+def having(rules: Rules, voting: int) -> Rules:
+    """The rules, where so many edges vote."""
+    return Rules(voting, rules.min_weight, rules.rare, rules.leakage, rules.cap, rules.step, rules.few)
+
+
+@step
 def widened(rules: Rules, stats: Floats) -> Rules:
     """The rules for a block that begins with these stats: how many edges vote is the same for all its examples."""
-    voting = width(rules.max_edges, stats)
-    return Rules(voting, rules.min_weight, rules.rare, rules.leakage, rules.cap, rules.step, rules.few)
+    return having(rules, width(rules.max_edges, stats))
 
 
 class Task(NamedTuple):
@@ -81,9 +86,12 @@ class Task(NamedTuple):
 class Block(NamedTuple):
     """What the examples of a block have to say."""
 
+    common: Longs  # what threads count together
     entry: Longs  # int64[examples + 1], where the entries of each example begin among those of the block
-    at: Longs  # int64[entries + 1], where the errors of each entry begin
     label: Longs  # int64[examples + 1], where the labels of each example begin
+    begin: Longs  # int64[chunks], where the errors of each chunk begin
+    at: Ints  # int32[entries], where those of each entry begin behind that
+    n_old: Ints  # int32[entries], how many they are: one for each edge that the list had when the block began
     errors: NDArray[np.float32]  # e_c of the edges of each entry
     own: Floats  # e_c of the labels of each example
     active: NDArray[np.bool_]  # whether the example has any
@@ -94,19 +102,22 @@ class Block(NamedTuple):
     missed: Floats  # −1 where that is not noted
     surprise: Floats
     agreement: Floats
-    bias_label: Ints  # the labels whose biases a chunk changes, from at[entry[its first example]] on
+    bias_label: Ints  # the labels whose biases a chunk changes, from where its errors begin
     bias: Floats
     n_biases: Longs  # int64[chunks]
-    load: Longs  # int64[PARTS], how much work each part is
     final: Ints  # int32[features], the last entry of the block that has it
 
 
 def make_block(n_examples: int, n_entries: int, n_labels: int, n_errors: int, n_features: int) -> Block:
     """Room for blocks of at most so many."""
+    n_chunks = -(-n_examples // CHUNK)
     return Block(
+        common=np.zeros(COMMON, dtype=np.int64),
         entry=np.zeros(n_examples + 1, dtype=np.int64),
-        at=np.zeros(n_entries + 1, dtype=np.int64),
         label=np.zeros(n_examples + 1, dtype=np.int64),
+        begin=np.zeros(n_chunks, dtype=np.int64),
+        at=np.zeros(n_entries, dtype=np.int32),
+        n_old=np.zeros(n_entries, dtype=np.int32),
         errors=np.zeros(n_errors, dtype=np.float32),
         own=np.zeros(n_labels),
         active=np.zeros(n_examples, dtype=np.bool_),
@@ -119,8 +130,7 @@ def make_block(n_examples: int, n_entries: int, n_labels: int, n_errors: int, n_
         agreement=np.zeros(n_examples),
         bias_label=np.zeros(n_errors, dtype=np.int32),
         bias=np.zeros(n_errors),
-        n_biases=np.zeros(-(-n_examples // CHUNK), dtype=np.int64),
-        load=np.zeros(PARTS, dtype=np.int64),
+        n_biases=np.zeros(n_chunks, dtype=np.int64),
         final=np.zeros(n_features, dtype=np.int32),
     )
 
@@ -142,42 +152,55 @@ def part_of(f: int) -> int:
 
 
 @step
-def prepare(task: Task, first: int, last: int, index: Index, block: Block, rules: Rules) -> tuple[int, int, int]:
-    """Lay out the block order[first:last]. Gives how many errors it has, slots it may want, and edges it may add."""
+def lay_out(task: Task, first: int, last: int, block: Block) -> None:
+    """Begin with the block order[first:last]."""
     rows, labels, order = task.rows, task.labels, task.order
-    entries = errors = slots = new_edges = n_labels = 0
-    for part in range(PARTS):
-        block.load[part] = 0
+    block.common[NEXT] = block.common[ERRORS] = 0
     for t in range(first, last):
-        i = order[t]
-        own = labels.indptr[i + 1] - labels.indptr[i]
-        n_labels += own
-        block.label[t - first + 1] = n_labels
-        ahead = order[min(t + 1, last - 1)]
-        for j in range(rows.indptr[ahead], rows.indptr[ahead + 1]):
-            fetch(index.features, rows.indices[j])
-        for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            f = rows.indices[j]
-            length = int(index.features[f]["length"])
-            errors += length if task.first_pass else min(length, rules.max_edges)
-            entries += 1
-            block.at[entries] = errors
-            block.final[f] = entries - 1
-            block.load[part_of(f)] += length + ENTRY
-            slots += SLOTS * (length + own + 1)
-        new_edges += (rows.indptr[i + 1] - rows.indptr[i]) * (own + 1)
-        block.entry[t - first + 1] = entries
-    return errors, slots, new_edges
+        i, b = order[t], t - first
+        block.entry[b + 1] = block.entry[b] + rows.indptr[i + 1] - rows.indptr[i]
+        block.label[b + 1] = block.label[b] + labels.indptr[i + 1] - labels.indptr[i]
 
 
 @step
 def score(
-    task: Task, first: int, last: int, first_chunk: int, last_chunk: int, index: Index, scratch: Scratch, sums: Sums,
-    block: Block, rules: Rules,
+    task: Task, first: int, last: int, index: Index, scratch: Scratch, sums: Sums, load: Longs, block: Block,
+    rules: Rules,
 ) -> None:  # fmt: skip
-    """The errors of the examples of some chunks of the block order[first:last]."""
-    for chunk in range(first_chunk, min(last_chunk, (last - first + CHUNK - 1) // CHUNK)):
-        score_chunk(task, first, last, chunk, index, scratch, sums, block, rules)
+    """The errors of the block order[first:last], chunk by chunk, as long as there is one that no thread has taken."""
+    for part in range(PARTS):
+        load[part] = 0
+    n_chunks = (last - first + CHUNK - 1) // CHUNK
+    chunk = take(block.common, NEXT, 1)
+    while chunk < n_chunks:
+        n_errors = look_up(task, first, last, chunk, index, load, block, rules)
+        block.begin[chunk] = take(block.common, ERRORS, n_errors)
+        if block.begin[chunk] + n_errors <= block.errors.size:
+            score_chunk(task, first, last, chunk, index, scratch, sums, block, rules)
+        chunk = take(block.common, NEXT, 1)
+
+
+@step
+def look_up(
+    task: Task, first: int, last: int, chunk: int, index: Index, load: Longs, block: Block, rules: Rules
+) -> int:
+    """How long the lists of a chunk are, and with that how much work each part is; gives how many errors there are."""
+    rows, order = task.rows, task.order
+    begin, end = chunk * CHUNK, min((chunk + 1) * CHUNK, last - first)
+    n, e = 0, block.entry[begin]
+    for b in range(begin, end):
+        i, ahead = order[first + b], order[first + min(b + 1, end - 1)]
+        for j in range(rows.indptr[ahead], rows.indptr[ahead + 1]):
+            fetch(index.features, rows.indices[j])
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            f = rows.indices[j]
+            length = index.features[f]["length"]
+            n_old = length if task.first_pass else min(length, rules.max_edges)
+            block.at[e], block.n_old[e] = n, n_old
+            load[part_of(f)] += length + ENTRY
+            n += n_old
+            e += 1
+    return n
 
 
 @step
@@ -188,7 +211,7 @@ def score_chunk(
     rows, labels, order, first_pass = task.rows, task.labels, task.order, task.first_pass
     stats = sums.stats
     begin = chunk * CHUNK
-    first_bias = last_bias = block.at[block.entry[begin]]
+    first_bias = last_bias = block.begin[chunk]
     for b in range(begin, min(begin + CHUNK, last - first)):
         i = order[first + b]
         fetch_lists(rows, order[min(first + b + 1, last - 1)], index)
@@ -218,7 +241,10 @@ def score_chunk(
         block.active[b] = active
         block.agreement[b] = 0.0
         if active:
-            block.agreement[b] = write_errors(rows, i, index, scratch, block, block.entry[b], rules.max_edges)
+            errors = block.errors[block.begin[chunk] :]
+            write_errors(rows, i, index, scratch, block, errors, block.entry[b])
+            if first_pass:
+                block.agreement[b] = agreement_of(rows, i, index, block, errors, block.entry[b], rules.max_edges)
         for a in range(n):
             c = scratch.touched[a]
             fetch(sums.bias, scratch.touched[a + AHEAD if a + AHEAD < n else a])
@@ -237,28 +263,34 @@ def score_chunk(
 
 
 @step
-def write_errors(rows: Rows, i: int, index: Index, scratch: Scratch, block: Block, entry: int, max_edges: int) -> float:
-    """Write down the error of each edge of example i, whose entries begin there.
+def write_errors(
+    rows: Rows, i: int, index: Index, scratch: Scratch, block: Block, errors: NDArray[np.float32], e: int
+) -> None:
+    """Write down the error of each edge of example i, whose entries begin with e; errors: those of its chunk."""
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        start, at = index.features[rows.indices[j]]["start"], block.at[e]
+        for k in range(block.n_old[e]):
+            errors[at + k] = scratch.change[index.edges[start + k]["label"]]
+        e += 1
 
-    Gives a, how far the errors agree with the corrections that there are.
-    """
+
+@step
+def agreement_of(
+    rows: Rows, i: int, index: Index, block: Block, errors: NDArray[np.float32], e: int, max_edges: int
+) -> float:
+    """How far the errors of an example agree with the corrections that there are."""
     agreement = 0.0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        first, errors = index.features[rows.indices[j]]["start"], block.errors[block.at[entry] : block.at[entry + 1]]
-        own, x = index.edges[first : first + errors.size], rows.data[j]
-        voted = min(errors.size, max_edges)
-        for k in range(voted):
-            errors[k] = scratch.change[own[k]["label"]]
-            agreement += x * errors[k] * own[k]["tuned"]
-        for k in range(voted, errors.size):
-            errors[k] = scratch.change[own[k]["label"]]
-        entry += 1
+        start, at, x = index.features[rows.indices[j]]["start"], block.at[e], rows.data[j]
+        for k in range(min(block.n_old[e], max_edges)):
+            agreement += x * errors[at + k] * index.edges[start + k]["tuned"]
+        e += 1
     return agreement
 
 
 @step
 def settle(task: Task, first: int, last: int, block: Block) -> None:
-    """Add to stats and biases what the examples of the block order[first:last] have found, in their order."""
+    """Add to the stats what the examples of the block order[first:last] have found, in their order."""
     stats = task.stats
     for b in range(last - first):
         if task.first_pass:
@@ -269,7 +301,11 @@ def settle(task: Task, first: int, last: int, block: Block) -> None:
             set_pace(stats, block.agreement[b])
         else:
             task.to_come[0] -= 1.0
-    for chunk in range((last - first + CHUNK - 1) // CHUNK):
-        begin = block.at[block.entry[chunk * CHUNK]]
-        for a in range(begin, begin + block.n_biases[chunk]):
+
+
+@step
+def add_biases(task: Task, n_chunks: int, block: Block) -> None:
+    """Add to the biases what the chunks have found, in their order."""
+    for chunk in range(n_chunks):
+        for a in range(block.begin[chunk], block.begin[chunk] + block.n_biases[chunk]):
             task.bias[block.bias_label[a]] += block.bias[a]

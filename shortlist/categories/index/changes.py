@@ -2,75 +2,107 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, step
 from shortlist.arrays.rows import Rows
-from shortlist.categories.index.blocks import SLOTS, Block, Rules, Task, part_of
+from shortlist.categories.index.blocks import CHUNK, Block, Rules, Task, part_of
 from shortlist.categories.index.contest import NOTHING
 from shortlist.categories.index.lists import EDGES, END, Index, cut_tail, move_to_more_room, put_in_place, raised
 from shortlist.categories.index.retrieval import fetch_list
 
+SLOTS = 8  # that an example may want, for each edge and each label of it
+
+
+class Mine(NamedTuple):
+    """The entries of a block whose features one thread owns, in order: e of them, and where those of an example begin.
+
+    They are found before anything is done with them: no processor could foresee whose the next one is.
+    """
+
+    entry: Ints  # int32[entries + 1]
+    begin: Longs  # int64[examples + 1]
+
+
+def make_mine(n_examples: int, n_entries: int) -> Mine:
+    return Mine(np.zeros(n_entries + 1, dtype=np.int32), np.zeros(n_examples + 1, dtype=np.int64))
+
 
 @step
-def correct(
-    rows: Rows, order: Longs, first: int, last: int, index: Index, block: Block, owner: Longs, mine: int
-) -> None:
-    """u_fc += η·e_c·x[f] on the edges that voted, of the features that are mine."""
+def find_mine(rows: Rows, order: Longs, first: int, last: int, block: Block, owner: Longs, n: int, mine: Mine) -> None:
+    """The entries of the block order[first:last] that belong to owner n."""
+    found = 0
     for b in range(last - first):
         i, e = order[first + b], block.entry[b]
-        fetch_own(rows, order[min(first + b + 1, last - 1)], index, owner, mine)
-        if not block.active[b]:
-            continue
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            f = rows.indices[j]
-            if owner[part_of(f)] == mine:
-                shift, errors = block.eta[b] * rows.data[j], block.errors[block.at[e] : block.at[e + 1]]
-                start = index.features[f]["start"]
-                own = index.edges[start : start + errors.size]
-                for k in range(errors.size):
-                    own[k]["tuned"] += shift * errors[k]
+            mine.entry[found] = e  # to be overwritten by the next one, unless it is mine
+            found += owner[part_of(rows.indices[j])] == n
             e += 1
+        mine.begin[b + 1] = found
 
 
 @step
-def fetch_own(rows: Rows, i: int, index: Index, owner: Longs, mine: int) -> None:
-    """Ask memory for the lists of the features of row i that are mine."""
-    for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        if owner[part_of(rows.indices[j])] == mine:
-            fetch_list(index, rows.indices[j])
+def find_final(rows: Rows, order: Longs, first: int, last: int, block: Block, mine: Mine) -> None:
+    """The last entry of each feature that is mine."""
+    for b in range(last - first):
+        start = rows.indptr[order[first + b]] - block.entry[b]
+        for a in range(mine.begin[b], mine.begin[b + 1]):
+            block.final[rows.indices[start + mine.entry[a]]] = mine.entry[a]
+
+
+@step
+def correct(rows: Rows, order: Longs, first: int, last: int, index: Index, block: Block, mine: Mine) -> None:
+    """u_fc += η·e_c·x[f] on the edges that voted, of the features that are mine."""
+    for b in range(last - first):
+        fetch_mine(rows, order, first, min(b + 1, last - first - 1), index, block, mine)
+        if not block.active[b]:
+            continue
+        start, errors, eta = rows.indptr[order[first + b]] - block.entry[b], block.begin[b // CHUNK], block.eta[b]
+        for a in range(mine.begin[b], mine.begin[b + 1]):
+            e = mine.entry[a]
+            shift, begin = eta * rows.data[start + e], errors + block.at[e]
+            own = index.features[rows.indices[start + e]]["start"]
+            for k in range(block.n_old[e]):
+                index.edges[own + k]["tuned"] += shift * block.errors[begin + k]
+
+
+@step
+def fetch_mine(rows: Rows, order: Longs, first: int, b: int, index: Index, block: Block, mine: Mine) -> None:
+    """Ask memory for the lists of example b of a block that are mine."""
+    start = rows.indptr[order[first + b]] - block.entry[b]
+    for a in range(mine.begin[b], mine.begin[b + 1]):
+        fetch_list(index, rows.indices[start + mine.entry[a]])
 
 
 @step
 def count_and_correct(
-    task: Task, first: int, last: int, index: Index, block: Block, owner: Longs, mine: int, resumed: int,
-    met: NDArray[np.bool_], rules: Rules, least: float, end: int,
+    task: Task, first: int, last: int, index: Index, block: Block, mine: Mine, done: int, met: NDArray[np.bool_],
+    rules: Rules, least: float, end: int,
 ) -> tuple[int, int]:  # fmt: skip
     """FSU and corrections on the lists of the features that are mine: what tuning.count_and_correct does, for a block.
 
-    met: bool[labels], false. Gives the first entry that was not done for want of slots before ``end``, to be resumed
-    with, and how many it wants.
+    met: bool[labels], false; done: how many of mine are. Stops where there may be too few slots before ``end``, and
+    gives how many are done then, and how many slots are wanted.
     """
     rows, labels, order, max_edges = task.rows, task.labels, task.order, rules.max_edges
     edges = index.edges
     for b in range(last - first):
-        if block.entry[b + 1] <= resumed:
+        if mine.begin[b + 1] <= done:
             continue
-        i, e, eta, rival = order[first + b], block.entry[b] - 1, block.eta[b], block.rival[b]
+        i, eta, rival = order[first + b], block.eta[b], block.rival[b]
         own, errors = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], block.own[block.label[b] :]
-        fetch_own(rows, order[min(first + b + 1, last - 1)], index, owner, mine)
-        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        fetch_mine(rows, order, first, min(b + 1, last - first - 1), index, block, mine)
+        for a in range(max(done, mine.begin[b]), mine.begin[b + 1]):
+            e = mine.entry[a]
+            j = rows.indptr[i] + e - block.entry[b]
             f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
-            e += 1
-            if e < resumed or owner[part_of(f)] != mine:
-                continue
-            feature, begin, n_old = index.features[f], block.at[e], block.at[e + 1] - block.at[e]
+            feature, begin, n_old = index.features[f], block.begin[b // CHUNK] + block.at[e], block.n_old[e]
             slots = SLOTS * (feature["length"] + own.size + 1)
             if index.used[END] + slots > end:
-                return e, slots
+                return a, slots
             feature["seen"] += 1
             is_last = block.final[f] == e
             keep = block.keep[b] if is_last else max(block.keep[b], n_old)
@@ -84,15 +116,15 @@ def count_and_correct(
                     if error > 0.0:
                         met[edges[start + k]["label"]] = True
                         edges[start + k]["weight"] = raised(edges[start + k]["weight"], x, total)
-                for a in range(own.size):
-                    if errors[a] > 0.0:
+                for k in range(own.size):
+                    if errors[k] > 0.0:
                         feature["total"] += x
-                        n_new += not met[own[a]]
+                        n_new += not met[own[k]]
                 too_light = rules.leakage and block.keep[b] == 0 and np.float32(x) / feature["total"] < least
                 if n_new > 0 and not too_light:
                     add_new(f, n_old, own, errors, x, shift, n_new, total, met, index)
-                for a in range(own.size):
-                    met[own[a]] = False
+                for k in range(own.size):
+                    met[own[k]] = False
                 start, n = feature["start"], feature["length"]
                 for k in range(n_old, n):
                     has_rival |= edges[start + k]["label"] == rival
@@ -101,7 +133,7 @@ def count_and_correct(
             if is_last:
                 put_in_order(edges, feature["start"], feature["length"])
             cut_tail(feature, edges, index.used, keep, least, rules.leakage)
-    return block.entry[last - first], 0
+    return mine.begin[last - first], 0
 
 
 @step

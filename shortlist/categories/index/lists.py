@@ -69,7 +69,11 @@ class Index(NamedTuple):
         needed = int(self.used[END]) + n_slots
         if needed > MOST_SLOTS:
             raise InputError("an index can have no more than 4,294,967,294 edges; set max_total_edges to fewer")
-        return self._replace(edges=grown(self.edges, needed, doubled=doubled and 2 * self.edges.size <= MOST_SLOTS))
+        size = self.edges.size
+        if needed <= size:
+            return self
+        wanted = max(needed, 2 * size) if doubled and 2 * size <= MOST_SLOTS else needed
+        return self._replace(edges=grown(self.edges[: self.used[END]], wanted, doubled=False))  # not what is unused
 
     def copy(self) -> Index:
         """Another index of the same, which shares no memory with this one."""

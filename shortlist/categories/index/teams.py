@@ -3,36 +3,39 @@
 How many examples a block has is given by how many there are to learn, never by the threads. Threads score the examples
 of a block together; then each changes the lists of the features that it owns, and takes room for them from stretches
 of the pool of its own. Where lists lie in the pool does depend on the threads, what stands in them does not.
+
+All threads go through the same loop, ``learn_blocks``, and meet between its stages, without the interpreter: what one
+of them does while the others wait is a few microseconds for each block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs, kernel
+from shortlist.arrays.kernels import Longs, kernel, look, sleep_shortly, step, take
 from shortlist.categories.index.ahead import nobody
 from shortlist.categories.index.blocks import (
     CHUNK,
+    ERRORS,
     PARTS,
     Block,
     Rules,
     Sums,
     Task,
+    add_biases,
+    having,
+    lay_out,
     make_block,
     make_sums,
-    prepare,
     score,
     settle,
     widened,
 )
-from shortlist.categories.index.changes import correct, count_and_correct
+from shortlist.categories.index.changes import Mine, correct, count_and_correct, find_final, find_mine, make_mine
 from shortlist.categories.index.lists import EDGES, END, SIZES, Index
 from shortlist.categories.index.pruning import UNLIMITED
 from shortlist.categories.index.tuning import learn, least_share
@@ -42,8 +45,12 @@ from shortlist.categories.scratch import Scratch, make_scratch
 MOST_EXAMPLES, PER_PASS = 1024, 128  # in a block at most so many; blocks in a pass, or more
 ENOUGH = 64  # examples of a block are worth a thread
 STRETCH = 1 << 13  # slots of the pool that a thread takes at a time, or what one list may want if that is more
-ONE_BY_ONE = -1  # the examples of a block are learned each for itself
-MINE = np.zeros(PARTS, dtype=np.int64)  # owners of the parts, where there is one
+ONE_BY_ONE = -1  # the examples of a block are to be learned each for itself
+PATIENCE = 2000  # looks at what the others do before somebody else may have the processor: some µs
+# Entries of Desk.said. How many have come and how often all were there; why to stop, how much is wanted; whether lists
+# are still to be changed, how many edges vote, and how long a stretch is.
+CAME, MET, WHY, AMOUNT, CHANGING, VOTING, STRETCHES, SAID = 0, 8, 16, 17, 18, 19, 20, 24
+READY, WANTED, STRETCH_END = 0, 1, 2  # entries of a row of Desk.done
 
 
 def block_size(n_examples: int) -> int:
@@ -57,6 +64,28 @@ class Work(NamedTuple):
     scratch: Scratch
     sums: Sums
     met: NDArray[np.bool_]  # for each label, false between lists
+    mine: Mine
+
+
+class Desk(NamedTuple):
+    """What the threads of a team share, beside the block. Rows are far apart: each is written by another thread."""
+
+    said: Longs
+    owner: Longs  # int64[PARTS], which thread changes the lists of a part
+    load: Longs  # int64[threads, PARTS], how much work each part is, as each thread has found
+    given: Longs  # int64[threads], how much work it has
+    done: Longs  # int64[threads, …]: how many of its entries are done; how many slots it wants; where its stretch ends
+    free: Longs  # int64[threads, SIZES], the free blocks of each (lists.Index)
+    used: Longs  # int64[threads, …], what each has used of its stretch
+
+
+def make_desk(n_threads: int) -> Desk:
+    def rows(n: int) -> Longs:
+        return np.zeros((n_threads, n), dtype=np.int64)
+
+    said, owner, given = (np.zeros(n, dtype=np.int64) for n in (SAID, PARTS, n_threads))
+    said[STRETCHES] = STRETCH
+    return Desk(said, owner, rows(PARTS), given, rows(16), np.full((n_threads, SIZES), -1, dtype=np.int64), rows(16))
 
 
 class Team:
@@ -66,44 +95,45 @@ class Team:
         self.size, self.n_labels = size, n_labels
         self.n_threads = max(1, min(n_threads, size // ENOUGH))
         self._works = [
-            Work(make_scratch(n_labels), make_sums(n_labels), np.zeros(n_labels, dtype=np.bool_))
+            Work(make_scratch(n_labels), make_sums(n_labels), np.zeros(n_labels, dtype=np.bool_), make_mine(0, 0))
             for _ in range(self.n_threads)
         ]
         self._block = make_block(size, 0, 0, 0, 0)
+        self._desk = make_desk(self.n_threads)
         self._pool = ThreadPoolExecutor(max(1, self.n_threads - 1))  # starts a thread when it is needed
-        self._taking = Lock()
-        self._free = np.full((self.n_threads, SIZES), -1, dtype=np.int64)
-        self._used = np.zeros((self.n_threads, 64), dtype=np.int64)  # far apart: each is written by another thread
-        self._ends = [0] * self.n_threads  # of the stretches
 
     def learn(self, task: Task, position: int, index: Index, rules: Rules) -> tuple[int, int, int]:
-        """Learn task.order[position:]. Stops early, before an example, where the index has too little room for it.
+        """Learn task.order[position:]. Stops early where the index has too little room for what comes next.
 
         Returns how many are done, why it stopped, and how many free slots are wanted.
         """
         self._make_room(task, index)
         while True:
-            if self.n_threads == 1:
-                found = learn_blocks(task, position, self.size, index, self._works[0], self._block, rules)
-            else:
-                found = self._learn(task, position, index, rules)
-            position, why, amount = found
+            position, why, amount = self._learn(task, position, index, rules)
+            if why == ONE_BY_ONE:
+                last, scratch = min(task.order.size, (position // self.size + 1) * self.size), self._works[0].scratch
+                position, why, amount = learn(
+                    task.rows, task.labels, task.order[:last], position, task.first_pass, index, task.bias, task.stats,
+                    task.to_come, scratch, *rules, np.zeros(0, dtype=np.int8), nobody(),
+                )  # fmt: skip
+                if why == DONE and position < task.order.size:
+                    continue
             if why == WANTS_SLOTS:
-                self.give_back(index)  # lists may be moved
+                self._give_back(index)  # lists may be moved
             if why != WANTS_ROOM:
-                return found
+                return position, why, amount
             self._block = self._block._replace(**room_for_errors(2 * amount))
-
-    def give_back(self, index: Index) -> None:
-        """Give the free blocks of all threads to whoever uses the index next."""
-        for free in self._free:
-            join_free(index, free)
-        self._free[:], self._used[:], self._ends = -1, 0, [0] * self.n_threads
 
     def end(self, index: Index) -> None:
         """No more blocks are learned."""
         self._pool.shutdown()
-        self.give_back(index)
+        self._give_back(index)
+
+    def _give_back(self, index: Index) -> None:
+        """Give the free blocks of all threads to whoever uses the index next."""
+        for free in self._desk.free:
+            join_free(index, free)
+        self._desk.free[:], self._desk.used[:], self._desk.done[:, STRETCH_END] = -1, 0, 0
 
     def _make_room(self, task: Task, index: Index) -> None:
         """Room for the largest block of the task, but for its errors."""
@@ -113,66 +143,18 @@ class Team:
             for indptr in (task.rows.indptr, task.labels.indptr)
         )
         block, n_features = self._block, index.features.size
-        if block.at.size <= n_entries or block.own.size < n_labels or block.final.size < n_features:
+        if block.at.size < n_entries or block.own.size < n_labels or block.final.size < n_features:
             self._block = make_block(self.size, 2 * n_entries, 2 * n_labels, block.errors.size, n_features)
+            self._works = [work._replace(mine=make_mine(self.size, 2 * n_entries)) for work in self._works]
 
     def _learn(self, task: Task, position: int, index: Index, rules: Rules) -> tuple[int, int, int]:
-        """What ``learn_blocks`` does, by all threads."""
-        order, first_pass = task.order, task.first_pass
-        while position < order.size:
-            last, block = min(order.size, (position // self.size + 1) * self.size), self._block
-            voting = widened(rules, task.stats)
-            spare = self.n_threads * STRETCH
-            why, amount = what_is_wanted(task, position, last, self.size, index, block, voting, spare)
-            if why != DONE:
-                if why == ONE_BY_ONE:
-                    position, why, amount = learn_blocks(
-                        task._replace(order=order[:last]), position, self.size, index, self._works[0], block,
-                        rules,
-                    )  # fmt: skip
-                if why != DONE:
-                    return position, why, amount
-                continue
-
-            own = (task, position, last, index, block, voting)
-            together(
-                self._pool, self._score, [(*own, *some) for some in chunks(block, last - position, self.n_threads)]
-            )
-            settle(task, position, last, block)
-            if first_pass and rules.cap < UNLIMITED:  # an index that may be full has one pool, which is packed
-                change_lists(task, position, last, index, self._works[0], block, voting)
-            else:
-                owner = owners(block.load, self.n_threads)
-                together(self._pool, self._change, [(*own, owner)] * self.n_threads)
-                index.used[EDGES] += self._used[:, EDGES].sum()
-                self._used[:, EDGES] = 0
-            position = last
-        return order.size, DONE, 0
-
-    def _score(
-        self, n: int, task: Task, first: int, last: int, index: Index, block: Block, rules: Rules, begin: int, end: int
-    ) -> None:
-        score(task, first, last, begin, end, index, self._works[n].scratch, self._works[n].sums, block, rules)
-
-    def _change(
-        self, n: int, task: Task, first: int, last: int, index: Index, block: Block, rules: Rules, owner: Longs
-    ) -> None:
-        """Change the lists of one owner, who takes stretches of the pool as lists need room."""
-        if not task.first_pass:
-            correct(task.rows, task.order, first, last, index, block, owner, n)
-            return
-        mine = index._replace(free=self._free[n], used=self._used[n])
-        least, met, done = least_share(rules.min_weight, task.stats), self._works[n].met, 0
-        while True:
-            done, slots = count_and_correct(
-                task, first, last, mine, block, owner, n, done, met, rules, least, self._ends[n]
-            )
-            if slots == 0:
-                return
-            with self._taking:
-                mine.used[END] = index.used[END]
-                index.used[END] += slots + STRETCH
-                self._ends[n] = int(index.used[END])
+        """Learn blocks, by all threads; each comes to the same end."""
+        own = (task, position, self.size, index, self._block, self._desk, rules)
+        others = [self._pool.submit(learn_blocks, n, work, *own) for n, work in enumerate(self._works[1:], 1)]
+        found: tuple[int, int, int] = learn_blocks(0, self._works[0], *own)
+        for other in others:
+            other.result()
+        return found
 
 
 def room_for_errors(n: int) -> dict[str, Any]:
@@ -181,30 +163,166 @@ def room_for_errors(n: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def together(pool: ThreadPoolExecutor, function: Callable[..., None], arguments: list[tuple[Any, ...]]) -> None:
-    """Call the function with a number and each of the arguments, all at the same time."""
-    tasks = [pool.submit(function, n, *own) for n, own in enumerate(arguments[1:], 1)]
-    function(0, *arguments[0])
-    for task in tasks:
-        task.result()
-
-
-def chunks(block: Block, n_examples: int, n_threads: int) -> list[tuple[int, int]]:
-    """First and last + 1 of the chunks that each thread scores: about the same number of edges for each."""
-    firsts = np.arange(0, n_examples, CHUNK)
-    wanted = np.linspace(0, int(block.at[block.entry[n_examples]]), n_threads + 1)[1:-1]
-    return list(pairwise([0, *np.searchsorted(block.at[block.entry[firsts]], wanted).tolist(), firsts.size]))
-
-
 @kernel
-def owners(load: Longs, n_threads: int) -> Longs:
-    """Who owns each part: the heaviest parts are given away first, each to who has the least to do."""
-    owner, given = np.zeros(load.size, np.int64), np.zeros(n_threads, np.int64)
-    for part in np.argsort(-load, kind="mergesort"):
-        least = np.argmin(given)
-        owner[part] = least
-        given[least] += load[part]
-    return owner
+def learn_blocks(
+    n: int, work: Work, task: Task, position: int, size: int, index: Index, block: Block, desk: Desk, rules: Rules
+) -> tuple[int, int, int]:
+    """What thread n does to learn task.order[position:], ``size`` examples at a time; gives what Team.learn does."""
+    said = desk.said
+    while position < task.order.size:
+        last = min(task.order.size, (position // size + 1) * size)
+        if said[CHANGING] == 0:
+            if is_one_by_one(task, position, last, size, index, rules):
+                return position, ONE_BY_ONE, 0
+            if n == 0:
+                lay_out(task, position, last, block)
+            meet(desk)
+            voting = widened(rules, task.stats)
+            score(task, position, last, index, work.scratch, work.sums, desk.load[n], block, voting)
+            meet(desk)
+            if n == 0:
+                agree(task, position, last, block, desk, rules)
+            meet(desk)
+            if said[WHY] != DONE:
+                return position, said[WHY], said[AMOUNT]
+        change_lists(n, work, task, position, last, index, block, desk, rules)
+        meet(desk)
+        if n == 0:
+            gather(index, desk)
+        meet(desk)
+        if said[WHY] != DONE:
+            return position, said[WHY], said[AMOUNT]
+        position = last
+    return task.order.size, DONE, 0
+
+
+@step
+def meet(desk: Desk) -> None:
+    """Wait until all threads have come here. What each wrote before, all can read afterwards."""
+    said, n_threads, looks = desk.said, desk.given.size, 0
+    if n_threads == 1:
+        return
+    before = look(said, MET)
+    if take(said, CAME, 1) == n_threads - 1:
+        said[CAME] = 0
+        take(said, MET, 1)
+        return
+    while look(said, MET) == before:
+        looks += 1
+        if looks > PATIENCE:
+            sleep_shortly()
+
+
+@step
+def is_one_by_one(task: Task, first: int, last: int, size: int, index: Index, rules: Rules) -> bool:
+    """Whether the examples of a block are to be learned one by one.
+
+    Where the index is nearly as large as it may be, each has to see that there is room for it; and so it was where
+    learning has stopped within a block.
+    """
+    if first % size:
+        return True
+    if not task.first_pass or rules.cap == UNLIMITED:
+        return False
+    new_edges = 0
+    for t in range(first, last):
+        i = task.order[t]
+        own = task.labels.indptr[i + 1] - task.labels.indptr[i]
+        new_edges += (task.rows.indptr[i + 1] - task.rows.indptr[i]) * (own + 1)
+    return rules.cap - index.used[EDGES] < new_edges
+
+
+@step
+def agree(task: Task, first: int, last: int, block: Block, desk: Desk, rules: Rules) -> None:
+    """What one thread does once all is scored: see that the errors had room, settle the stats, and give out parts."""
+    said = desk.said
+    said[WHY], said[AMOUNT] = DONE, block.common[ERRORS]
+    if block.common[ERRORS] > block.errors.size:
+        said[WHY] = WANTS_ROOM
+        return
+    said[VOTING], said[CHANGING] = widened(rules, task.stats).max_edges, 1
+    settle(task, first, last, block)
+    n_biases = 0
+    for chunk in range((last - first + CHUNK - 1) // CHUNK):
+        n_biases += block.n_biases[chunk]
+    alone = task.first_pass and rules.cap < UNLIMITED  # an index that may be full has one pool, which is packed
+    give_out(desk, n_biases // 2, alone)
+
+
+@step
+def give_out(desk: Desk, n_others: int, alone: bool) -> None:
+    """Who owns each part: the heaviest parts are given away first, each to who has the least to do.
+
+    n_others: what the last thread does beside that. alone: the first has them all.
+    """
+    load, n_threads = desk.load, desk.given.size
+    for n in range(n_threads):
+        desk.given[n] = n_others if n == n_threads - 1 else 0
+        desk.done[n, READY] = -1
+    for part in range(PARTS):
+        for n in range(1, n_threads):
+            load[0, part] += load[n, part]
+    for _ in range(PARTS):
+        heaviest = least = 0
+        for part in range(PARTS):
+            heaviest = part if load[0, part] > load[0, heaviest] else heaviest
+        for n in range(n_threads):
+            least = n if desk.given[n] < desk.given[least] and not alone else least
+        desk.owner[heaviest] = least
+        desk.given[least] += load[0, heaviest]
+        load[0, heaviest] = -1
+
+
+@step
+def change_lists(
+    n: int, work: Work, task: Task, first: int, last: int, index: Index, block: Block, desk: Desk, rules: Rules
+) -> None:
+    """Change the lists of the features that are mine; the last thread changes the biases."""
+    rows, order, n_threads = task.rows, task.order, desk.given.size
+    done = desk.done[n]
+    if done[READY] < 0:
+        if n == n_threads - 1:
+            add_biases(task, (last - first + CHUNK - 1) // CHUNK, block)
+        find_mine(rows, order, first, last, block, desk.owner, n, work.mine)
+        done[READY] = 0
+        if not task.first_pass:
+            correct(rows, order, first, last, index, block, work.mine)
+            done[READY] = work.mine.begin[last - first]
+            return
+        find_final(rows, order, first, last, block, work.mine)
+    voting, stretch = having(rules, desk.said[VOTING]), desk.said[STRETCHES]
+    least = least_share(rules.min_weight, task.stats)
+    if n_threads == 1 or rules.cap < UNLIMITED:
+        done[READY], done[WANTED] = count_and_correct(
+            task, first, last, index, block, work.mine, done[READY], work.met, voting, least, index.edges.size
+        )
+        return
+    own = Index(index.features, index.edges, desk.free[n], desk.used[n])
+    wanted = 1
+    while wanted > 0:
+        done[READY], wanted = count_and_correct(
+            task, first, last, own, block, work.mine, done[READY], work.met, voting, least, done[STRETCH_END]
+        )
+        done[WANTED] = wanted
+        if wanted > 0:
+            start = take(index.used, END, wanted + stretch)
+            if start + wanted + stretch > index.edges.size:
+                take(index.used, END, -(wanted + stretch))
+                return
+            own.used[END], done[STRETCH_END] = start, start + wanted + stretch
+
+
+@step
+def gather(index: Index, desk: Desk) -> None:
+    """What one thread does once lists are changed: count the edges, and see that nobody wants slots."""
+    said, wanted, n_threads = desk.said, 0, desk.given.size
+    for n in range(n_threads):
+        index.used[EDGES] += desk.used[n, EDGES]
+        desk.used[n, EDGES] = 0
+        wanted = max(wanted, desk.done[n, WANTED])
+        desk.done[n, WANTED] = 0
+    said[WHY] = WANTS_SLOTS if wanted > 0 else DONE
+    said[AMOUNT], said[CHANGING] = n_threads * (wanted + said[STRETCHES]), 1 if wanted > 0 else 0
 
 
 @kernel
@@ -217,58 +335,3 @@ def join_free(index: Index, free: Longs) -> None:
                 last = np.int64(index.edges[last]["label"]) - 1
             index.edges[last]["label"] = index.free[size] + 1
             index.free[size] = free[size]
-
-
-@kernel
-def learn_blocks(
-    task: Task, position: int, size: int, index: Index, work: Work, block: Block, rules: Rules
-) -> tuple[int, int, int]:
-    """Learn task.order[position:], ``size`` examples at a time; stops and gives what ``Team.learn`` does."""
-    while position < task.order.size:
-        last, voting = min(task.order.size, (position // size + 1) * size), widened(rules, task.stats)
-        why, amount = what_is_wanted(task, position, last, size, index, block, voting, 0)
-        if why == ONE_BY_ONE:
-            position, why, amount = learn(
-                task.rows, task.labels, task.order[:last], position, task.first_pass, index, task.bias,
-                task.stats, task.to_come, work.scratch, rules.max_edges, rules.min_weight, rules.rare, rules.leakage,
-                rules.cap, rules.step, rules.few, np.zeros(0, dtype=np.int8), nobody(),
-            )  # fmt: skip
-            if why == DONE:
-                continue
-        if why != DONE:
-            return position, why, amount
-        score(task, position, last, 0, last, index, work.scratch, work.sums, block, voting)
-        settle(task, position, last, block)
-        change_lists(task, position, last, index, work, block, voting)
-        position = last
-    return task.order.size, DONE, 0
-
-
-@kernel
-def change_lists(task: Task, first: int, last: int, index: Index, work: Work, block: Block, rules: Rules) -> None:
-    """Change all lists, by one thread."""
-    if task.first_pass:
-        least, end = least_share(rules.min_weight, task.stats), index.edges.size
-        count_and_correct(task, first, last, index, block, MINE, 0, 0, work.met, rules, least, end)
-    else:
-        correct(task.rows, task.order, first, last, index, block, MINE, 0)
-
-
-@kernel
-def what_is_wanted(
-    task: Task, first: int, last: int, size: int, index: Index, block: Block, rules: Rules, spare: int
-) -> tuple[int, int]:
-    """Prepare a block; gives what it wants before it can be learned, and how much of it.
-
-    Where the index is nearly as large as it may be, each example has to see that there is room for it; and so it was
-    where learning has stopped within a block. spare: slots that threads may have and not use.
-    """
-    if first % size:
-        return ONE_BY_ONE, 0
-    errors, slots, new_edges = prepare(task, first, last, index, block, rules)
-    if task.first_pass:
-        if rules.cap - index.used[EDGES] < new_edges:
-            return ONE_BY_ONE, 0
-        if index.used[END] + 2 * slots + spare > index.edges.size:
-            return WANTS_SLOTS, 2 * slots + spare
-    return (WANTS_ROOM, errors) if errors > block.errors.size else (DONE, 0)

@@ -44,12 +44,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised
+from shortlist.categories.index.misses import each_for_itself
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.index.sharing import Missed
@@ -235,7 +236,7 @@ def find_errors(
             if first_pass:
                 note_surprise(stats, z)
             return s if s >= 0 and scratch.change[s] < 0.0 else -1, max_edges, step * FASTER, missed, z
-    z = each_for_itself(bias, scratch, touched)
+    z = each_for_itself(bias, scratch, own, touched)
     if first_pass:
         note_surprise(stats, z)
     return -1, 0, step * stats[PACE] * boldness(z, stats[SURPRISE]), missed, z
@@ -250,20 +251,6 @@ def note_missed(stats: Floats, missed: float) -> None:
 def note_surprise(stats: Floats, z: float) -> None:
     stats[WEIGHT] = min(stats[WEIGHT] + 1.0, MEMORY)
     stats[SURPRISE] += (z - stats[SURPRISE]) / stats[WEIGHT]
-
-
-@kernel
-def each_for_itself(bias: Floats, scratch: Scratch, touched: Ints) -> float:
-    """e_c of the retrieved labels, where the error of the true ones is 1 as if they were not; gives the surprise z."""
-    worst = 0.0
-    for c in touched:
-        score = scratch.scores[c] + bias[c]
-        if scratch.change[c] > 0.0:
-            scratch.change[c] = np.float32(max(0.0, 1.0 - score))
-        else:
-            scratch.change[c] = np.float32(-max(0.0, score))
-            worst = min(worst, scratch.change[c])
-    return min(1.0, -worst) ** 2
 
 
 @kernel

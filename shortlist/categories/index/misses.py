@@ -1,0 +1,31 @@
+"""By how much the labels of an example miss what they should score, each for itself (tuning.py)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shortlist.arrays.kernels import Floats, Ints, kernel
+from shortlist.categories.scratch import Scratch
+
+
+@kernel
+def each_for_itself(bias: Floats, scratch: Scratch, own: Ints, touched: Ints) -> float:
+    """e_c of the true labels, 1 where one is not retrieved, and of the retrieved wrong ones; gives the surprise z.
+
+    There are hundreds of wrong labels for a true one: only those that score have to be written down.
+    """
+    scores, change, worst = scratch.scores, scratch.change, 0.0
+    for c in own:
+        change[c], scores[c] = scores[c], -np.inf
+    for c in touched:
+        score = scores[c] + bias[c]
+        if score > 0.0:
+            change[c] = -np.float32(score)
+            worst = max(worst, score)
+        elif score == -np.inf:
+            scores[c] = np.inf  # a true one, retrieved
+    for c in own:
+        is_retrieved = scores[c] == np.inf
+        scores[c] = change[c]
+        change[c] = np.float32(max(0.0, 1.0 - (scores[c] + bias[c]))) if is_retrieved else 1.0
+    return min(1.0, np.float64(np.float32(worst))) ** 2
