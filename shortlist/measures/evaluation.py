@@ -224,17 +224,17 @@ def _summarise(
                 left_out[f"{one.name} is undefined"] = int((missing & ~empty).sum())
         columns.append(found)
     values = _apply(chosen, [np.asarray(part.sum(axis=0)).ravel() for part in columns])
-    samples = []
+    samples: dict[str, NDArray[np.float64]] = {}
     if resamples and empty.size:
         ends = np.cumsum([0, *(part.shape[1] for part in columns)])
         parts = [slice(first, last) for first, last in pairwise(ends)]
         rows = scipy.sparse.hstack([scipy.sparse.csr_array(part, dtype=np.float64) for part in columns])
         drawn = resampled_sums(rows, resamples, random_state, n_jobs)
-        samples = [_apply(chosen, [sums[part] for part in parts]) for sums in drawn]
+        samples = _apply_to_all(chosen, [drawn[:, part] for part in parts])
     return Evaluation(
         tuple(chosen),
         values,
-        {one.name: interval(np.array([sample[one.name] for sample in samples])) for one in chosen} if samples else {},
+        {name: interval(found) for name, found in samples.items()},
         per_instance,
         empty.size,
         left_out,
@@ -254,10 +254,16 @@ def _highest(chosen: Sequence[Measure], data: Positions | Steps, empty: NDArray[
 
 
 def _apply(chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]) -> dict[str, float]:
-    count = sums[0][0]
+    return {name: float(found[0]) for name, found in _apply_to_all(chosen, [part[None] for part in sums]).items()}
+
+
+def _apply_to_all(chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+    """The measures of many samples, from their sums (each samples × columns), of which the first are counts."""
+    found, count = {}, sums[0][:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return {one.name: float((one.total or _mean)(part, count)) for one, part in zip(chosen, sums[1:], strict=True)}
-
-
-def _mean(sums: NDArray[np.float64], count: float) -> float:
-    return sums[0] / (sums[1] if sums.size > 1 else np.float64(count))
+        for one, part in zip(chosen, sums[1:], strict=True):
+            if one.total is None:
+                found[one.name] = part[:, 0] / (part[:, 1] if part.shape[1] > 1 else count)
+            else:
+                found[one.name] = np.array([float(one.total(own, n)) for own, n in zip(part, count, strict=True)])
+    return found

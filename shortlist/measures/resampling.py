@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
 
 import numpy as np
 import scipy.sparse
@@ -15,11 +15,12 @@ from shortlist.concurrency.prefetch import by_threads
 CONFIDENCE = 95  # per cent
 MANY = 4000  # fewer rows are not worth starting threads for
 BATCH = 20  # samples that are drawn with one generator
+AT_ONCE = 4  # of them are added up at the same time: an addition need not wait for the one before it
 
 
 def resampled_sums(
     rows: scipy.sparse.sparray, resamples: int, random_state: int, n_jobs: int | None = -1
-) -> Iterator[NDArray[np.float64]]:
+) -> NDArray[np.float64]:
     """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n.
 
     Every few samples have a generator of their own, so that threads can draw them: the same for any number of threads.
@@ -28,37 +29,53 @@ def resampled_sums(
     columns = rows.T.tocsr()
     entries = columns.indptr.astype(np.int64), columns.indices.astype(np.int64), columns.data.astype(np.float64)
     n = rows.shape[0]
+    found = np.zeros((resamples, rows.shape[1]))
 
-    def sums(first: int) -> list[NDArray[np.float64]]:
-        rng = np.random.default_rng([seed, first])
-        samples = (rng.integers(n, size=n) for _ in range(first, min(first + BATCH, resamples)))
-        return [weighted_sums(*entries, counted(sample)) for sample in samples]
+    def fill(first: int) -> None:
+        rng, last = np.random.default_rng([seed, first]), min(first + BATCH, resamples)
+        times = np.empty((n, AT_ONCE))
+        for some in range(first, last, AT_ONCE):
+            count_samples(rng.integers(n, size=(min(AT_ONCE, last - some), n)), times)
+            weighted_sums(*entries, times, found[some : min(some + AT_ONCE, last)])
 
     firsts = range(0, resamples, BATCH)
     jobs = as_jobs(n_jobs)
-    for some in map(sums, firsts) if n < MANY or jobs == 1 else by_threads(sums, firsts, jobs):
-        yield from some
+    deque(map(fill, firsts) if n < MANY or jobs == 1 else by_threads(fill, firsts, jobs), maxlen=0)
+    return found
 
 
 @kernel
-def counted(sample: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How often each of 0, 1, … n − 1 is in a sample of n. (NumPy's bincount would keep other threads waiting.)"""
-    times = np.zeros(sample.size)
-    for i in sample:
-        times[i] += 1.0
-    return times
+def count_samples(samples: NDArray[np.int64], times: NDArray[np.float64]) -> None:
+    """How often each of 0, 1, … n − 1 is in each of some samples of n (int64[samples, n]; times: float64[n, AT_ONCE]).
+
+    (NumPy's bincount would keep other threads waiting.)
+    """
+    times[:] = 0.0
+    for s in range(samples.shape[0]):
+        for i in samples[s]:
+            times[i, s] += 1.0
 
 
 @kernel
 def weighted_sums(
-    indptr: NDArray[np.int64], rows: NDArray[np.int64], values: NDArray[np.float64], times: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The sum of each column, each row counted as many times. (SciPy's product rounds as the machine likes it.)"""
-    sums = np.zeros(indptr.size - 1)
-    for column in range(sums.size):
+    indptr: NDArray[np.int64], rows: NDArray[np.int64], values: NDArray[np.float64], times: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """The sum of each column (float64[samples, columns]), each row counted as many times as it is in the sample.
+
+    (SciPy's product rounds as the machine likes it.)
+    """
+    for column in range(sums.shape[1]):
+        one = two = three = four = 0.0
         for at in range(indptr[column], indptr[column + 1]):
-            sums[column] += values[at] * times[rows[at]]
-    return sums
+            value, i = values[at], rows[at]
+            one += value * times[i, 0]
+            two += value * times[i, 1]
+            three += value * times[i, 2]
+            four += value * times[i, 3]
+        for s, total in enumerate((one, two, three, four)):
+            if s < sums.shape[0]:
+                sums[s, column] = total
 
 
 def interval(samples: NDArray[np.float64]) -> tuple[float, float]:

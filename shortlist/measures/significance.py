@@ -48,8 +48,7 @@ def paired_bootstrap(
     """Bootstrap of the mean difference: its 95 % interval, and twice the share of samples on the other side of 0."""
     d = _differences(first, second)
     resamples = as_whole(resamples, "resamples", least=1)
-    sums = resampled_sums(scipy.sparse.csr_array(d[:, None]), resamples, random_state)
-    means = np.fromiter((one[0] for one in sums), dtype=np.float64, count=resamples) / d.size
+    means = resampled_sums(scipy.sparse.csr_array(d[:, None]), resamples, random_state)[:, 0] / d.size
     tail = (1 + min(int((means <= 0).sum()), int((means >= 0).sum()))) / (resamples + 1)  # never exactly 0
     return _comparison(d, min(1.0, 2 * tail))._replace(interval=interval(means))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 import sklearn.metrics
 
 from shortlist.errors import InputError
@@ -79,3 +80,17 @@ def test_no_threads_at_all_are_refused():
     ranking = Ranking(np.zeros((1, 1), dtype=np.int32), np.ones((1, 1)), ["a"])
     with pytest.raises(InputError, match="n_jobs must be at least 1"):
         evaluate(ranking, [["a"]], ["MRR"], n_jobs=0)
+
+
+@pytest.mark.parametrize("resamples", [1, 4, 19, 23])
+def test_samples_are_drawn_one_after_the_other(resamples):
+    """Twenty with each generator, however many are added up at the same time."""
+    rng = np.random.default_rng(5)
+    rows = scipy.sparse.random_array((50, 3), density=0.5, format="csr", rng=rng)
+    dense, expected = rows.toarray(), []
+    for sample in range(resamples):
+        if sample % 20 == 0:
+            own = np.random.default_rng([7, sample])
+        times = np.bincount(own.integers(50, size=50), minlength=50).astype(np.float64)
+        expected.append([sum((value * n for value, n in zip(column, times, strict=True)), 0.0) for column in dense.T])
+    assert resampling.resampled_sums(rows, resamples, 7).tolist() == expected
