@@ -17,15 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown
-from shortlist.arrays.kernels import Longs, fetch, kernel, product, step
-from shortlist.arrays.narrow import narrowed, widened
+from shortlist.arrays.kernels import Longs, fetch, product, step
+from shortlist.arrays.narrow import narrowed
 from shortlist.errors import InputError
+from shortlist.files.later import Later
 from shortlist.files.store import State
+from shortlist.letters import as_text, ends_in_bytes, ends_in_letters, names_in, unpacked
 from shortlist.texts import to_text
 
 EMPTY = np.int32(-1)
 AHEAD = 8  # hashes that memory is asked for before their turn
-SOME = 1 << 16  # bytes of names that are decoded at a time
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
 
 
@@ -37,7 +38,7 @@ class Vocabulary:
         self._factor = odd_number()
         self._slots = np.full(1024, EMPTY, dtype=np.int32)
         self._hashes = np.empty(512, dtype=np.uint64)
-        self._letters = np.empty(4096, dtype=np.uint8)
+        self._stored: NDArray[np.uint8] | Later = np.empty(4096, dtype=np.uint8)
         self._ends = np.zeros(513, dtype=np.int64)  # name i is _letters[_ends[i]:_ends[i+1]]
 
     def __len__(self) -> int:
@@ -47,6 +48,17 @@ class Vocabulary:
     def n_bytes(self) -> int:
         """How many bytes all names have together."""
         return int(self._ends[len(self)])
+
+    @property
+    def _letters(self) -> NDArray[np.uint8]:
+        """Those of all names. A compact file keeps them packed, and they stay so until somebody asks for names."""
+        if isinstance(self._stored, Later):
+            self._stored = unpacked(self._stored, self._ends[: len(self)])
+        return self._stored
+
+    @_letters.setter
+    def _letters(self, letters: NDArray[np.uint8]) -> None:
+        self._stored = letters
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
@@ -131,7 +143,7 @@ class Vocabulary:
         return {
             "hashes": self.hashes,
             "letters": letters,
-            "name_ends": _ends_in_letters(letters, self._ends[1 : len(self) + 1]),
+            "name_ends": ends_in_letters(letters, self._ends[1 : len(self) + 1]),
         }
 
     def compact_arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -142,27 +154,12 @@ class Vocabulary:
     @classmethod
     def from_state(cls, state: State) -> Vocabulary:
         """The inverse of ``arrays``, and of ``compact_arrays``."""
-        hashes, letters = state.array("hashes", np.uint64), state.array("letters", np.uint8)
-        n_letters = count_letters(letters)
-        if "name_lengths" in state.arrays:
-            narrow = widened(state.array("name_lengths", np.uint8), hashes.size)
-            lengths = np.full(1, -1) if narrow is None else narrow
-            inside = lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= letters.size
-            state.require(inside and int(lengths.sum()) == letters.size, "the names follow one another")
-            ends = np.cumsum(lengths)
-            state.require(not (letters[ends[ends < letters.size]] & 0xC0 == 0x80).any(), "names are whole letters")
-        else:
-            ends = state.array("name_ends", np.int64)
-            state.require(ends.size == hashes.size, "every feature has one name")
-            inside = not ends.size or (ends.min() >= 0 and ends.max() <= n_letters)  # or differences might overflow
-            state.require(inside, "the names follow one another")
-            lengths = np.diff(ends, prepend=0, append=n_letters)
-            state.require(np.all(lengths[:-1] >= 0) and lengths[-1] == 0, "the names follow one another")
-            ends = _ends_in_bytes(letters, ends)
+        hashes = state.array("hashes", np.uint64)
+        letters, ends = names_in(state, hashes.size)
         state.require(hashes.size <= MOST, "there are not too many features")
         vocabulary = cls()
         state.require(vocabulary._enter(hashes), "no two features are the same")
-        vocabulary._letters, vocabulary._ends[1 : hashes.size + 1] = letters, ends  # other letters go to another array
+        vocabulary._stored, vocabulary._ends[1 : hashes.size + 1] = letters, ends  # other letters go to another array
         return vocabulary
 
     def _enter(self, hashes: NDArray[np.uint64]) -> bool:
@@ -182,22 +179,7 @@ def odd_number() -> NDArray[np.uint64]:
 def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[NDArray[np.uint8], Longs]:
     """Letters as UTF-8, and where the names, which end after so many letters, end in it."""
     names = np.frombuffer(bytearray(to_text(letters), "utf-8", "surrogatepass"), dtype=np.uint8)
-    return names, _ends_in_bytes(names, ends)
-
-
-def as_text(letters: NDArray[np.uint8]) -> str:
-    return letters.tobytes().decode("utf-8", "surrogatepass")
-
-
-def count_letters(letters: NDArray[np.uint8]) -> int:
-    """How many letters there are; a UnicodeDecodeError where it is no UTF-8."""
-    n, begin = 0, 0
-    while begin < letters.size:  # some at a time, as letters take four bytes each where one of them does
-        end = begin + SOME
-        while end < letters.size and letters[end] & 0xC0 == 0x80 and end < begin + SOME + 4:
-            end += 1
-        n, begin = n + len(as_text(letters[begin:end])), end
-    return n
+    return names, ends_in_bytes(names, ends)
 
 
 @step
@@ -304,29 +286,3 @@ def _fill(factor: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[
             return False
         slots[slot] = number
     return True
-
-
-@kernel
-def _ends_in_bytes(letters: NDArray[np.uint8], ends: Longs) -> Longs:
-    """Where each of the names, which end after so many letters (ascending), ends in this UTF-8."""
-    in_bytes = np.empty(ends.size, np.int64)
-    n_letters = byte = 0
-    for name in range(ends.size):
-        while n_letters < ends[name] or (byte < letters.size and letters[byte] & 0xC0 == 0x80):  # 10xxxxxx goes on
-            n_letters += letters[byte] & 0xC0 != 0x80
-            byte += 1
-        in_bytes[name] = byte
-    return in_bytes
-
-
-@kernel
-def _ends_in_letters(letters: NDArray[np.uint8], ends: Longs) -> Longs:
-    """The inverse of ``_ends_in_bytes``."""
-    in_letters = np.empty(ends.size, np.int64)
-    n_letters = byte = 0
-    for name in range(ends.size):
-        while byte < ends[name]:
-            n_letters += letters[byte] & 0xC0 != 0x80
-            byte += 1
-        in_letters[name] = n_letters
-    return in_letters

@@ -1,15 +1,19 @@
 """The vocabulary against a dict, the counting against NumPy, and files that were tampered with."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import ModelFileError, TextVectorizer, vocabulary
+from shortlist import Categorizer, ModelFileError, TextVectorizer, letters, load, vocabulary
 from shortlist.arrays.narrow import narrowed
+from shortlist.files.later import Later
 from shortlist.files.store import State, build
+from shortlist.letters import count_letters
 from shortlist.text.counting import FEW, count
-from shortlist.vocabulary import Vocabulary, count_letters
+from shortlist.vocabulary import Vocabulary
 
 # few enough to repeat, and some that meet in one slot of the table
 hashes = st.one_of(st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1))
@@ -159,9 +163,37 @@ def test_letters_that_are_no_utf_8_are_refused():
         build(state)
 
 
+def test_names_stay_packed_until_somebody_asks_for_them(tmp_path):
+    texts = [f"word{n} größe{n % 700}" for n in range(1500)]
+    model = Categorizer().fit(texts, [[str(n % 3)] for n in range(1500)])
+    model.save(tmp_path / "model.shortlist", compact=True)
+    names = model.text_.get_feature_names_out().tolist()
+    for ask in (
+        lambda opened: opened,
+        lambda opened: pickle.loads(pickle.dumps(opened)),
+        lambda opened: opened.learn("something new", ["0"]) or opened,
+        lambda opened: opened.save(tmp_path / "again.shortlist") or load(tmp_path / "again.shortlist"),
+    ):
+        opened = load(tmp_path / "model.shortlist")
+        ranked = opened.rank(texts[:9])
+        assert isinstance(opened.text_.vocabulary_._stored, Later)
+        assert ranked.ids.tolist() == model.rank(texts[:9]).ids.tolist()
+        assert ask(opened).text_.get_feature_names_out().tolist()[: len(names)] == names
+
+
+@pytest.mark.parametrize("pieces", [[np.full(12, 0xFF)], [np.frombuffer("weißweiß".encode() + b"xx", dtype=np.uint8)]])
+def test_packed_names_that_are_no_names_are_refused_when_they_are_asked_for(pieces):
+    state = compact_state(TextVectorizer().fit(["corn weiß", "rye weiß"]))
+    state.arrays["letters"] = Later(np.dtype(np.uint8), 12, lambda: iter([one.astype(np.uint8) for one in pieces]))
+    opened = build(state)
+    assert opened.transform(["rye"]).nnz == 1
+    with pytest.raises(ModelFileError, match="names of its features cannot be read"):
+        opened.get_feature_names_out()
+
+
 @pytest.mark.parametrize("some", [1, 2, 3, 5, 1 << 16])
 def test_letters_are_counted_some_at_a_time(some, monkeypatch):
-    monkeypatch.setattr(vocabulary, "SOME", some)
+    monkeypatch.setattr(letters, "SOME", some)
     for text in ("", "a", "weiß€𝄞" * 9, "\ud800x"):
         assert count_letters(np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)) == len(text)
 

@@ -24,4 +24,5 @@ class Later:
         return (self.size,)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
-        return np.concatenate([np.empty(0, dtype=self.dtype), *self.pieces()])
+        pieces = list(self.pieces())
+        return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, dtype=self.dtype), *pieces])

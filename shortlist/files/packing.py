@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ WORDS = np.dtype(np.uint64)  # hashes, and what has been packed already: they wo
 MOST_TIMES, MOST_MORE = 64, 1 << 26  # a file is never unpacked to more than so many times its size, and so many bytes
 
 
-class NotPacked(Exception):
+class NotPacked(ValueError):
     """The bytes are not what ``pack`` has made."""
 
 
@@ -52,9 +53,9 @@ def pack(pieces: Iterable[Array], dtype: np.dtype[Any], size: int) -> tuple[NDAr
     return packed, note | {"differences": [ascends for _, ascends in found]}
 
 
-def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any]) -> dict[str, Array]:
-    """The arrays again; NotPacked where that cannot be."""
-    arrays: dict[str, Array] = {}
+def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any], later: Container[str] = ()) -> dict[str, Any]:
+    """The arrays again; NotPacked where that cannot be. Those with a name among ``later`` when somebody needs them."""
+    arrays: dict[str, Array | Later] = {}
     tasks: list[tuple[Array, Array, bool]] = []
     room = MOST_MORE + MOST_TIMES * sum(array.nbytes for array in packed.values())
     for name, note in notes.items():
@@ -70,15 +71,37 @@ def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any]) -> dict[str, A
             raise NotPacked
         if bounds[-1] != data.size or (numbers.kind == "f" and any(differences)):
             raise NotPacked
+        if name.rpartition("/")[2] in later:
+            arrays[name] = Later(numbers, size, partial(_pieces, data, numbers, size, bounds, differences))
+            continue
         arrays[name] = array = np.empty(size, dtype=numbers)
-        for n in range(n_chunks):
-            own = array[n * CHUNK : (n + 1) * CHUNK]
-            tasks.append((data[bounds[n] : bounds[n + 1]], own, differences[n]))
+        tasks += _tasks(data, array, bounds, differences)
+    _open_all(tasks)
+    return arrays
+
+
+def _tasks(data: Array, array: Array, bounds: list[int], differences: list[bool]) -> list[tuple[Array, Array, bool]]:
+    """What is to be opened: the chunks of an array, and their places in it."""
+    return [
+        (data[bounds[n] : bounds[n + 1]], array[n * CHUNK : (n + 1) * CHUNK], differences[n])
+        for n in range(len(differences))
+    ]
+
+
+def _pieces(
+    data: Array, dtype: np.dtype[Any], size: int, bounds: list[int], differences: list[bool]
+) -> Iterator[Array]:
+    """An array, unpacked now, in one piece."""
+    array = np.empty(size, dtype=dtype)
+    _open_all(_tasks(data, array, bounds, differences))
+    yield array
+
+
+def _open_all(tasks: list[tuple[Array, Array, bool]]) -> None:
     if tasks:
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             for _ in pool.map(_open, tasks):
                 pass
-    return arrays
 
 
 def _chunks(pieces: Iterable[Array]) -> Iterator[Array]:

@@ -38,6 +38,7 @@ Kind = TypeVar("Kind")
 
 PLAIN, FORMAT = 1, 3  # arrays as they are; some of them packed (2: all by the same means)
 KEY = "shortlist"
+LATER = ("letters",)  # packed arrays that stay so until somebody needs them: the names of features (vocabulary.py)
 # The errors that a damaged file can cause: a damaged number may, for example, ask for any amount of memory.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
@@ -245,7 +246,7 @@ def read(path: str | os.PathLike[str]) -> State:
         header, arrays = _read(path)
         with ThreadPoolExecutor(1) as beside:
             checksum = beside.submit(_checksum, _described(header), arrays)
-            unpacked = packing.unpack(arrays, header.get("packed", {}))  # which trusts nothing, whatever is found
+            unpacked = packing.unpack(arrays, header.get("packed", {}), LATER)  # which trusts nothing that is found
             if header["checksum"] == checksum.result():
                 return State.join(header["model"], arrays | unpacked)
     except ModelFileError:
