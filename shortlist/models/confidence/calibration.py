@@ -200,10 +200,12 @@ def most_likely(x: Floats, hits: Floats, weights: Floats) -> None:
             for b in range(FEATURES):
                 bend[a, b] = PENALTY if a == b else 0.0
         for i in range(n):
+            missed, doubt = hits[i] - p[i], p[i] * (1.0 - p[i])
             for a in range(FEATURES):
-                slope[a] += (hits[i] - p[i]) * x[i, a]
+                slope[a] += missed * x[i, a]
+                doubted = doubt * x[i, a]
                 for b in range(a + 1):
-                    bend[a, b] += p[i] * (1.0 - p[i]) * x[i, a] * x[i, b]
+                    bend[a, b] += doubted * x[i, b]
         solve(bend, slope)
         largest = 0.0
         for a in range(FEATURES):
