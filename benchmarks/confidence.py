@@ -69,12 +69,12 @@ SETS = {
 }
 
 
-# Learning, as ``Categorizer.fit`` does it.
+# Learning, as ``Categorizer.fit`` does it, or where a set has no texts, as ``RowCategorizer.fit`` does.
 
 
-def fit(rows, Y):
+def fit(rows, Y, of_texts=True):
     """The fitted learner, and what it knows of itself."""
-    honest, learner = FirstPass(), sl.TunedIndex()
+    honest, learner = FirstPass(whole=not of_texts), sl.TunedIndex()
     learner._fit_rows(rows, Y, watch=honest)
     return learner, honest.confidence()
 
@@ -176,7 +176,8 @@ def measure(name, data, minutes, most):
     fit(rows.take(np.arange(200)), train[1][:200])  # compiled before it is timed
     repeats = 3 if rows.n_rows <= MANY else 1
     _, learning = processor_time(lambda: sl.TunedIndex()._fit_rows(rows, train[1]), repeats)
-    (learner, confidence), longer = processor_time(lambda: fit(rows, train[1]), repeats)
+    of_texts = isinstance(train[0], list)
+    (learner, confidence), longer = processor_time(lambda: fit(rows, train[1], of_texts), repeats)
     few, ranked = processor_time(lambda: learner._rank_rows(test_rows, 5))
     _, answered = processor_time(lambda: confidence.probabilities(few.scores))
     ranking = learner._rank_rows(test_rows, DEPTH)
