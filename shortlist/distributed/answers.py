@@ -36,7 +36,7 @@ def rank(
     asked = as_model(model)
     names = asked.classes_.tolist()
     for found in answers(cluster, parts, asked, ranked, k, skipped=skipped):
-        yield Ranking(found["ids"], found["scores"], names)
+        yield Ranking(found["ids"], found["scores"], names, found.get("probabilities"))
 
 
 def evaluate(
@@ -105,9 +105,10 @@ def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings
 
 
 def ranked(model: CategoryModel, part: Part, stream: Iterable[Examples], k: int) -> Arrays:
-    """The best labels of each example."""
+    """The best labels of each example, with probabilities where they are known."""
     ranking = Ranking.stack([model.rank_examples(batch, k) for batch in stream], k)
-    return {"ids": ranking.ids, "scores": ranking.scores}
+    found: Arrays = {"ids": ranking.ids, "scores": ranking.scores}
+    return found if np.isnan(ranking.probabilities).all() else found | {"probabilities": ranking.probabilities}
 
 
 def ranked_and_labelled(model: CategoryModel, part: Part, stream: Stream, k: int) -> Arrays:

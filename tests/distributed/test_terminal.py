@@ -39,11 +39,12 @@ def test_labels_of_texts(there, json_file, tmp_path):
     assert len(list((tmp_path / "kept").glob("*.part"))) > 2
 
 
-def test_what_a_model_decides_is_measured_as_here(there, json_file, tmp_path):
+def test_how_sure_a_model_is_is_said_as_here(there, json_file, tmp_path):
     run("train", json_file, "-o", tmp_path / "m")
-    expected = run("evaluate", tmp_path / "m", json_file)
-    assert "Deciding alone" in expected
-    assert run("evaluate", tmp_path / "m", json_file, *there) == expected
+    for verb, shown in ((["evaluate"], "Deciding alone"), (["rank", "--json", "-k", "2"], "probabilities")):
+        expected = run(verb[0], tmp_path / "m", json_file, *verb[1:])
+        assert shown in expected
+        assert run(verb[0], tmp_path / "m", json_file, *verb[1:], *there) == expected
 
 
 @pytest.mark.filterwarnings("ignore::shortlist.documents.ranker.QueriesSetAside")
