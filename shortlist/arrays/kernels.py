@@ -43,7 +43,15 @@ def step(function: Function) -> Function:
     return _compiled(function, forceinline=True, **UNCOUNTED)
 
 
-def _compiled(function: Function, **options: bool) -> Function:
+def rough_step(function: Function) -> Function:
+    """As ``step``, where a product may be added without being rounded first, as some processors do faster.
+
+    So the last bits differ between processors: only for what no result is made of.
+    """
+    return _compiled(function, forceinline=True, fastmath={"contract"}, **UNCOUNTED)
+
+
+def _compiled(function: Function, **options: bool | set[str]) -> Function:
     compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
     if compiled is not function:  # it is the same where compilation is turned off
         with contextlib.suppress(RuntimeError):  # no folder can be written, neither here nor the user's own

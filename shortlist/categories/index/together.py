@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import keep_best
+from shortlist.categories.index import contenders
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.index.vectors import Beside, add_all_votes, has_vector, list_met
@@ -71,16 +72,52 @@ def score(
     bias: float64[3, labels], for rows of words, a vector, and both, or float64[1, labels] where all are the same;
     added: what is added, the biases as a rule.
     """
-    most = bias.shape[0] - 1
+    meet(words, beside, index, bias, max_edges, rare, scores, touched, n)
+    add_all_votes(beside, scores)
+    for i in range(scores.shape[0]):
+        own = row_of(added, words, beside, i)
+        for c in range(own.size):
+            scores[i, c] += own[c]
+
+
+@kernel
+def row_of(biases: Floats, words: Rows, beside: Beside, i: int) -> Floats:
+    """The biases of row i: of three rows of them, or of one where all are the same."""
+    return biases[min(biases.shape[0] - 1, which_bias(words, beside, i))]
+
+
+@kernel
+def meet(
+    words: Rows, beside: Beside, index: Index, bias: Floats, max_edges: int, rare: int, scores: Floats, touched: Ints,
+    n: Longs,
+) -> None:  # fmt: skip
+    """The scores by words of all rows, and touched[i, :n[i]], those that are retrieved by words or a vector."""
     for i in range(scores.shape[0]):
         n[i] = retrieve(words, i, index, max_edges, rare, scores[i], touched[i])
         if has_vector(beside, i):
-            n[i] = list_met(bias[min(most, which_bias(words, beside, i))], scores[i], touched[i])
-    add_all_votes(beside, scores)
-    for i in range(scores.shape[0]):
-        own = added[min(most, which_bias(words, beside, i))]
-        for c in range(own.size):
-            scores[i, c] += own[c]
+            n[i] = list_met(row_of(bias, words, beside, i), scores[i], touched[i])
+
+
+@kernel
+def score_contenders(
+    words: Rows, beside: Beside, index: Index, bias: Floats, added: Floats, max_edges: int, rare: int, allowed: Flags,
+    scores: Floats, touched: Ints, n: Longs, ids: Ints, best: Floats,
+) -> None:  # fmt: skip
+    """As score, but only of labels that can be among the best, as many as ids and best have room for."""
+    n_rows, n_labels = scores.shape
+    meet(words, beside, index, bias, max_edges, rare, scores, touched, n)
+    votes, squares = np.zeros((n_rows, n_labels), dtype=np.float32), np.zeros(n_labels, dtype=np.float32)
+    contenders.add_rough_votes(beside, votes, squares)
+    longest, near = contenders.longest(squares, beside.weights.shape[0]), np.empty(n_labels)
+    for i in range(n_rows):
+        own, one = row_of(added, words, beside, i), slice(beside.rows.indptr[i], beside.rows.indptr[i + 1])
+        columns, values = beside.rows.indices[one], beside.rows.data[one]
+        if allowed.size > 0:
+            n[i] = keep_allowed(touched[i], n[i], allowed)
+        n[i] = contenders.keep_contenders(
+            values, votes[i], longest, scores[i], own, touched[i, : n[i]], near, ids[i], best[i]
+        )
+        contenders.add_votes_of(columns, values, beside.weights, touched[i, : n[i]], scores[i], own)
 
 
 @kernel
@@ -96,6 +133,7 @@ def rank(
     some = min(TOGETHER, n_rows)
     scores, touched = np.empty((some, n_labels)), np.empty((some, n_labels + 1), dtype=np.int32)
     n = np.zeros(some, dtype=np.int64)
+    few_of_many = n_labels >= contenders.MANY and ids.shape[1] * contenders.FEW <= n_labels
     for first in range(0, n_rows, TOGETHER):
         last = min(first + TOGETHER, n_rows)
         part = Rows(words.indptr[first : last + 1], words.indices, words.data, words.n_features)
@@ -103,7 +141,13 @@ def rank(
         own = Rows(vectors.indptr[first : last + 1], vectors.indices, vectors.data, vectors.n_features)
         own_beside = Beside(own, beside.weights)
         scores[:] = 0.0
-        score(part, own_beside, index, bias, added, max_edges, rare, scores[: last - first], touched, n)
+        if few_of_many and own.indptr[0] < own.indptr[last - first]:
+            score_contenders(
+                part, own_beside, index, bias, added, max_edges, rare, allowed, scores[: last - first], touched, n,
+                ids[first:last], best[first:last],
+            )  # fmt: skip
+        else:
+            score(part, own_beside, index, bias, added, max_edges, rare, scores[: last - first], touched, n)
         for i in range(last - first):
             kept = n[i] if allowed.size == 0 else keep_allowed(touched[i], n[i], allowed)
             keep_best(touched[i, :kept], scores[i], ids[first + i], best[first + i])
