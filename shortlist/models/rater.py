@@ -220,6 +220,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     @property
     def is_calibrated(self) -> bool:
         """Whether it knows how sure its ratings are; it does not any more once it has learned since."""
+        self._check_fitted()
         return getattr(self.learner_, "_calibration", None) is not None
 
     # Measuring.
@@ -248,6 +249,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     @property
     def column_names(self) -> list[str]:
         """What the columns are called, also where nobody has said."""
+        self._check_fitted()
         return self.columns_ or [f"x{n + 1}" for n in range(self.n_features_in_)]
 
     def steps_between(self, given: Label, true: Label) -> int | None:

@@ -1,5 +1,7 @@
 """Feature-Focus against its slow twin, the paper's cases, and its own limits."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -258,3 +260,12 @@ def test_memory_wants_room_to_remember_and_edges_that_end():
     for options in ({"memory": 0.5}, {"memory": 10, "min_weight": 0.0}):
         with pytest.raises(InputError, match="memory"):
             FeatureFocus(**options).fit([[1.0]], ["a"])
+
+
+@pytest.mark.parametrize("values", ["raw", "l2"])
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e39, 1e300])
+def test_values_out_of_reach_of_float32_are_learned_without_a_warning(values, size):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner = FeatureFocus(values=values).fit([[size, 0.0], [0.0, 1.0]], ["a", "b"])
+        assert learner.predict([[size, 0.0]]).tolist() == ["a"]

@@ -73,6 +73,13 @@ def meanings(n=900, n_labels=8, seed=0):
     return V, W, y
 
 
+def test_halves_of_which_one_has_no_label_are_weighed_too():
+    V, W, _ = meanings(20)
+    learner = TunedBoth(16).fit(np.hstack([V, W]), [["a"]] + [[]] * 19)
+    assert 0 < learner.share_of_vector_ < 1
+    assert list(learner.classes_) == ["a"]
+
+
 def test_few_examples_are_weighed_as_is_best_on_their_halves():
     V, W, y = meanings(120)
     own = {"random_state": 3}

@@ -56,6 +56,8 @@ def right_by_share(half: TunedBoth, rows: Rows, labels: NumberedLabels) -> Longs
     if truth.partial.complete.size:
         counts &= truth.partial.complete
     n_labels, each = len(half._labels), np.arange(rows.n_rows)
+    if n_labels == 0:  # the other half may have them all
+        return np.zeros(len(SHARES), dtype=np.int64)
     is_right = np.zeros((rows.n_rows, n_labels), dtype=bool)
     known = truth.ids < n_labels
     is_right[np.repeat(each, np.diff(truth.indptr))[known], truth.ids[known]] = True

@@ -88,7 +88,8 @@ class IndexLearner(MergingLearner, ShardedLearner):
             if self.values == "l2":
                 scale_to_unit_length(rows.indptr, data)
             # As weights are: then the whole of a feature's weight is 1, to the last digit.
-            data = np.clip(data, LEAST_VALUE, MOST_VALUE, dtype=np.float32).astype(np.float64)
+            np.clip(data, LEAST_VALUE, MOST_VALUE, out=data)
+            data = data.astype(np.float32).astype(np.float64)
         return Rows(rows.indptr, rows.indices, data, rows.n_features)
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
