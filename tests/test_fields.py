@@ -4,6 +4,7 @@ import io
 import json
 
 import numpy as np
+import pandas
 import polars
 import pytest
 from hypothesis import given
@@ -218,3 +219,23 @@ def test_what_kind_a_field_beside_texts_is():
     vectorizer.partial_fit([{"title": "y", "price": ["on request"]}])
     assert beside.of(vectorizer) == [{"field": "price", "kind": "either", "known": ["on request"]}]
     assert beside.of(words_only().fit(["plain"])) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "sentence"),
+    [
+        (pandas.DataFrame({"title": ["a b", "c"]}), "texts is a DataFrame, which has columns: give one of them"),
+        (polars.DataFrame({"title": ["a b", "c"]}), "texts is a DataFrame, which has columns: give one of them"),
+        ({"a b", "c"}, "texts is a set, which has no order; give a list"),
+        ({"a b": 1, "c": 2}, "texts is one dict; give a list of them"),
+    ],
+)
+def test_what_would_be_gone_through_otherwise_than_text_by_text_is_refused(texts, sentence):
+    model = sl.Categorizer()
+    with pytest.raises(sl.InputError, match=sentence):
+        model.fit(texts, ["x", "y"])
+    with pytest.raises(sl.InputError, match=sentence):
+        model.learn_many(texts, ["x", "y"])
+    assert not hasattr(model, "learner_")
+    with pytest.raises(sl.InputError, match=sentence):
+        sl.TextRater().fit(texts, [1, 2])

@@ -148,7 +148,7 @@ class Categorizer(BoundedModel):
         ``wrong`` and ``complete`` are what ``learn`` has, for each text; ``complete`` may be one for all.
         """
         if wrong is not None or complete is not None:
-            Y = judged(Y, len(as_documents(texts)), wrong, complete)
+            Y = judged(Y, len(texts := as_documents(texts)), wrong, complete)
         return self.partial_fit(texts, Y, vectors=vectors)
 
     @writing

@@ -71,7 +71,12 @@ def named(task: Task, name: str | None = None, option: str = "--learner") -> Bas
 
 def made(task: Task, given: BaseEstimator | str | None) -> BaseEstimator:
     """A learner as a model is given it (any learner, the short name of one, or None for the usual one), unlearned."""
-    return named(task, given, "learner") if given is None or isinstance(given, str) else clone(given)
+    if given is None or isinstance(given, str):
+        return named(task, given, "learner")
+    if not isinstance(given, BASES[task]):
+        found = f"the class {given.__name__}, of which it needs one" if isinstance(given, type) else repr(given)
+        raise InputError(f"learner must be a learner of {task}, or its name, as {USUAL[task]!r}, not {found}")
+    return clone(given)
 
 
 def changed(estimator: BaseEstimator, settings: dict[str, Any], prefix: str = "") -> BaseEstimator:

@@ -8,7 +8,7 @@ the band that it lies in, ``price 10–20``: from 1 to 2, to 5, to 10 times a po
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from itertools import chain
 from typing import Any, TypeAlias, overload
@@ -151,10 +151,22 @@ def as_documents(documents: Iterable[object], name: str = "texts") -> Sequence[A
     if isinstance(documents, (Fielded, Texts, WithVectors)):
         return documents
     if not isinstance(documents, (list, tuple)):
+        _check_order(documents, name)
         return as_texts(documents, name)
     if documents and all(isinstance(one, Mapping) for one in documents):
         return Fielded.of(documents, name)
     return as_texts(documents, name)
+
+
+def _check_order(documents: object, name: str) -> None:
+    """Refuse what gives something else than text after text if it is gone through: names of columns, or any order."""
+    kind = type(documents).__name__
+    if isinstance(documents, Mapping):
+        raise InputError(f"{name} is one {kind}; give a list of them")
+    if isinstance(documents, Set):
+        raise InputError(f"{name} is a {kind}, which has no order; give a list")
+    if isinstance(getattr(documents, "columns", None), Iterable):
+        raise InputError(f"{name} is a {kind}, which has columns: give one of them, or a list of its rows as mappings")
 
 
 def is_one(given: object) -> bool:

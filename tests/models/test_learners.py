@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
 from shortlist.models.base import TASKS, Model
@@ -70,3 +71,18 @@ def test_a_file_opens_as_a_model(tmp_path):
     assert texts.describe()["labels"] == 1
     with pytest.raises(sl.InputError, match="holds a PRank alone"):
         open_model(tmp_path / "alone")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: sl.Categorizer(LogisticRegression()), "of categories, or its name, as 'tuned-index', not Logistic"),
+        (lambda: sl.Categorizer(sl.TunedIndex), "of categories, or its name, as 'tuned-index', not the class Tuned"),
+        (lambda: sl.Categorizer(sl.PRank()), "of categories, or its name, as 'tuned-index', not PRank"),
+        (lambda: sl.TextRater(sl.TunedIndex()), "of ratings, or its name, as 'prank', not TunedIndex"),
+        (lambda: sl.Categorizer(7), "of categories, or its name, as 'tuned-index', not 7"),
+    ],
+)
+def test_what_is_no_learner_of_a_task_is_refused(make, sentence):
+    with pytest.raises(sl.InputError, match=f"learner must be a learner {sentence}"):
+        make().fit(["a b", "c"], [1, 2])

@@ -116,3 +116,9 @@ def test_the_command_line(run, tmp_path):  # noqa: F811
         for one in lines:
             expected.learn(one["text"], one["labels"], one["wrong"])
         assert state_bytes(sl.load(tmp_path / "b.shortlist")) == state_bytes(expected)
+
+
+def test_texts_that_can_be_gone_through_once_are_judged_too():
+    texts, labels, wrong = ["wheat rose", "gold fell"], ["grain", "metal"], [["money"], []]
+    expected = sl.Categorizer().learn_many(texts, labels, wrong)
+    assert state_bytes(sl.Categorizer().learn_many(iter(texts), labels, wrong)) == state_bytes(expected)
