@@ -22,7 +22,7 @@ from shortlist.server.teaching import rating_of, row_of
 
 SEPARATOR = "|"  # between labels in a cell of CSV
 PREFIX = "__label__"  # of a label in fastText's layout
-RATING = "rating"  # the name of its column
+RATING = "rating"  # the name of its column, with _ behind it where another one has that name
 PIECE_ROWS = 500  # read from the journal at a time
 CONTROL, OBJECT = "labels", "text"  # names in the labelling interface of Label Studio
 
@@ -134,7 +134,10 @@ def table_piece(journal: Journal, after: int, columns: Sequence[str]) -> tuple[i
     """
     lessons = journal.after(after, 2**62, PIECE_ROWS)
     rows: list[list[Any]] = [[*row_of(one.text)[0], rating_of(one.labels)] for one in lessons]
-    lines = "".join(map(_row, [[*columns, RATING]] * (after == 0) + rows))
+    rating = RATING
+    while rating in columns:
+        rating += "_"
+    lines = "".join(map(_row, [[*columns, rating]] * (after == 0) + rows))
     return lessons[-1].number if lessons else 0, lines
 
 

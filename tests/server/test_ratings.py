@@ -8,10 +8,11 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import snapshot_writer, snapshots
-from shortlist.server.journal import Lesson
+from shortlist.server.exporting import exported_rows
+from shortlist.server.journal import Example, Journal, Lesson
 from shortlist.server.rating import rolling
 from shortlist.server.replica import Replica
-from shortlist.server.teaching import row_of, teach
+from shortlist.server.teaching import row_of, teach, written_row
 from tests.server.servers import in_thread, state_bytes
 
 RANDOM = np.random.default_rng(5)
@@ -202,6 +203,16 @@ def test_the_journal_is_exported_as_it_is_served(served, state, kind, tmp_path, 
     else:
         lines = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
         assert [(one["text"], one["labels"]) for one in lines] == [(TEXTS[n], [STARS[n]]) for n in range(12) if n != 6]
+
+
+def test_the_column_of_ratings_has_a_name_of_its_own(tmp_path):
+    Journal.begin(tmp_path)
+    journal = Journal(tmp_path)
+    journal.append([[Example(written_row([1.0, 2.0]), [3])]])
+    for columns, named in (("a,b", "rating"), ("rating,b", "rating_"), ("rating,rating_", "rating__")):
+        lines = "".join(exported_rows(journal, None, columns.split(","))).splitlines()
+        assert lines == [f"{columns},{named}", "1.0,2.0,3"]
+    journal.close()
 
 
 def test_examples_are_listed_newest_first(served, kind):
