@@ -20,6 +20,8 @@ from shortlist.inputs.registry import FORMATS
 from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
 from shortlist.inputs.vectors import beside
 
+SPREADSHEETS = (".xlsx", ".xls", ".ods")  # which other programs save as CSV
+
 Where = str | os.PathLike[str] | BinaryIO
 
 
@@ -229,6 +231,8 @@ def _sniff_source(source: Source) -> str:
     name = source.name.lower()
     for ending in ENDINGS:
         name = name.removesuffix(ending)
+    if name.endswith(SPREADSHEETS):
+        raise InputError(f"{source.name} is a spreadsheet; save it there as CSV in UTF-8, and give that")
     for kind in FORMATS.values():
         if kind.recognises(os.path.basename(name), head):
             return kind.name

@@ -139,7 +139,10 @@ class Source:
                 if b"\r" in block:
                     block = block.replace(b"\r\n", b"\n")
                     if number == self._first_line and self._is_one_line(block) and b"\r" in block:
-                        raise InputError(f"{self.name}: its lines end in carriage returns alone, not in line feeds")
+                        raise InputError(
+                            f"{self.name}: its lines end in carriage returns alone, as once on a Mac; save it with "
+                            "line feeds"
+                        )
                 yield number, block
                 number += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
                 rest = bytearray(data[end:])
@@ -200,7 +203,7 @@ class Source:
                 number + before.count(b"\n"),
                 column,
                 f"expected text in {self.progress.encoding or 'UTF-8'}, found the byte 0x{line[problem.start]:02x}; "
-                "if the file has another encoding, name it, for example encoding='latin-1'",
+                "if the file has another encoding, name it, for example encoding='latin-1' (--encoding latin-1)",
             )
             return None
 

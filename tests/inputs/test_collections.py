@@ -128,7 +128,7 @@ def test_numbers():
     assert stream.columns == ["a", "b"]
     assert only("a;b\n1;2\n", "numbers", separator=";")[0].labels is None
     fails("1,2\n3,4", "numbers", "line 1: expected the names of the columns, found numbers")
-    fails("a,a\n3,4", "numbers", "line 1: a column is named twice")
+    fails("a,a\n3,4", "numbers", "line 1 has more than one column 'a'; rename all but one")
     fails("a,b\n3,4\n5,x", "numbers", "line 3, column 3: expected a finite number in 'b', found 'x'")
     batch, stream = only("a,b\n3,4\ny,x\n5,6\n", "numbers", skip_bad=True)
     assert (dense(batch.rows), stream.skipped.count) == ([[3, 4], [5, 6]], 1)

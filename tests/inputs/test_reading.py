@@ -72,7 +72,9 @@ def test_byte_order_marks_and_line_ends():
 def test_wrong_encoding_names_line_and_column(tmp_path):
     path = tmp_path / "latin.txt"
     path.write_bytes("plain\nse\u00f1or café\nlast".encode("latin-1"))
-    with pytest.raises(InputError, match=r"latin.txt, line 2, column 3: expected text in UTF-8, found the byte 0xf1"):
+    with pytest.raises(
+        InputError, match=r"txt, line 2, column 3: expected text in UTF-8, found the byte 0xf1.*--encoding"
+    ):
         texts_of(read(path))
     assert texts_of(read(path, encoding="latin-1")) == ["plain", "señor café", "last"]
     stream = read(path, skip_bad=True)
@@ -236,3 +238,11 @@ def test_the_page_lists_every_format():
         if kind.obtained:
             assert f"- `{kind.name}`: {kind.obtained}" in page
     assert "\n".join(rows) in page
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".XLS", ".ods"])
+def test_a_spreadsheet_is_told_how_to_become_a_table(tmp_path, ending):
+    path = tmp_path / f"tickets{ending}"
+    path.write_bytes(b"PK\x03\x04 and so on")
+    with pytest.raises(InputError, match=r"tickets\..* is a spreadsheet; save it there as CSV in UTF-8, and give that"):
+        read(path)

@@ -140,7 +140,8 @@ def explained(line: bytes, problem: Exception) -> tuple[int, str]:
     if missing := re.fullmatch(r"Object missing required field '(.*)'", said):
         return 1, f"expected a field {missing[1]!r}, found {named(fields_of(line)) or 'none'}"
     if wrong := re.fullmatch(r"Expected '(.*)', got '(.*)' - at '\$\.(.*?)(\[.*)?'", said):
-        return _column(text, wrong[3]), f"expected {wrong[1]} in {wrong[3]!r}, found {wrong[2]}"
+        expected = wrong[1].replace("str", "text")
+        return _column(text, wrong[3]), f"expected {expected} in {wrong[3]!r}, found {wrong[2].replace('str', 'text')}"
     for escape in ESCAPE.finditer(text):
         if escape[1]:
             half = f"half a character (a lone surrogate), {escape[0]}"

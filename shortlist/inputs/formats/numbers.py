@@ -39,7 +39,8 @@ class Numbers(Csv):
     def _layout(self, source: Source, first: list[str]) -> Layout:
         """The columns by name: the target if it is there, and the features."""
         if len(set(first)) != len(first):
-            raise InputError(f"{source.name}, line 1: a column is named twice")
+            twice = next(name for name in first if first.count(name) > 1)
+            raise InputError(f"{source.name}, line 1 has more than one column {twice!r}; rename all but one")
         places = {Column("feature", name): place for place, name in enumerate(first)}
         if all(_is_number(name) for name in first):
             raise InputError(f"{source.name}, line 1: expected the names of the columns, found numbers")

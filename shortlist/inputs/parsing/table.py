@@ -144,7 +144,7 @@ class Table(Format):
                 raise absent(where, column, names)
         for column in found:
             if names.count(column.name) > 1:
-                raise InputError(f"{where} has more than one column {column.name!r}")
+                raise InputError(f"{where} has more than one column {column.name!r}; rename all but one")
         return found
 
     def to_flag(self, column: Column, value: object) -> bool:
