@@ -1,5 +1,6 @@
 """TunedIndex: exactly its twin; better than its counts where labels are right and where they are not; mergeable."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from unittest import mock
 
@@ -318,6 +319,22 @@ def test_any_number_of_threads_learns_the_same_bytes(own):
             fitted += [TunedIndex(n_jobs=n, block=None, **own).fit(X, Y) for n in (1, 3)]
     models = [as_bytes(learner.set_params(n_jobs=None)) for learner in fitted]
     assert all(model == models[0] for model in models)
+
+
+def test_nobody_waits_for_a_thread_that_could_not_be_started():
+    started, submit = [], ThreadPoolExecutor.submit
+
+    def only_one(pool, *arguments):
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(submit(pool, *arguments))
+        return started[0]
+
+    X, y = scipy.sparse.random_array((3000, 50), density=0.1, format="csr", rng=np.random.default_rng(3)), [0, 1] * 1500
+    few, none = mock.patch.object(teams, "ENOUGH", 4), mock.patch.object(ThreadPoolExecutor, "submit", only_one)
+    with few, none, pytest.raises(RuntimeError, match="start new thread"):
+        TunedIndex(n_jobs=3, block=None).fit(X, y)
+    assert started[0].done()
 
 
 def test_examples_are_learned_one_by_one_unless_blocks_are_asked_for():

@@ -48,8 +48,8 @@ STRETCH = 1 << 13  # slots of the pool that a thread takes at a time, or what on
 ONE_BY_ONE = -1  # the examples of a block are to be learned each for itself
 PATIENCE = 2000  # looks at what the others do before somebody else may have the processor: some µs
 # Entries of Desk.said. How many have come and how often all were there; why to stop, how much is wanted; whether lists
-# are still to be changed, how many edges vote, and how long a stretch is.
-CAME, MET, WHY, AMOUNT, CHANGING, VOTING, STRETCHES, SAID = 0, 8, 16, 17, 18, 19, 20, 24
+# are still to be changed, how many edges vote, and how long a stretch is; whether somebody will never come.
+CAME, MET, WHY, AMOUNT, CHANGING, VOTING, STRETCHES, GIVEN_UP, SAID = 0, 8, 16, 17, 18, 19, 20, 21, 24
 READY, WANTED, STRETCH_END = 0, 1, 2  # entries of a row of Desk.done
 
 
@@ -150,8 +150,12 @@ class Team:
     def _learn(self, task: Task, position: int, index: Index, rules: Rules) -> tuple[int, int, int]:
         """Learn blocks, by all threads; each comes to the same end."""
         own = (task, position, self.size, index, self._block, self._desk, rules)
-        others = [self._pool.submit(learn_blocks, n, work, *own) for n, work in enumerate(self._works[1:], 1)]
-        found: tuple[int, int, int] = learn_blocks(0, self._works[0], *own)
+        try:
+            others = [self._pool.submit(learn_blocks, n, work, *own) for n, work in enumerate(self._works[1:], 1)]
+            found: tuple[int, int, int] = learn_blocks(0, self._works[0], *own)
+        except BaseException:  # no further thread could be started, or somebody's own signal handler has raised
+            self._desk.said[GIVEN_UP] = 1
+            raise
         for other in others:
             other.result()
         return found
@@ -169,6 +173,8 @@ def learn_blocks(
 ) -> tuple[int, int, int]:
     """What thread n does to learn task.order[position:], ``size`` examples at a time; gives what Team.learn does."""
     said = desk.said
+    if not meet(desk):
+        return position, DONE, 0
     while position < task.order.size:
         last = min(task.order.size, (position // size + 1) * size)
         if said[CHANGING] == 0:
@@ -197,20 +203,26 @@ def learn_blocks(
 
 
 @step
-def meet(desk: Desk) -> None:
-    """Wait until all threads have come here. What each wrote before, all can read afterwards."""
+def meet(desk: Desk) -> bool:
+    """Wait until all threads have come here. What each wrote before, all can read afterwards.
+
+    False if somebody will never come, which only those can hear who have just begun.
+    """
     said, n_threads, looks = desk.said, desk.given.size, 0
     if n_threads == 1:
-        return
+        return True
     before = look(said, MET)
     if take(said, CAME, 1) == n_threads - 1:
         said[CAME] = 0
         take(said, MET, 1)
-        return
+        return True
     while look(said, MET) == before:
         looks += 1
         if looks > PATIENCE:
+            if look(said, GIVEN_UP):
+                return False
             sleep_shortly()
+    return True
 
 
 @step
