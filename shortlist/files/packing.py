@@ -105,18 +105,16 @@ def _open_all(tasks: list[tuple[Array, Array, bool]]) -> None:
 
 
 def _chunks(pieces: Iterable[Array]) -> Iterator[Array]:
-    """The same numbers, CHUNK at a time."""
-    waiting: list[Array] = []
-    n = 0
+    """The same numbers, CHUNK at a time, copied only where two pieces meet: chunks wait for a thread, all at once."""
+    rest: Array | None = None
     for piece in pieces:
-        waiting.append(piece)
-        n += piece.size
-        while n >= CHUNK:
-            whole = np.concatenate(waiting)
-            yield whole[:CHUNK]
-            waiting, n = [whole[CHUNK:]], n - CHUNK
-    if n:
-        yield np.concatenate(waiting)
+        joined = np.concatenate([rest, piece]) if rest is not None and rest.size else piece
+        end = joined.size - joined.size % CHUNK
+        for first in range(0, end, CHUNK):
+            yield joined[first : first + CHUNK]
+        rest = joined[end:]
+    if rest is not None and rest.size:
+        yield rest
 
 
 def _compressed(numbers: Array) -> tuple[bytes, bool]:

@@ -63,7 +63,7 @@ def opened(state: State, n_features: int, n_labels: int) -> Index:
     return (unpacked if "lists" in state.arrays else Index.from_arrays)(state, n_features, n_labels)
 
 
-def packed(index: Index, n_features: int) -> dict[str, NDArray[Any]] | None:
+def packed(index: Index, n_features: int) -> dict[str, Any] | None:
     """The lists of the first so many features, or None where that would be refused when it is read."""
     index = index.for_features(n_features)
 
@@ -74,11 +74,13 @@ def packed(index: Index, n_features: int) -> dict[str, NDArray[Any]] | None:
         return words[: _pack(index, first, last, words)].copy(), n_edges
 
     chunks = list(by_threads(chunk, range(0, n_features, CHUNK), os.cpu_count() or 1))
-    words = np.concatenate([*(own for own, _ in chunks), np.zeros(SPARE, dtype=np.uint64)])
-    if index.n_edges * EDGE.itemsize > MOST_MORE + MOST_TIMES * words.nbytes:
+    words = [*(own for own, _ in chunks), np.zeros(SPARE, dtype=np.uint64)]
+    n_words = sum(own.size for own in words)
+    if index.n_edges * EDGE.itemsize > MOST_MORE + MOST_TIMES * n_words * WORD // 8:
         return None
     counts = [[own.size for own, _ in chunks], [n for _, n in chunks]]
-    return {"lists": words, "list_chunks": np.array(counts, dtype=np.int64).reshape(2, -1)}
+    lists = Later(np.dtype(np.uint64), n_words, lambda: iter(words))
+    return {"lists": lists, "list_chunks": np.array(counts, dtype=np.int64).reshape(2, -1)}
 
 
 def unpacked(state: State, n_features: int, n_labels: int) -> Index:
