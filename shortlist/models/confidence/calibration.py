@@ -9,7 +9,8 @@ by place). Behind the first WIDTH places, the last of them speaks, of the score 
 and fainter by WIDTH / j. Trials on ten collections found isotonic curves, further features (words known, examples of
 the label) and finer functions no better by more than chance; without the square, the best label's error is up to 2
 points larger. Of several true labels the second is near the first; that none but a few have votes tells that it is sure
-nevertheless.
+nevertheless. To the honest examples one is added for which nothing speaks, and which is wrong: or a model that has not
+been wrong yet would be as sure of a tie as of anything else.
 
 Along those places a probability never rises: each is at most the one before it. Only sums, products, quotients and
 roots are used, in a fixed order, and an exponential made of them: results are equal on all machines.
@@ -145,8 +146,8 @@ def kept(seen: Seen, i: int) -> int:
 @kernel
 def fit_curves(seen: Seen, rows: Longs, curves: Curves) -> None:
     """Write the most likely curves for the examples at ``rows``."""
-    x = np.empty((rows.size, FEATURES))
-    hits = np.empty(rows.size)
+    x = np.empty((rows.size + 1, FEATURES))
+    hits = np.empty(rows.size + 1)
     for place in range(WIDTH):
         n = 0
         for i in rows:
@@ -156,6 +157,10 @@ def fit_curves(seen: Seen, rows: Longs, curves: Curves) -> None:
                 n += 1
         if n > 0:
             centre_and_scale(x[:n], curves.centre[place], curves.scale[place])
+            if place == 0:
+                hits[n] = 0.0
+                describe_nothing(x[n], curves.centre[0], curves.scale[0])
+                n += 1
             if place > 0 and not curves.weights[place].any():  # the place before is a better guess than nothing
                 curves.weights[place] = curves.weights[place - 1]
             most_likely(x[:n], hits[:n], curves.weights[place])
@@ -163,6 +168,14 @@ def fit_curves(seen: Seen, rows: Longs, curves: Curves) -> None:
             curves.weights[place] = curves.weights[place - 1]
             curves.centre[place] = curves.centre[place - 1]
             curves.scale[place] = curves.scale[place - 1]
+
+
+@kernel
+def describe_nothing(x: Floats, centre: Floats, scale: Floats) -> None:
+    """The features of a best label for which nothing speaks, no more than for others, centred and scaled."""
+    x[0], x[1], x[2], x[3], x[4] = 1.0, 0.0, 0.0, 0.0, 1.0 / TOGETHER
+    for a in range(1, FEATURES):
+        x[a] = min(FURTHEST, max(-FURTHEST, (x[a] - centre[a]) * scale[a]))
 
 
 @kernel

@@ -53,3 +53,12 @@ def test_a_file_from_before_says_what_it_said():
     opened = Confidence.from_state(state)
     found = opened.probabilities(scores)[:, 0]
     assert found.tolist() == opened.probabilities(scores[:, :2].copy())[:, 0].tolist()
+
+
+def test_who_was_never_wrong_is_not_sure_of_a_tie():
+    ids, scores, _, _ = spread(500, 0)
+    confidence = Confidence()
+    confidence.fit(ids, scores, LabelSets.of([[0]] * 500))
+    assert confidence.probabilities(scores)[:, 0].min() > 0.97
+    tie = np.full((1, 8), 0.1)
+    assert confidence.probabilities(tie)[0, 0] < 0.6
