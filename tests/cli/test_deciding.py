@@ -75,7 +75,7 @@ def test_what_cannot_be_asked_for_says_so(run, trained, model):
 def test_rows_of_features_are_decided_as_texts_are(run):
     Path("rows.svm").write_text("a 1:1 2:1\nb 3:2\n" * 100)
     assert run("train", "rows.svm", "--format", "svmlight", "-o", "rows").code == 0
-    Path("new.svm").write_text("a 1:1\nb 3:2\na 9:1\n")
+    Path("new.svm").write_text("a 1:1 2:1\nb 3:2\na 9:1\n")
     found = records(run("rank", "rows", "new.svm", "--format", "svmlight", "--precision", "0.9", "--json"))
     assert [own["labels"] for own in found] == [["a"], ["b"], []]
     assert found[2]["reason"] == "no known feature"
