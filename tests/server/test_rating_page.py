@@ -90,17 +90,46 @@ def test_a_row_is_rated_with_probabilities_and_an_interval(rating, visit):
     expect(page.get_by_role("button", name="Learn")).to_be_disabled()
 
 
+PASTE = """(words) => {
+    const data = new DataTransfer();
+    data.setData("text", words);
+    const box = document.getElementById("column-0");
+    box.dispatchEvent(new ClipboardEvent("paste", {bubbles: true, cancelable: true, clipboardData: data}));
+}"""
+
+
 def test_a_row_is_pasted_from_a_spreadsheet(rating, visit):
     page = visit(rating(of_rows()).base_url)
     expect(page.locator("#ranking .name").first).to_be_visible()
-    page.evaluate("""() => {
-        const data = new DataTransfer();
-        data.setData("text", "0.9\\t0.5\\t0.25\\n");
-        const box = document.getElementById("column-0");
-        box.dispatchEvent(new ClipboardEvent("paste", {bubbles: true, cancelable: true, clipboardData: data}));
-    }""")
+    page.evaluate(PASTE, "0.9\t0.5\t0.25\n")
     expect(page.get_by_role("textbox", name="price")).to_have_value("0.25")
     expect(page.locator("#ranking .alone .name")).to_have_text("3")
+    for between in ("; ", ", ", "\t ", "  ", ";", ","):
+        page.get_by_role("button", name="Clear").click()
+        page.evaluate(PASTE, between.join(["0.1", "0.2", "0.3"]))
+        expect(page.get_by_role("textbox", name="price")).to_have_value("0.3")
+    page.evaluate(PASTE, "0.1\t\t0.3")
+    expect(page.get_by_role("textbox", name="age")).to_have_value("")
+
+
+def test_what_cannot_be_rated_has_no_rating(rating, visit):
+    page = visit(rating(of_texts()).base_url, refused=413)
+    page.get_by_role("textbox", name="Text").fill("a joy of a film")
+    expect(page.locator("#decision")).to_be_visible()
+    page.get_by_role("textbox", name="Text").fill("joy " * 600_000)
+    expect(page.locator("#problem")).to_be_visible()
+    expect(page.locator("#decision")).to_be_hidden()
+    expect(page.locator("#why")).to_be_hidden()
+
+
+def test_a_rating_that_somebody_else_adds_comes_in_at_its_place(rating, visit):
+    server = rating(of_texts())
+    page = visit(server.base_url)
+    page.get_by_role("textbox", name="Text").fill("a joy of a film")
+    page.locator("#ranking .pick").last.click()
+    server.ask("learn", examples=[{"text": "another film", "rating": 2.5}])
+    expect(page.locator("#ranking .name")).to_have_text(["1", "2", "2.5", "3"])
+    expect(page.locator("#ranking .pick[aria-pressed=true] .name")).to_have_text("3")
 
 
 @pytest.mark.parametrize("kind", [of_texts, of_rows], ids=["texts", "rows"])

@@ -27,12 +27,17 @@ const rate = guarded(async () => {
   if (!rows.isWhole()) return draw();
   const began = performance.now();
   const question = rows.asQuestion();
-  const found = (await ask("v1/rank", question, asked.signal)).answers[0];
+  const found = (await ask("v1/rank", question, asked.signal).catch(unrated)).answers[0];
   byId("ranking-note").textContent = `in ${(performance.now() - began).toFixed(0)} ms`;
   answer = found;
   draw();
   await explain(question, asked.signal);
 });
+
+function unrated(problem) { // what stands there is the rating of something else
+  if (problem.name !== "AbortError") draw();
+  throw problem;
+}
 
 async function explain(question, signal) {
   let found;
@@ -149,6 +154,7 @@ async function refresh() {
 }
 
 async function refreshModel() {
+  const scale = model?.scale;
   model = await ask("v1/model");
   byId("correct").hidden = model.read_only;
   byId("read-only").hidden = !model.read_only;
@@ -167,6 +173,7 @@ async function refreshModel() {
   const settings = { learner: model.learner, ...model.parameters };
   for (const [name, value] of Object.entries(model.text ?? {})) settings[`text: ${name}`] = value;
   terms("settings", Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value === null ? "–" : String(value)])));
+  if (scale && String(scale) !== String(model.scale)) await rate(); // somebody has taught a new rating
 }
 
 const remember = () => sessionStorage.setItem("rated", JSON.stringify(rows.kept()));

@@ -42,7 +42,7 @@ export function mark() { // what is no number
 }
 
 function pasted(event, first) { // a row of a spreadsheet goes into as many boxes
-  const values = event.clipboardData.getData("text").trim().split(/[\t;]|,\s*|\s+/);
+  const values = event.clipboardData.getData("text").trim().split(/ *[\t;,] *|\s+/);
   if (values.length < 2) return;
   event.preventDefault();
   values.forEach((value, n) => { if (boxes[first + n]) boxes[first + n].value = value; });
