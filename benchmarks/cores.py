@@ -118,6 +118,23 @@ class BetweenMeetings(Clock):
         return call
 
 
+class Busiest(Clock):
+    """The processor time of each thread of a team, which hardly depends on what else the machine does."""
+
+    def __init__(self):
+        super().__init__((teams, "learn_blocks"))
+        self.of = {}
+
+    def timed(self, function):
+        def call(n, *arguments):
+            began = time.thread_time()
+            found = function(n, *arguments)
+            self.of[n] = self.of.get(n, 0.0) + time.thread_time() - began
+            return found
+
+        return call
+
+
 @kernel
 def alone(task, last, block, desk, times):
     for _ in range(times):
@@ -179,6 +196,13 @@ def main(path, n, threads):
     print(f"\nFrom text to model: {whole[0] / whole[-1]:.2f} times as fast with {threads[-1]} threads as with one. "
           f"{share:.1%} of the time of one thread does not divide; by Amdahl's law that is at most "
           f"{1 / (share + (1 - share) / PROJECTED):.1f} times as fast on {PROJECTED} cores: a projection.")  # fmt: skip
+    busiest = []
+    for k in threads:
+        with Busiest() as team:
+            found["learn"](k)
+        busiest.append(max(team.of.values()))
+    print(f"Processor time of learning blocks: {busiest[0]:.2f} s of one thread, {busiest[-1]:.2f} s of the busiest of "
+          f"{threads[-1]}: {busiest[0] / busiest[-1]:.2f} times as fast where nothing else runs.")  # fmt: skip
 
 
 if __name__ == "__main__":
