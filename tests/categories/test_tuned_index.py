@@ -92,6 +92,22 @@ def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_
         assert score == pytest.approx(scores[label], abs=1e-12)
 
 
+def test_an_edge_made_in_a_block_grows_even_by_what_would_be_too_light_for_a_new_one():
+    before = [([(1, 1.0)], [5, 6])] * 8
+    stream = before + [([(0, 3.0)], [1, 2])] * 3 + [([(0, 0.25)], [1, 2]), ([(0, 0.25)], [3, 4])]
+    own = {"min_weight": 0.05, "max_edges": 25, "rare": 3, "leakage": True}
+    slow, learner = SlowTunedIndex(step=0.3, **own), TunedIndex(values="raw", passes=1, **own)
+    learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
+    slow.learn([], [])
+    labels = learner._labels.learn([classes for _, classes in stream], len(stream))
+    learner._block = 8
+    learner._learn(learner._check(matrix(stream)), labels, np.arange(len(stream)), True)
+    slow.learn_block(stream[:8])
+    slow.learn_block(stream[8:])
+    assert {c: w for (f, c), (w, _) in learned_by(slow)[0].items() if f == 0} == {1: 9.25, 2: 9.25}
+    assert learned(learner) == learned_by(slow)
+
+
 @given(any_stream)
 @settings(max_examples=50, deadline=None)
 def test_lists_stay_sorted_and_bounded_under_a_cap(stream):

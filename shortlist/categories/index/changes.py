@@ -121,8 +121,8 @@ def count_and_correct(
                         feature["total"] += x
                         n_new += not met[own[k]]
                 too_light = rules.leakage and block.keep[b] == 0 and np.float32(x) / feature["total"] < least
-                if n_new > 0 and not too_light:
-                    add_new(f, n_old, own, errors, x, shift, n_new, total, met, index)
+                if n_new > 0 and (feature["length"] > n_old or not too_light):
+                    add_new(f, n_old, own, errors, x, shift, n_new, too_light, total, met, index)
                 for k in range(own.size):
                     met[own[k]] = False
                 start, n = feature["start"], feature["length"]
@@ -138,12 +138,13 @@ def count_and_correct(
 
 @step
 def add_new(
-    f: int, n_old: int, own: Ints, errors: Floats, x: float, shift: float, n_new: int, total: float,
+    f: int, n_old: int, own: Ints, errors: Floats, x: float, shift: float, n_new: int, too_light: bool, total: float,
     met: NDArray[np.bool_], index: Index,
 ) -> None:  # fmt: skip
     """Count the labels that have an error above 0 and were not met among the first n_old edges of feature f.
 
-    Their edges stand behind those, if an earlier example of the block has made them; otherwise they are made.
+    Their edges stand behind those, if an earlier example of the block has made them; otherwise they are made, unless
+    they were too light to stay.
     """
     feature = index.features[f]
     for a in range(own.size):
@@ -154,7 +155,7 @@ def add_new(
             if k < n:
                 index.edges[start + k]["weight"] = raised(index.edges[start + k]["weight"], x, total)
                 index.edges[start + k]["tuned"] += shift * errors[a]
-            else:
+            elif not too_light:
                 append(f, own[a], x, shift * errors[a], n_new, index)
             n_new -= 1
 
