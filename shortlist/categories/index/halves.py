@@ -21,15 +21,17 @@ from sklearn.base import clone
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.categories.index import together
+from shortlist.categories.index.means import chosen
 from shortlist.labels import NumberedLabels
 
 if TYPE_CHECKING:
     from shortlist.categories.index.tuned_both import TunedBoth
 
+FEWEST = 8  # examples: halves of fewer tell nothing
 SHARES = [tenths / 10.0 for tenths in range(11)]
 QUARTERS = [1.0, math.sqrt(math.sqrt(2.0)), math.sqrt(2.0), math.sqrt(2.0) * math.sqrt(math.sqrt(2.0))]  # 2^(r/4)
 MOST = 0.99  # of a score that either has
-BLOCK = 256  # rows that are scored at a time
+BLOCK, SCORES = 256, 1 << 18  # rows that are scored at a time; but no more scores, or a single row
 
 
 def best_share(learner: TunedBoth, rows: Rows | RowStore, labels: NumberedLabels) -> float:
@@ -41,8 +43,9 @@ def best_share(learner: TunedBoth, rows: Rows | RowStore, labels: NumberedLabels
         half._is_half = True
         for _ in half._fit_passes(chosen(rows, own), labels.take(own.tolist())):
             pass
-        for first in range(0, other.size, BLOCK):
-            some = other[first : first + BLOCK]
+        at_a_time = max(1, min(BLOCK, SCORES // max(1, len(half._labels))))
+        for first in range(0, other.size, at_a_time):
+            some = other[first : first + at_a_time]
             right += right_by_share(half, chosen(rows, some), labels.take(some.tolist()))
     weights = [math.ldexp(QUARTERS[n % 4], n // 4) for n in (right - right.max()).tolist()]
     alpha: float = sum(weight * a for weight, a in zip(weights, SHARES, strict=True)) / sum(weights)
@@ -64,7 +67,3 @@ def right_by_share(half: TunedBoth, rows: Rows, labels: NumberedLabels) -> Longs
     by_words, by_vector = half._scores(words), half._scores(vectors)
     best = [((1.0 - a) * by_words + a * by_vector).argmax(axis=1) for a in SHARES]
     return np.array([(is_right[each, first] & counts).sum() for first in best])
-
-
-def chosen(rows: Rows | RowStore, which: Longs) -> Rows:
-    return rows.take(which) if isinstance(rows, Rows) else rows.chosen(which)

@@ -45,6 +45,13 @@ def squares(misses: Floats) -> tuple[float, float]:
     return words * words, vectors * vectors
 
 
+def are_misses(misses: Floats) -> bool:
+    """Whether these can be misses of a learner."""
+    shares, beta = misses[OF_WORDS:BETA], misses[BETA:]
+    fits = beta.size == 1 and bool((shares >= 0).all() and (shares <= 1).all() and 0 < beta[0] < np.inf)
+    return fits and bool(misses[N] >= 1)
+
+
 @kernel
 def note_misses(
     words: Rows, vectors: Rows, order: Longs, missed_by_words: Missed, missed_by_vectors: Missed, misses: Floats

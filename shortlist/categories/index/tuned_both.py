@@ -22,9 +22,9 @@ from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import as_rows, as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.answering import BIAS
-from shortlist.categories.index import retrieval, sharing, together
-from shortlist.categories.index.halves import best_share
-from shortlist.categories.index.tuned_index import FEW, START, TunedIndex, joined
+from shortlist.categories.index import means, retrieval, sharing, together
+from shortlist.categories.index.halves import FEWEST, best_share
+from shortlist.categories.index.tuned_index import START, TunedIndex, joined
 from shortlist.categories.index.vector_tuning import learn_vectors
 from shortlist.categories.index.vectors import Beside, check_size, merged, widened
 from shortlist.categories.learner import CategoryLearner
@@ -35,8 +35,6 @@ from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, numbered
-
-FEWEST = 8  # examples: halves of fewer tell nothing
 
 
 class TunedBoth(TunedIndex):
@@ -149,9 +147,12 @@ class TunedBoth(TunedIndex):
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         is_new, labels = getattr(self, "n_examples_", 0) == 0, numbered(Y, rows.n_rows)
         yield from super()._learn_passes(rows, labels, watch)
-        are_few = FEWEST <= rows.n_rows < FEW // 2 and self._planned > 2
-        if self.vector and is_new and are_few and not self._is_half:
-            self._misses[sharing.BETA] = sharing.beta_for(self._misses, best_share(self, rows, labels))
+        if self.vector and is_new and means.are_few(rows.n_rows, self._planned):
+            if self.values == "l2":
+                bias = self._vector_biases[: len(self._labels)]
+                means.add_means(rows, self.vector, self.label_numbers(labels), self._weights, bias)
+            if rows.n_rows >= FEWEST and not self._is_half:
+                self._misses[sharing.BETA] = sharing.beta_for(self._misses, best_share(self, rows, labels))
 
     def _check_updatable(self) -> None:
         super()._check_updatable()
@@ -325,9 +326,7 @@ class TunedBoth(TunedIndex):
                 self._misses = np.append(self._misses, sharing.START[sharing.BETA])
         state.require(self._is_former or self._vector_biases.size == n_labels, "each label has a bias of its vector")
         state.require(is_course(self._vector_stats), "its vector has its counts")
-        shares, beta = self._misses[sharing.OF_WORDS : sharing.BETA], self._misses[sharing.BETA :]
-        fits = beta.size == 1 and bool((shares >= 0).all() and (shares <= 1).all() and 0 < beta[0] < np.inf)
-        state.require(fits and self._misses[sharing.N] >= 1, "it has the shares that words and vectors miss")
+        state.require(sharing.are_misses(self._misses), "it has the shares that words and vectors miss")
         finite = bool(np.isfinite(self._weights).all() and np.isfinite(self._vector_biases).all())
         state.require(finite, "weights and biases of its vector are finite")
 

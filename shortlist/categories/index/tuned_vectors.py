@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.answering import BIAS
-from shortlist.categories.index import vectors
+from shortlist.categories.index import means, vectors
 from shortlist.categories.index.lists import empty_index
 from shortlist.categories.index.sharing import NOBODY_ASKS
 from shortlist.categories.index.together import ALL, rank
 from shortlist.categories.index.tuned_index import START, joined, usual_passes
 from shortlist.categories.index.vector_tuning import learn_vectors
+from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.scratch import make_scratch
 from shortlist.categories.shards import MergingLearner
 from shortlist.concurrency.interrupts import runs
@@ -107,6 +109,12 @@ class TunedVectors(MergingLearner):
         widest = max(rows.n_features, self._weights.shape[0])
         vectors.check_size(widest, len(self._labels) + len(labels.names), self)
         return super()._take_up(rows, labels, shuffled)
+
+    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
+        is_new, labels = getattr(self, "n_examples_", 0) == 0, numbered(Y, rows.n_rows)
+        yield from super()._learn_passes(rows, labels, watch)
+        if is_new and self.values == "l2" and means.are_few(rows.n_rows, self._planned):
+            means.add_means(rows, rows.n_features, self.label_numbers(labels), self._weights, self._biases)
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
