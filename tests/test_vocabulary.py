@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import Categorizer, ModelFileError, TextVectorizer, letters, load, vocabulary
+from shortlist import Categorizer, ModelFileError, TextVectorizer, load, vocabulary
 from shortlist.arrays.narrow import narrowed
 from shortlist.files.later import Later
 from shortlist.files.store import State, build
-from shortlist.letters import count_letters
 from shortlist.text.counting import FEW, count
-from shortlist.vocabulary import Vocabulary
+from shortlist.vocabulary import Vocabulary, letters
+from shortlist.vocabulary.letters import count_letters
 
 # few enough to repeat, and some that meet in one slot of the table
 hashes = st.one_of(st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1))

@@ -22,8 +22,8 @@ from shortlist.arrays.narrow import narrowed
 from shortlist.errors import InputError
 from shortlist.files.later import Later
 from shortlist.files.store import State
-from shortlist.letters import as_text, ends_in_bytes, ends_in_letters, names_in, unpacked
 from shortlist.texts import to_text
+from shortlist.vocabulary.letters import as_text, ends_in_bytes, ends_in_letters, names_in, unpacked
 
 EMPTY = np.int32(-1)
 AHEAD = 8  # hashes that memory is asked for before their turn
