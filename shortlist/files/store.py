@@ -38,7 +38,7 @@ Kind = TypeVar("Kind")
 
 PLAIN, FORMAT = 1, 3  # arrays as they are; some of them packed (2: all by the same means)
 KEY = "shortlist"
-LATER = ("letters",)  # packed arrays that stay so until somebody needs them: the names of features (vocabulary/letters.py)
+LATER = ("letters",)  # packed arrays that stay so until somebody needs them: names (vocabulary/letters.py)
 # The errors that a damaged file can cause: a damaged number may, for example, ask for any amount of memory.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
