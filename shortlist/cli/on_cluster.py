@@ -78,8 +78,8 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
         return
     from shortlist.arrays.validation import as_real
 
-    if reading.vectors is not None:
-        raise InputError("--vectors is for one machine; leave out --workers and --dask, or use --vector-column")
+    if reading.vectors is not None and reading.vector_column is not None:
+        raise InputError("--vectors and --vector-column both give vectors; give one of them")
     if "-" in data:
         raise InputError("standard input cannot be read in parts; name files")
     try:
@@ -95,6 +95,11 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
     )  # fmt: skip
     with connect(options.dask, options.workers) as client:
         say(f"{len(parts)} parts on {len(client.nthreads())} workers")
-        there = OnCluster(Cluster(client, options.keep), parts)
+        cluster = Cluster(client, options.keep)
+        if reading.vectors is not None:
+            from shortlist.distributed.vectors import with_vectors
+
+            parts = with_vectors(cluster, parts, reading.vectors)
+        there = OnCluster(cluster, parts)
         yield there
         say_skipped(there.skipped)

@@ -53,7 +53,7 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
             raise InputError("an encoder makes vectors on one machine; a cluster learns those that stand in the data")
         text = settled(cluster, parts, model.new_text())
     learner = model.new_learner()
-    if any(part.options.get("vector") is not None for part in parts):
+    if any(part.options.get("vector") is not None or part.vectors is not None for part in parts):
         learner = beside_vector(learner, 0)
     if not isinstance(learner, (AdditiveLearner, ShardedLearner)):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")

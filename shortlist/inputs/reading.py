@@ -47,11 +47,11 @@ class Stream:
                 batch.feature_names = self.columns
                 yield batch
 
-    def with_vectors(self, path: str | os.PathLike[str]) -> Stream:
-        """The same stream, whose texts have the rows of a .npy file beside them."""
+    def with_vectors(self, path: str | os.PathLike[str], first: int = 0, last: int | None = None) -> Stream:
+        """The same stream, whose texts have the rows of a .npy file beside them, or only first..last-1 of these."""
         if self.skip_bad:
             raise InputError("texts that are left out would shift the vectors of all others; leave out skip_bad")
-        self._batches = beside(path, self._batches)
+        self._batches = beside(path, self._batches, first, last)
         return self
 
     @property

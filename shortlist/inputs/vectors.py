@@ -30,21 +30,27 @@ def open_vectors(path: str | os.PathLike[str]) -> NDArray[Any]:
     return found
 
 
-def beside(path: str | os.PathLike[str], batches: Iterator[Examples]) -> Iterator[Examples]:
-    """The same batches, each text with its row of the file, which must have as many."""
-    vectors = open_vectors(path)
-    first = 0
+def beside(
+    path: str | os.PathLike[str], batches: Iterator[Examples], first: int = 0, end: int | None = None
+) -> Iterator[Examples]:
+    """The same batches, each text with its row of the file, which must have as many; or of its rows first..end-1."""
+    vectors, began = open_vectors(path), first
+    end = len(vectors) if end is None else min(end, len(vectors))
     for batch in batches:
         if batch.texts is None:
             raise InputError(f"the vectors of {path} stand beside texts, and the data hold rows of features")
         last = first + len(batch)
-        if last > len(vectors):
-            raise InputError(f"{path} has {len(vectors):,} rows, and there are more texts; it needs a row for each")
+        if last > end:
+            raise InputError(f"{path} has {end - began:,} rows, and there are more texts; it needs a row for each")
         own = as_vectors(vectors[first:last], last - first, f"{path}, rows from {first} on: vectors")
         yield replace(batch, texts=WithVectors(as_documents(batch.texts), own))
         first = last
-    if first < len(vectors):
-        raise InputError(f"{path} has {len(vectors):,} rows, and there are {first:,} texts; it needs a row for each")
+    if first < end:
+        raise unequal(path, end - began, first - began)
+
+
+def unequal(path: str | os.PathLike[str], n_rows: int, n_texts: int) -> InputError:
+    return InputError(f"{path} has {n_rows:,} rows, and there are {n_texts:,} texts; it needs a row for each")
 
 
 def apart(texts: Sequence[Any]) -> tuple[Sequence[Any], Vectors | None]:
