@@ -162,11 +162,11 @@ def run(folder: Path, job: Job) -> Result:
     return trial(data, protocol, roles[job["trial"]])
 
 
-STAND_IN = "WT10g is sold, under an agreement. Published figures are shown for the direction, not to be met."
+STAND_IN = "WT10g is sold under an agreement. Published figures are shown for the direction, not to be met."
 NEEDS = {"fields": "cranfield", "submissions": "robust03"}  # where the data set has another name
 RUNS = (
-    "The runs submitted to the Web Tracks of TREC 9 and 10 are given to participants. 17 runs of the Robust Track of "
-    "2003 stand in, on its 100 topics: 10 to train and 5 to choose C, as in the paper, and all others to test; then "
+    "The runs submitted to the Web Tracks of TREC 9 and 10 are given to participants only. 17 runs of the Robust Track "
+    "of 2003 stand in, on its 100 topics: 10 to train and 5 to choose C, as in the paper, and all others to test; then "
     "40, 10 and 50. 20 thresholds for each run, whose scores are scaled within each topic, and the judged documents "
     "that some run retrieved."
 )

@@ -62,11 +62,11 @@ class Claim:
                 continue
             judged += 1
             if abs(cell.ours - cell.published) > max(2 * cell.spread, CLOSE * abs(cell.published)):
-                far.append(f"{name} {cell.ours:.3g} for {cell.published:.3g}")
+                far.append(f"{name} {cell.ours:.3g} against {cell.published:.3g}")
         said = f"{judged} of them" if judged else "not judged by one trial"
         if far:
-            said = f"of {judged}, far: {', '.join(far)}"
-        return cls(place, f"{what} as close as two spreads or 1 % to the published ({said})", not far, why)
+            said = f"of {judged}, further off: {', '.join(far)}"
+        return cls(place, f"{what} within two spreads or 1 % of the published ones ({said})", not far, why)
 
 
 @dataclass(frozen=True)

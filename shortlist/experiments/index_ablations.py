@@ -132,15 +132,15 @@ def ablation_claims(name: str, rows: dict[str, dict[str, Cell | str]]) -> tuple[
     default = R1["default"]
 
     def of(setting: str) -> str:
-        return f"{name}: {R1[setting]:.3f} for {default:.3f}"
+        return f"{name}: {R1[setting]:.3f} against {default:.3f}"
 
     leak = R1["no leakage"] - default
     gains = leak <= WORTH_A_WORD if name == "newsgroups" else leak < 0
     return (
         Claim("figure 11", f"without constraints R1 is no better ({of('no constraints')})",
               R1["no constraints"] <= default + WORTH_A_WORD, SHORT),
-        Claim("figure 11", f"without constraints a pass takes longer ({name}: {seconds['no constraints']:.2g} s for "
-              f"{seconds['default']:.2g} s)", seconds["no constraints"] > seconds["default"]),
+        Claim("figure 11", f"without constraints a pass takes longer ({name}: {seconds['no constraints']:.2g} s "
+              f"against {seconds['default']:.2g} s)", seconds["no constraints"] > seconds["default"]),
         Claim("figure 13", f"w_min = 0.001 is no better ({of('w_min = 0.001')})",
               R1["w_min = 0.001"] <= default + WORTH_A_WORD, SHORT),
         Claim("figure 13", f"w_min = 0.1 is worse ({of('w_min = 0.1')})", R1["w_min = 0.1"] < default),
@@ -254,8 +254,8 @@ def degree_show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
         if own:
             rows[f"{name}, weights of {least:g} and more"] = degree_row(own)
     note = (
-        "Published in words: about 80,000 edges instead of 180,000, and under 3 touched instead of 15; that a least "
-        "weight at retrieval may be better than a greatest number, which no figure shows."
+        "The paper says that there are about 80,000 edges instead of 180,000, and fewer than 3 are touched instead "
+        "of 15; a least weight at retrieval may be better than a greatest number, which no figure shows."
     )
     title = "Figure 12: edges that vote, and d"
     table = Table(title, ["edges", "d", "R1"], rows, note, degree_claims(curves, rows))

@@ -150,7 +150,7 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
         f"{best_of(rows)} {tested} {NOTES.get(name, '').replace('RARE', str(RARE_CONTEXT))}"
     )
     columns = [*COLUMNS, *["p_min"] * any("p_min" in row for row in rows.values()), "trials"]
-    there = Claim("figure 8", "the data as figure 8 describes them stand in the note", True)
+    there = Claim("figure 8", "the note describes the data as figure 8 does", True)
     claims = (*of_methods(name, rows), *sign, *efficiency(name, found), there)
     return [Table(name, columns, rows, " ".join(note.split()), claims)]
 
@@ -181,11 +181,11 @@ def of_methods(name: str, rows: dict[str, dict[str, Cell | str]]) -> tuple[Claim
     R1 = {method: cell.ours for method, row in rows.items() if isinstance(cell := row["R1"], Cell) and cell.ours}
     first, *more = (method for method in R1 if method.startswith("FF"))
     best = max(more, key=lambda method: R1[method], default=first)
-    claims = [Claim(place, f"a margin, or passes, bring R1 above {first} ({R1[best]:.3f} for {R1[first]:.3f})",
+    claims = [Claim(place, f"a margin, or passes, bring R1 above {first} ({R1[best]:.3f} against {R1[first]:.3f})",
                     R1[best] > R1[first], WHY[name])]  # fmt: skip
     if name in PAIRED and PAIRED[name][1] in R1 and name != "reuters":
         ours, other = PAIRED[name]
-        says = f"{ours} has a higher R1 than {other} ({R1[ours]:.3f} for {R1[other]:.3f})"
+        says = f"{ours} has a higher R1 than {other} ({R1[ours]:.3f} against {R1[other]:.3f})"
         claims.append(Claim(place, says, R1[ours] > R1[other], WHY[name]))
     if name in OWN_DATA:
         for what, chosen in (("FF", True), ("other methods", False)):
@@ -207,7 +207,7 @@ def efficiency(name: str, found: dict[str, list[Result]]) -> tuple[Claim, ...]:
                 if (known := [result[column] for result in found.get(method, ()) if column in result])}  # fmt: skip
         if ours in cost and len(cost) > 1:
             least = min(cost.keys() - {ours}, key=lambda method: cost[method])
-            told = f"{cost[ours]:.3g} for {cost[least]:.3g} of {least}"
+            told = f"{cost[ours]:.3g} against {cost[least]:.3g} of {least}"
             claims.append(Claim("section 6.2", f"{ours} {says} every classifier ({column} {told})",
                                 cost[ours] < cost[least]))  # fmt: skip
     return tuple(claims)

@@ -27,13 +27,13 @@ FREQUENT_LINES, FREQUENT = 50_000, 20  # titles, and how many of them a subject 
 RARE_CONTEXT = 6  # rows of Jane Austen's that a context must have to be a feature
 HELD_OUT = {"newsgroups": 0.2}  # 0.1 for all others
 STAND_INS = {
-    "industry": "The Industry Sector pages are not offered any more. The documents of the RCV1 subset with one lowest "
-    "topic alone stand in, being like them in number, features and classes, though the classes are far less even: "
-    "published figures are shown for the direction, not to be met.",
+    "industry": "The Industry Sector pages are no longer offered. The documents of the RCV1 subset that have a "
+    "single lowest topic stand in. They are like them in number, features and classes, but the classes are far less "
+    "even: published figures are shown for the direction, not to be met.",
     "rcv1": "15,000 documents and the 103 topics of RCV1-v2 stand in for its training split of 23,000 with topics and "
     "industries: published figures are shown for the direction, not to be met.",
-    "finna": "The Ads and Web sets are private, in a layout that nobody has published. The first 100,000 titles of a "
-    "library catalogue stand in; whoever has another set of many classes can put it there as lines 'labels<TAB>text'.",
+    "finna": "The Ads and Web sets are private, and their layout was never published. The first 100,000 titles of a "
+    "library catalogue stand in; another set of many classes can be put there as lines 'labels<TAB>text'.",
 }
 STAND_INS["finna-frequent"] = (
     f"The Ads and Web sets are private. The subjects of at least {FREQUENT} of the first {FREQUENT_LINES:,} titles of "

@@ -156,8 +156,8 @@ def in_words(found: dict[str, dict[str, float]]) -> str:
     """What the table shows."""
     few, many, rcv1 = found["newsgroups"], found[FINNA], found[RCV1]
     words = (
-        "Leaked: the share of their weight that features have lost, by use; below ¼: the share of the features that "
-        "have lost more than three quarters. "
+        "Leaked is the share of their weight that features have lost, by use; below ¼ is the share of the features "
+        "that have lost more than three quarters. "
         f"On newsgroups little leaks ({few['leaked']:.0%}), and leakage changes R1 by {few['gain']:+.3f}. On the many "
         f"classes of finna most of the weight does ({many['leaked']:.0%}), {many['quiet']:.0%} of the features are "
         f"nearly silent, and leakage gains {many['gain']:+.3f}. On RCV1 it gains {rcv1['gain']:+.3f}"

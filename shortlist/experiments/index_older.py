@@ -67,7 +67,7 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
             group = "FF" if tolerance is None else "unweighted"
             best[name, group] = max(best.get((name, group), 0.0), float(np.mean(values)))
     claims = tuple(
-        Claim("figure 18", f"FF is ahead of the unweighted index on {name} ({best[name, 'FF']:.3f} for "
+        Claim("figure 18", f"FF is ahead of the unweighted index on {name} ({best[name, 'FF']:.3f} against "
               f"{best[name, 'unweighted']:.3f})", best[name, "FF"] > best[name, "unweighted"],
               f"ours {OURS}")
         for name in dict.fromkeys(name for name, _ in best)

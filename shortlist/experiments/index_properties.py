@@ -124,7 +124,9 @@ def _prototypes(done: list[tuple[Job, Result]]) -> Table:
             )
         F1 = {method: cell.ours or 0.0 for method, cell in rows[name].items() if isinstance(cell, Cell)}
         rival = "Perceptron" if name == "reuters" else "SVM C=1"
-        says = f"{name}: columns of the index are worse prototypes than {rival} ({F1['FF']:.3f} for {F1[rival]:.3f})"
+        says = (
+            f"{name}: columns of the index are worse prototypes than {rival} ({F1['FF']:.3f} against {F1[rival]:.3f})"
+        )
         claims.append(Claim("section 6.4.3", says, F1["FF"] < F1[rival]))
     note = "Published: on Reuters-21578 5 to 10 % below the Perceptron, on newsgroups level with it and below the SVM."
     return Table("Section 6.4.3: documents ranked for each class, max F1", list(PROTOTYPES), rows, note, tuple(claims))
@@ -142,9 +144,8 @@ def _indegrees(done: list[tuple[Job, Result]]) -> Table:
         rows[name] |= {kind: Cell.of([r[kind] for r in own]) for kind in ("true", "uniform")}
         means = [cell.ours or 0.0 for cell in by_rank]
         uniform = float(np.mean([r["uniform"] for r in own]))
-        above = (
-            f"{name}: classes ranked first have more edges than a class at random ({means[0]:,.0f} for {uniform:,.0f})"
-        )
+        numbers = f"{means[0]:,.0f} against {uniform:,.0f}"
+        above = f"{name}: classes ranked first have more edges than a class at random ({numbers})"
         even = "classes of one size differ little" if name == "newsgroups" else ""
         claims.append(Claim("section 6.4.4", above, means[0] > uniform, even))
         falls = f"{name}: fewer edges at lower ranks ({means[0]:,.0f} at rank 1, {means[-1]:,.0f} at rank {RANKS[-1]})"

@@ -144,7 +144,7 @@ def _curves_shown(where: str, what: str, results: list[Result]) -> list[Table | 
     same = "as published" if order == [*PUBLISHED_ORDER] else f"not {' < '.join(PUBLISHED_ORDER)} as published"
     note = (
         f"After the last round, mean of {sum(len(result['averaged']) for result in results)} trials; ± is half of a "
-        f"95 % interval. Published are curves, from which the place is read. Here {' < '.join(order)}, {same}."
+        f"95 % interval. The paper shows curves, from which the place is read. Here {' < '.join(order)}, {same}."
     )
     said = f"PRank is best at the end ({what}: {' < '.join(order)})"
     claims = [Claim(where.lower(), said, order[0] == "PRank", SWINGS)]

@@ -66,7 +66,7 @@ def of_curves(place: str, loss: str, curves: Mapping[str, Curve]) -> tuple[Claim
     last = {name: curves[name].y[-1] for name in MMPS}
     least = min(last.values())
     own = f"MMP {loss}"
-    says = f"MMP trained for {loss} is within 2 % of the best MMP by it ({last[own]:.3g} for {least:.3g})"
+    says = f"MMP trained for {loss} is within 2 % of the best MMP by it ({last[own]:.3g} against {least:.3g})"
     return (Claim(place, says, last[own] <= 1.02 * least),)
 
 

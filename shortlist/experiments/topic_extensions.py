@@ -54,8 +54,8 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
     plain, better = value("MMP loss1", "AvgP"), value("MMP loss1, averaged", "AvgP")
     ap = value("MMP AP", "AvgP")
     claims = (
-        Claim("section 5", f"averaging is more robust ({better:.3f} AvgP for {plain:.3f})", better > plain),
-        Claim("section 5", f"average precision in the update may help ({ap:.3f} AvgP for {plain:.3f})", ap > plain,
+        Claim("section 5", f"averaging is more robust ({better:.3f} AvgP against {plain:.3f})", better > plain),
+        Claim("section 5", f"average precision in the update may help ({ap:.3f} AvgP against {plain:.3f})", ap > plain,
               "moving by what is lost of average precision moves little for lists that are nearly right"),
     )  # fmt: skip
     note = "No figures were published. Kernels are compared on the first 2,000 documents of a fold."

@@ -70,8 +70,8 @@ PUBLISHED: dict[str, dict[str, tuple[float | None, ...]]] = {
     },
 }
 IN_WORDS = (
-    "Published in words: MMP loss1 is best by every measure but coverage, by which MMP loss2 and loss3 are; the "
-    "Perceptron has the worst coverage, and Rocchio is worst over all."
+    "The paper says that MMP loss1 is best by every measure but coverage, by which MMP loss2 and loss3 are best; the "
+    "Perceptron has the worst coverage, and Rocchio is worst overall."
 )
 
 
@@ -245,9 +245,9 @@ EXPERIMENTS = [
     Experiment(
         "mmp-rcv1", PAPER, "MMP, Rocchio and Perceptrons rank the topics of RCV1", ("rcv1",),
         functools.partial(jobs, "rcv1"), run, show,
-        "The paper's 809,383 documents of RCV1 (Reuters-2000) are given under an agreement only. 15,000 of them stand "
-        "in, as vectors of tf-idf weights without their dates: about 9,600 to train instead of 521,439, in random "
-        "splits, so that the published figures show the direction and cannot be met.",
+        "The paper's 809,383 documents of RCV1 (Reuters-2000) are given out only under an agreement. 15,000 of them "
+        "stand in, as vectors of tf-idf weights without their dates: about 9,600 to train instead of 521,439, in "
+        "random splits, so that the published figures show the direction and cannot be met.",
     ).with_original(
         {"rcv1": "rcv1-v2"}, "MMP, Rocchio and Perceptrons rank the topics of RCV1, on RCV1-v2 itself",
         jobs=functools.partial(jobs, "rcv1-v2"),

@@ -54,7 +54,7 @@ def _marks(item: Item, found: dict[str, tuple[str, dict[str, list[Claim]]]]) -> 
             yield f"`{name}`", NOT_RUN, ""
         else:
             kind = mark(own, stands_in)
-            yield f"`{name}`", kind, f": {reasons(own)}" if kind == DIFFERS else ""
+            yield f"`{name}`", kind, f". {reasons(own)}" if kind == DIFFERS else ""
     if not item.experiments:
         files = [f"[{path.rpartition('/')[2]}](../../{path})" for path in (item.code, item.tests) if path]
         yield ", ".join(files), TESTED, ""

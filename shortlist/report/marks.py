@@ -26,15 +26,18 @@ def mark(claims: list[Claim], stands_in: str) -> str:
 
 
 def reasons(claims: list[Claim]) -> str:
-    """What does not hold, and why."""
-    return "; ".join(f"not found: {one.says} – {one.why or 'unexplained'}" for one in claims if not one.holds)
+    """What does not hold, and why, in sentences."""
+    return " ".join(f"Not found: {one.says}. Why: {one.why or 'unexplained'}." for one in claims if not one.holds)
 
 
 def sentences(one: Table | Figure, stands_in: str) -> list[str]:
     """For each of the paper's tables and figures that this one shows, what was found."""
     found = []
     for place, claims in by_place([one]).items():
+        kind, named = mark(claims, stands_in), f"{place[:1].upper()}{place[1:]}"
         held = "; ".join(claim.says for claim in claims if claim.holds)
-        said = "; ".join(filter(None, (reasons(claims), held)))
-        found.append(f"{place[:1].upper()}{place[1:]}, {mark(claims, stands_in)}: {said}.")
+        if kind != DIFFERS:
+            found.append(f"{named}, {kind}: {held}.")
+        else:
+            found.append(f"{named}, {kind}. {reasons(claims)}" + (f" Found: {held}." if held else ""))
     return found

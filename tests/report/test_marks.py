@@ -32,9 +32,9 @@ def test_three_marks():
 def test_a_sentence_tells_what_was_found_and_why_not():
     table = Table("x", [], {}, claims=(HOLDS, FAILS, Claim("table 9", "y", True), Claim("table 5", "z", False)))
     assert sentences(table, "") == [
-        "Table 6, differs: not found: roc is behind – the data are small; SVM-map is ahead.",
+        "Table 6, differs. Not found: roc is behind. Why: the data are small. Found: SVM-map is ahead.",
         "Table 9, met: y.",
-        "Table 5, differs: not found: z – unexplained.",
+        "Table 5, differs. Not found: z. Why: unexplained.",
     ]
 
 
@@ -47,7 +47,7 @@ def test_the_page_lists_every_part_of_every_paper():
     assert "| `svmmap-cranfield` | **not in this run** |" in page
     assert re.search(r"all` on today: 1 met on a stand-in, \d+ tested, \d+ not in this run\.", page)
     page = to_coverage(report(HOLDS, FAILS))
-    assert "| **differs**: not found: roc is behind – the data are small |" in page
+    assert "| **differs**. Not found: roc is behind. Why: the data are small. |" in page
 
 
 @pytest.mark.parametrize("item", [item for items in PAPERS.values() for item in items], ids=lambda item: item.place)
@@ -84,4 +84,4 @@ def test_close_is_two_spreads_or_one_per_cent():
     assert alone.says.endswith("(not judged by one trial)")
     far = close(a=Cell(0.85, 0.01, 0.88), b=Cell(0.88, 0.01, 0.88))
     assert not far.holds
-    assert far.says.endswith("(of 2, far: a 0.85 for 0.88)")
+    assert far.says.endswith("(of 2, further off: a 0.85 against 0.88)")
