@@ -15,6 +15,7 @@ from shortlist.arrays.columns import note_names
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Longs
+from shortlist.categories.index.company import with_twin
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import added, make_index
 from shortlist.categories.index.tuned_both import TunedBoth
@@ -94,6 +95,7 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     changed._index = added(index, alone, 1.0, n_labels)
     if isinstance(learner, TunedIndex):
         changed._biases = np.append(learner._bias(), learner._bias()[number])
+        changed._company = with_twin(learner._company, number, n_labels - 1)
     if isinstance(learner, TunedBoth):
         known = learner._known()[:, : n_labels - 1]
         changed._weights = np.hstack([known, known[:, [number]]])

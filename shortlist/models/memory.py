@@ -36,6 +36,7 @@ from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.fields import Document
 
 LEAST = 64 * 10**6
+COPIES = 3  # of the votes of labels for labels, 4 MB at most: themselves, those that they grow out of or into, saved
 ROWS = 16  # a sixteenth of the memory; the rest of the quarter is for batches on their way and rows being weighed
 
 
@@ -98,6 +99,7 @@ class Bound:
     def _share_beside(self, n_labels: int, n_bytes: int) -> int:
         """The same beside that many labels, whose names take that many bytes."""
         of_labels = (MOST.label + MOST.weight * self.n_vector) * n_labels + MOST.name_byte * n_bytes
+        of_labels += COPIES * self.learner._of_labels().nbytes
         left = 3 * self.size // 4 - MOST_BYTES - of_labels
         if left < self.size // 4:
             raise InputError(f"max_memory is too small for {n_labels:,} labels; give at least twice as much")

@@ -96,10 +96,12 @@ class TextModel(ClassifierMixin, VectorModel):
         found = self.learner_._explain_row(self._rows_of(with_vector(text, vector, None)), label)
         n_vector = self.n_vector_
         given = summed(found.votes, n_vector)
-        columns = [column - n_vector for column, _ in given]  # from here on those of the text
-        names = iter(self.text_.names([column for column in columns if column >= 0], text))
-        others = {BIAS - n_vector: "(any text)", -n_vector: VECTOR}
-        words = [next(names) if column >= 0 else others[column] for column in columns]
+        # From here on the columns are those of the text; a label that votes has its name already.
+        columns: list[Any] = [voter if isinstance(voter, str) else voter - n_vector for voter, _ in given]
+        known = [column for column in columns if not isinstance(column, str) and column >= 0]
+        names: dict[Any, str] = {BIAS - n_vector: "(any text)", -n_vector: VECTOR}
+        names |= dict(zip(known, self.text_.names(known, text), strict=True))
+        words = [names.get(column, column) for column in columns]
         votes: list[tuple[Label, float]] = [(word, vote) for word, (_, vote) in zip(words, given, strict=True)]
         spans = self.text_.spans(text)
         return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
@@ -191,8 +193,10 @@ class TextModel(ClassifierMixin, VectorModel):
         return tags
 
 
-def summed(votes: Sequence[tuple[Any, float]], n_vector: int) -> list[tuple[int, float]]:
+def summed(votes: Sequence[tuple[Any, float]], n_vector: int) -> list[tuple[Any, float]]:
     """Votes by column, heaviest first, with those of the first n_vector columns, a vector, as one, that of column 0."""
-    of_vector = [vote for column, vote in sorted(votes) if 0 <= column < n_vector]
-    others = [(int(column), vote) for column, vote in votes if not 0 <= column < n_vector]
-    return sorted([*others, (0, sum(of_vector))], key=lambda one: -abs(one[1])) if of_vector else others
+    of_vector = sorted((column, vote) for column, vote in votes if column in range(n_vector))
+    others = [(column, vote) for column, vote in votes if column not in range(n_vector)]
+    if not of_vector:
+        return others
+    return sorted([*others, (0, sum(vote for _, vote in of_vector))], key=lambda one: -abs(one[1]))

@@ -53,6 +53,12 @@ def learned(learner):
     )
 
 
+def company_of(learner):
+    """{(l, c): v_lc}, without what is 0."""
+    names, votes = learner.classes_.tolist(), learner._company
+    return {(names[a], names[b]): float(votes[a, b]) for a, b in zip(*votes.nonzero(), strict=True)}
+
+
 def learned_by(slow):
     return (
         {(f, c): (w, slow.u.get((f, c), 0.0)) for f, edges in slow.edges.items() for c, w in edges},
@@ -79,15 +85,18 @@ def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_
     rows, Y = learner._check(matrix(stream)), [classes for _, classes in stream]
     labels = learner._labels.learn(Y, len(Y))
     with mock.patch.object(teams, "ENOUGH", 1), mock.patch.object(teams, "STRETCH", 1):
-        learner._block, learner._few = block, few
+        learner._block, learner._few, learner._rankings = block, few, []
         for n in range(passes):
             learner._learn(rows, labels, np.arange(len(Y)), n == 0)
             for t in range(0, len(stream), block):
                 slow.learn_block(
                     stream[t : t + block], n == 0, (passes - n) * len(stream) - t, (passes - 1) * len(stream)
                 )
+            if n > 0:
+                slow.company.go_through_again(n, passes - 1)
     assert learned(learner) == learned_by(slow)
-    scores = slow.retrieve(stream[0][0])
+    assert company_of(learner) == slow.company.votes()
+    scores = slow.answer(stream[0][0])
     for label, score in learner.rank(matrix(stream[:1]), k=7)[0]:
         assert score == pytest.approx(scores[label], abs=1e-12)
 

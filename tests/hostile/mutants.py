@@ -34,6 +34,7 @@ TESTS = {
     "shortlist/categories/index/retrieval.py": INDEX,
     "shortlist/categories/index/tuning.py": INDEX,
     "shortlist/categories/index/feature_focus.py": INDEX,
+    "shortlist/categories/index/company.py": ["tests/categories/test_company.py"],
     "shortlist/categories/prototypes/steps.py": ["tests/categories/test_prototypes.py"],
     "shortlist/categories/prototypes/mmp.py": ["tests/categories/test_prototypes.py"],
     "shortlist/ratings/prank.py": ["tests/ratings/test_prank.py"],

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tests.reference.company import SlowCompany
 from tests.reference.feature_focus import SlowFeatureFocus, raised, rounded
 
 KAPPA = 0.04
@@ -62,6 +63,7 @@ class Said:
     missed: float | None
     z: float
     agreement: float
+    scores: dict
 
 
 class SlowTunedIndex(SlowFeatureFocus):
@@ -72,6 +74,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         self.u = {}  # (f, c) -> u_fc
         self.bias = {}
         self.stats = Stats()
+        self.company = SlowCompany(step)
 
     def width(self):
         return 5 * self.d_max if self.stats.many() else self.d_max
@@ -88,14 +91,22 @@ class SlowTunedIndex(SlowFeatureFocus):
         scores = self.votes(x)
         return {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
 
+    def answer(self, x):
+        """The scores by which labels are ranked."""
+        scores = self.retrieve(x)
+        return self.company.finished(scores) if self.stats.many() else scores
+
     def learn(self, x, classes, first_pass=True, to_come=0, further=1, wrong=None):
         self.learn_block([(x, classes, wrong)], first_pass, to_come, further)
 
     def learn_block(self, block, first_pass=True, to_come=0, further=1):
         """In a further pass: how many examples there are to come, this block included, of all of further passes."""
-        width = self.width()
+        width, many = self.width(), self.stats.many()
         said = [self.say(*example, first_pass=first_pass, to_come=to_come - t, further=further)
                 for t, example in enumerate(block)]  # fmt: skip
+        for one in said if first_pass and many else ():
+            if one.wrong is None:
+                self.company.take(one.scores, one.classes)
         for one in said if first_pass else ():
             self.stats.see(one.classes, one.wrong)
             if one.missed is not None:
@@ -153,7 +164,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         for f, v in x:
             for c, _ in self.edges.get(f, [])[: self.width()]:
                 a += v * error.get(c, 0.0) * self.u.get((f, c), 0.0)
-        return Said(x, classes, crossed, list(scores), error, eta, keep, rival, missed, z, a)
+        return Said(x, classes, crossed, list(scores), error, eta, keep, rival, missed, z, a, scores)
 
     def is_heard(self, c, scores):
         """Whether anything votes for a label."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, fetch, step, take
 from shortlist.arrays.rows import Rows
+from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.categories.index.tuning import (
@@ -27,6 +28,7 @@ from shortlist.categories.index.tuning import (
     FURTHER,
     KAPPA,
     PACE,
+    are_many,
     find_errors,
     note_labels,
     note_missed,
@@ -81,6 +83,7 @@ class Task(NamedTuple):
     bias: Floats
     stats: Floats
     to_come: Floats
+    mates: Ahead  # receives rankings of some examples, where labels are many
 
 
 class Block(NamedTuple):
@@ -209,7 +212,7 @@ def score_chunk(
     rules: Rules,
 ) -> None:  # fmt: skip
     rows, labels, order, first_pass = task.rows, task.labels, task.order, task.first_pass
-    stats = sums.stats
+    stats, many = sums.stats, are_many(task.stats)
     begin = chunk * CHUNK
     first_bias = last_bias = block.begin[chunk]
     for b in range(begin, min(begin + CHUNK, last - first)):
@@ -221,6 +224,8 @@ def score_chunk(
             note_labels(stats, labels, i)
         n = add_votes(rows, i, index, rules.max_edges, rules.rare, scratch.scores, scratch.touched)
         n = only_judged(labels, i, scratch, n)
+        if many:
+            rank_ahead(rows, i, index, task.bias, scratch, n, task.mates)
         rival, keep, eta, block.missed[b], block.surprise[b] = find_errors(
             labels, i, first_pass, task.bias, stats, scratch, n, rules.max_edges, rules.step, rules.few
         )

@@ -22,6 +22,7 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whol
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.index import packed, retrieval
 from shortlist.categories.index.allowed import rank_allowed
+from shortlist.categories.index.company import NO_VOTES, Votes
 from shortlist.categories.index.lists import ALMOST_ALL, Index, added, empty_index, make_index, were_seen
 from shortlist.categories.index.pruning import (
     UNLIMITED,
@@ -138,17 +139,21 @@ class IndexLearner(MergingLearner, ShardedLearner):
         """What each label has before any vote (float64[labels])."""
         return np.zeros(len(self._labels))
 
+    def _of_labels(self) -> Votes:
+        """The votes of labels for labels (company.py), none as a rule."""
+        return NO_VOTES
+
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        retrieval.rank(rows, self._index, self._bias(), self._width(), self.rare, ids, scores)
+        retrieval.rank(rows, self._index, self._bias(), self._width(), self.rare, ids, scores, self._of_labels())
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        rank_allowed(rows, self._index, self._bias(), self._width(), self.rare, allowed, ids, scores)
+        rank_allowed(rows, self._index, self._bias(), self._width(), self.rare, allowed, ids, scores, self._of_labels())
 
     def _scores(self, rows: Rows) -> Floats:
-        return retrieval.all_scores(rows, self._index, self._bias(), self._width(), self.rare)
+        return retrieval.all_scores(rows, self._index, self._bias(), self._width(), self.rare, self._of_labels())
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        return retrieval.votes(row, self._index, self._bias(), label, self._width(), self.rare)
+        return retrieval.votes(row, self._index, self._bias(), label, self._width(), self.rare, self._of_labels())
 
     # Bounds.
 

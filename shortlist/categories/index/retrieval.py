@@ -6,8 +6,17 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, fetch, kernel
 from shortlist.arrays.rows import Rows
-from shortlist.categories.answering import BIAS
-from shortlist.categories.best import keep_best
+from shortlist.categories.answering import BIAS, MATE
+from shortlist.categories.index.company import (
+    MATES,
+    NO_VOTES,
+    Mates,
+    Votes,
+    keep_best_of_all,
+    let_mates_vote,
+    room_for_mates,
+    votes_for,
+)
 from shortlist.categories.index.lists import Index
 from shortlist.categories.scratch import room_for_touched
 
@@ -15,19 +24,29 @@ LINES, EDGES_IN_LINE = 4, 5  # lines of the cache that are fetched of each list 
 LEAST = np.finfo(np.float64).tiny  # smaller ones count as 0 where a library has told the processor to round so
 
 
-def rank(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, ids: Ints, scores: Floats) -> None:
-    """The best labels of each row, into ids and scores (n × k). bias: what each label has before any vote."""
+def rank(
+    rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, ids: Ints, scores: Floats,
+    of_labels: Votes = NO_VOTES,
+) -> None:  # fmt: skip
+    """The best labels of each row, into ids and scores (n × k).
+
+    bias: what each label has before any vote; of_labels: the votes of labels for labels (company.py).
+    """
     own, touched = np.zeros(bias.size), room_for_touched(bias.size)
-    _rank(rows, index, bias, max_edges, rare, own, touched, ids, scores)
+    _rank(rows, index, bias, max_edges, rare, of_labels, own, touched, room_for_mates(), ids, scores)
 
 
-def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int) -> Floats:
+def all_scores(
+    rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, of_labels: Votes = NO_VOTES
+) -> Floats:
     """The scores of all labels, n × labels. One that is not retrieved has 0, or the lowest score if that is less."""
     all_of_them = np.zeros((rows.n_rows, bias.size))
-    touched = room_for_touched(bias.size)
+    touched, mates = room_for_touched(bias.size), room_for_mates()
     for i, scores in enumerate(all_of_them):
         retrieved = touched[: retrieve(rows, i, index, max_edges, rare, scores, touched)]
-        own = scores[retrieved] + bias[retrieved]
+        scores[retrieved] += bias[retrieved]
+        let_mates_vote(retrieved, scores, of_labels, mates)
+        own = scores[retrieved]
         scores[:] = min(0.0, own.min(initial=0.0))
         scores[retrieved] = own
     return all_of_them
@@ -89,26 +108,34 @@ def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, score
 
 @kernel
 def _rank(
-    rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, scores: Floats, touched: Ints,
-    ids: Ints, best: Floats,
+    rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, of_labels: Votes, scores: Floats, touched: Ints,
+    mates: Mates, ids: Ints, best: Floats,
 ) -> None:  # fmt: skip
     """Retrieve for each row and keep the k best labels (ids int32[n,k], best float64[n,k]); ties to the lower id."""
     for i in range(rows.indptr.size - 1):
         found = touched[: retrieve(rows, i, index, max_edges, rare, scores, touched)]
         for c in found:
             scores[c] += bias[c]
-        keep_best(found, scores, ids[i], best[i])
+        keep_best_of_all(found, scores, of_labels, mates, ids[i], best[i])
         for c in found:
             scores[c] = 0.0
 
 
-def votes(row: Rows, index: Index, bias: Floats, label: int, max_edges: int, rare: int) -> tuple[Ints, Floats]:
-    """The features of one row that vote for a label, and their votes, in the order in which they are added."""
+def votes(
+    row: Rows, index: Index, bias: Floats, label: int, max_edges: int, rare: int, of_labels: Votes = NO_VOTES
+) -> tuple[Ints, Floats]:
+    """The features of one row that vote for a label, then the labels, and their votes, in the order of adding."""
     columns, out = np.append(row.indices, np.int32(BIAS)), np.zeros(row.indices.size + 1)
     _votes(row, index, label, max_edges, rare, out)
     if out.any():  # a label without a vote is not retrieved, whatever its bias
         out[-1] = bias[label]
-    return columns[out != 0], out[out != 0]
+    columns, out = columns[out != 0], out[out != 0]
+    if of_labels.size == 0:
+        return columns, out
+    ids, best = np.full((1, MATES), -1, dtype=np.int32), np.full((1, MATES), np.nan)
+    rank(row, index, bias, max_edges, rare, ids, best)
+    mates, theirs = votes_for(of_labels, ids[0], best[0], label)
+    return np.append(columns, MATE - mates), np.append(out, theirs)
 
 
 @kernel

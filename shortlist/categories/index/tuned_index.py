@@ -14,11 +14,14 @@ from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import as_real, as_whole
+from shortlist.categories.index import company
 from shortlist.categories.index.ahead import NOBODY, Ahead, room_for_rankings
 from shortlist.categories.index.blocks import Rules, Task
+from shortlist.categories.index.company import Rankings, Votes
 from shortlist.categories.index.corrections import has_met, tuned_by
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import Index
+from shortlist.categories.index.passes import FEW, passes_of_contest, usual_passes
 from shortlist.categories.index.sharing import NOBODY_ASKS
 from shortlist.categories.index.teams import MOST_EXAMPLES, Team, block_size
 from shortlist.categories.index.tuning import (
@@ -26,6 +29,7 @@ from shortlist.categories.index.tuning import (
     LABELS,
     MANY,
     MISSED,
+    are_many,
     are_single,
     cut_lists,
     learn,
@@ -38,9 +42,6 @@ from shortlist.files.store import State
 from shortlist.labels import SINGLE, LabelSets
 
 FEW_OF_A_LABEL = 30  # examples on average: fewer are a contest from the first, with a wide lead
-FEW, MOST_PASSES = 8000, 10  # rows that all passes see together, if there are fewer; but no more passes than these
-# Where more have one label each: how often all passes see a label, on average; but no more rows and passes than these.
-OFTEN, MOST_ROWS, SOME_PASSES = 300, 40_000, 4
 START = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # stats before anything is learned
 
 
@@ -139,6 +140,7 @@ class TunedIndex(IndexLearner):
         self._planned = usual_passes(self.passes, None)
         self._biases = np.zeros(0)
         self._stats = START.copy()
+        self._company = company.NO_VOTES
         self._pass = 0
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
@@ -167,6 +169,10 @@ class TunedIndex(IndexLearner):
             super()._learn(rows, labels, order, first_pass)
         finally:
             self.__dict__.pop("_ahead", None)
+        if not first_pass and self._rankings:
+            self._rankings = [Rankings.stack(self._rankings)]
+            left = further + 1 - self._pass
+            self._learn_votes(self._rankings[0], left / further, (left - 1) / further)
 
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
@@ -175,15 +181,54 @@ class TunedIndex(IndexLearner):
             self.max_edges, super()._least_share(), self.rare, bool(self.leakage), cap, float(self.step), self._few
         )  # fmt: skip
         bias = self._biases[: len(self._labels)]
+        mates = self._rank_mates(rows, labels, order) if first_pass else NOBODY
         if self._block > 1:
-            task = Task(rows, labels, order, first_pass, bias, self._stats, self._to_come)
+            task = Task(rows, labels, order, first_pass, bias, self._stats, self._to_come, mates)
             self._team = self._team or Team(self._block, self._jobs(), len(self._labels))
-            return self._team.learn(task, done, self._index, rules)
-        scratch = make_scratch(len(self._labels))
-        return learn(
-            rows, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch, *rules,
-            self._missed, self._ahead,
-        )  # fmt: skip
+            found = self._team.learn(task, done, self._index, rules)
+        else:
+            scratch = make_scratch(len(self._labels))
+            found = learn(
+                rows, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch, *rules,
+                self._missed, self._ahead, mates,
+            )  # fmt: skip
+        self._learn_company(mates, labels, order[done : found[0]])
+        return found
+
+    # Labels that vote for labels, where they are many (company.py).
+
+    _rankings: list[Rankings] | None = None  # of the first pass of ``fit``, for further ones
+
+    def _of_labels(self) -> Votes:
+        return self._company if are_many(self._stats) else company.NO_VOTES
+
+    def _rank_mates(self, rows: Rows, labels: LabelSets, order: Longs) -> Ahead:
+        """Room for rankings of new examples, if labels may come to learn from them."""
+        may_be_many = are_many(self._stats) or bool((np.diff(labels.indptr) >= MANY).any())
+        if not may_be_many or not self.ranks_ahead or self.shards > 1:
+            return NOBODY
+        complete = labels.partial.complete
+        which = order[complete[order]] if complete.size else order
+        return room_for_rankings(rows.n_rows, which, company.MATES, unit_length=self.values == "l2")
+
+    def _learn_company(self, mates: Ahead, labels: LabelSets, order: Longs) -> None:
+        """What these examples teach labels about one another, by the rankings that they had before."""
+        if mates.place.size == 0:
+            return
+        order = order[mates.place[order] >= 0]
+        order = order[mates.ids[mates.place[order], 0] >= 0]  # labels were many, and some were retrieved
+        place = mates.place[order]
+        rankings = Rankings(mates.ids[place], mates.scores[place], labels.chosen(order))
+        self._company = company.grown_votes(self._company, len(self._labels))
+        self._learn_votes(rankings, 1.0, 1.0, order, self._ahead)
+        if self._rankings is not None:
+            self._rankings = company.last_of([*self._rankings, rankings])
+
+    def _learn_votes(
+        self, rankings: Rankings, begin: float, end: float, order: Longs = company.NO_ORDER, ahead: Ahead = NOBODY
+    ) -> None:
+        begin, end = (company.step_of_labels(float(self.step)) * share for share in (begin, end))
+        company.learn(rankings, self._company, len(self._labels), begin, end, order, ahead)
 
     def _rank_ahead(self, n_rows: int, which: Longs, k: int, whole: bool = False) -> Ahead:
         """Of the n_rows rows to be learned next, rank those at ``which``, each just before its turn, as ``rank`` would.
@@ -209,13 +254,13 @@ class TunedIndex(IndexLearner):
                 "shards of TunedIndex is deprecated and will go with 0.2: block=None uses n_jobs cores, and learns the "
                 "same with any number of them", FutureWarning, stacklevel=2,
             )  # fmt: skip
-        self._block = self.block_for(rows.n_rows)
+        self._block, self._rankings = self.block_for(rows.n_rows), []
         try:
             yield from super()._learn_passes(rows, Y, watch)
         finally:
             if self._team:
                 self._team.end(self._index)
-            del self._block
+            del self._block, self._rankings
             self.__dict__.pop("_team", None)
 
     def _width(self) -> int:
@@ -245,6 +290,7 @@ class TunedIndex(IndexLearner):
         self._biases = (1.0 - share) * grown(self._biases, len(self._labels))
         np.add.at(self._biases, numbers, share * other._bias())
         self._stats = joined([self._stats, other._stats], [1.0 - share, share])
+        self._company = company.merged_votes(self._company, other._company, numbers, share, len(self._labels))
 
     def _shard(self, n: int) -> Any:
         shard = super()._shard(n)
@@ -266,7 +312,8 @@ class TunedIndex(IndexLearner):
 
     def _to_arrays(self) -> dict[str, Any]:
         own = {"edge_tuned": self._index.column("tuned", np.float32), "bias": self._bias()}
-        return super()._to_arrays() | own | {"course": self._stats, "pass": np.array([self._pass])}
+        own |= {"course": self._stats, "pass": np.array([self._pass])}
+        return super()._to_arrays() | own | company.votes_to_arrays(self._company)
 
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
@@ -283,26 +330,10 @@ class TunedIndex(IndexLearner):
         self._stats = np.append(stats, known.get(stats.size, []))
         state.require(self._stats.size == START.size and bool((self._stats >= 0).all()), "it has its counts")
         self._planned = self.passes_through(self.n_examples_, int(self._stats[LABELS]))
+        self._company = company.votes_from_arrays(state, len(self._labels))
         passed = state.array("pass", np.int64)
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
         self._pass = int(passed[0])
-
-
-def passes_of_contest(n_rows: int, n_classes: int) -> int:
-    """How often to go through that many rows at least, each of which has one of so many labels.
-
-    A contest over few examples can be gone through again and again; over more of them until each label was seen often,
-    but not so often that wrong labels are learned by heart.
-    """
-    if n_rows < FEW // 2:
-        return MOST_PASSES
-    return max(2, min(SOME_PASSES, -(-min(OFTEN * n_classes, MOST_ROWS) // n_rows)))
-
-
-def usual_passes(given: int | None, n_rows: int | None, least: int = 2) -> int:
-    """How often to go through that many rows, None for as many as there may be, if nobody says how often."""
-    usual = least if n_rows is None else min(max(least, -(-FEW // max(1, n_rows))), MOST_PASSES)
-    return as_whole(usual if given is None else given, "passes", least=1)
 
 
 def joined(stats_of_parts: list[Floats], shares: list[float]) -> Floats:

@@ -73,7 +73,7 @@ KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every ro
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
     stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int, leakage: bool,
-    cap: int, step: float, few: bool, missed: Missed, ahead: Ahead,
+    cap: int, step: float, few: bool, missed: Missed, ahead: Ahead, mates: Ahead,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
@@ -81,10 +81,10 @@ def learn(
     to_come: how many examples further passes have still to correct, and how many they had when they began.
     few: whether labels have few examples each, and all of them are gone through several times.
     missed: int8[order], receives whether a wrong label was first before an example was learned; empty if nobody asks.
-    ahead: receives rankings of some examples, as they were before each was learned.
+    ahead, mates: receive rankings of some examples, as they were before each was learned; mates where labels are many.
     """
     for t in range(position, order.size):
-        i, voting = order[t], width(max_edges, stats)
+        i, voting, many = order[t], width(max_edges, stats), are_many(stats)
         if first_pass:
             why, slots = room_for(rows, labels, i, index, cap)
             if why != DONE:
@@ -93,6 +93,8 @@ def learn(
         n = retrieve(rows, i, index, voting, rare, scratch.scores, scratch.touched)
         n = only_judged(labels, i, scratch, n)
         rank_ahead(rows, i, index, bias, scratch, n, ahead)
+        if many:
+            rank_ahead(rows, i, index, bias, scratch, n, mates)
         if missed.size > 0:
             missed[t] = is_missed(labels, i, bias, scratch, n)
         rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
