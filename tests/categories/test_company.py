@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 
 from shortlist import Categorizer, TunedIndex, load
+from shortlist.arrays.validation import as_rows
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import company
@@ -104,6 +105,28 @@ def test_a_stream_is_the_same_however_it_is_cut():
         pieces.partial_fit(X[first:last], Y[first:last])
     assert whole._company.any()
     assert as_bytes(whole) == as_bytes(pieces)
+
+
+def test_rankings_made_on_the_way_are_those_of_rank():
+    X, Y = together(150)
+    which = np.arange(3, 150, 5)
+    at_once, one_by_one = TunedIndex(values="raw"), TunedIndex(values="raw")
+    for learner in (at_once, one_by_one):
+        learner._expect_labels([[label] for label in range(40)])
+    found = []
+
+    def watch(own, some, labels, order):
+        found.append(own._rank_ahead(some.n_rows, which, 100))
+        yield order
+
+    at_once._learn_rows(as_rows(X), Y, watch)
+    for i in range(150):
+        if i in which:
+            ranking, at = one_by_one.rank(X[[i]], k=100), which.tolist().index(i)
+            assert found[0].ids[at].tolist() == ranking.ids[0].tolist()
+            assert found[0].scores[at].tobytes() == ranking.scores[0].tobytes()
+        one_by_one.partial_fit(X[[i]], Y[i : i + 1])
+    assert one_by_one._company.any()
 
 
 def test_any_number_of_threads_learns_the_same_votes():

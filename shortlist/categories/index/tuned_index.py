@@ -204,8 +204,9 @@ class TunedIndex(IndexLearner):
 
     def _rank_mates(self, rows: Rows, labels: LabelSets, order: Longs) -> Ahead:
         """Room for rankings of new examples, if labels may come to learn from them."""
-        may_be_many = are_many(self._stats) or bool((np.diff(labels.indptr) >= MANY).any())
-        if not may_be_many or not self.ranks_ahead or self.shards > 1:
+        if not self.ranks_ahead or self.shards > 1:
+            return NOBODY
+        if not are_many(self._stats) and (labels.ids.size < MANY or np.diff(labels.indptr).max() < MANY):
             return NOBODY
         complete = labels.partial.complete
         which = order[complete[order]] if complete.size else order
