@@ -138,7 +138,7 @@ def test_what_methods_cost_is_told_in_medians():
     found = {method: [{"T_tr": value, "d": 12} for value in values] for method, values in costs.items()}
     faster, fewer = index_comparison.efficiency("newsgroups", found)
     assert faster.holds
-    assert faster.says == f"{ours} trains faster than every classifier (T_tr 1 for 2 of {other})"
+    assert faster.says == f"{ours} trains faster than every classifier (T_tr 1 against 2 of {other})"
     assert not fewer.holds  # as many is not fewer
     assert index_comparison.efficiency("austen", found) == ()
     assert index_comparison.efficiency("newsgroups", {ours: found[ours]}) == ()
