@@ -168,7 +168,8 @@ class TunedIndex(IndexLearner):
         try:
             super()._learn(rows, labels, order, first_pass)
         finally:
-            self.__dict__.pop("_ahead", None)
+            for own in ("_ahead", "_piece", "_mates"):
+                self.__dict__.pop(own, None)
         if not first_pass and self._rankings:
             self._rankings = [Rankings.stack(self._rankings)]
             left = further + 1 - self._pass
@@ -181,7 +182,9 @@ class TunedIndex(IndexLearner):
             self.max_edges, super()._least_share(), self.rare, bool(self.leakage), cap, float(self.step), self._few
         )  # fmt: skip
         bias = self._biases[: len(self._labels)]
-        mates = self._rank_mates(rows, labels, order) if first_pass else NOBODY
+        if done == 0 and self._piece is not order:  # what was stopped in its first block goes on with its rankings
+            self._piece, self._mates = order, self._rank_mates(rows, labels, order) if first_pass else NOBODY
+        mates = self._mates
         if self._block > 1:
             task = Task(rows, labels, order, first_pass, bias, self._stats, self._to_come, mates)
             self._team = self._team or Team(self._block, self._jobs(), len(self._labels))
@@ -198,6 +201,8 @@ class TunedIndex(IndexLearner):
     # Labels that vote for labels, where they are many (company.py).
 
     _rankings: list[Rankings] | None = None  # of the first pass of ``fit``, for further ones
+    _piece: Longs | None = None  # what is being learned, and the rankings of it
+    _mates = NOBODY
 
     def _of_labels(self) -> Votes:
         return self._company if are_many(self._stats) else company.NO_VOTES
