@@ -167,6 +167,11 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
         self, batches: Iterable[Examples], measures: Sequence[str] | None = None, *, details: bool = False
     ) -> Report:
         """Measure the model on examples that it has not learned; with ``details``, one by one too."""
+        if hasattr(batches, "__len__") and not all(isinstance(batch, Examples) for batch in batches):
+            raise InputError(
+                "evaluate takes batches as shortlist.read makes them of a file, not lists of texts and labels; "
+                "measure those by shortlist.evaluate(model.rank(texts, k=10), labels, ['R1', 'P@5'])"
+            )
         chosen = self.usual_measures if measures is None else measures
         return self.report(self.judge(batches, chosen), chosen, details=details)
 

@@ -19,6 +19,11 @@ def test_version(run):
     assert f"numba {numba.__version__}" in libraries
 
 
+def test_the_terminal_as_a_module():
+    shown = subprocess.run([sys.executable, "-m", "shortlist", "--help"], capture_output=True, text=True, check=True)
+    assert "warmup" in shown.stdout
+
+
 def test_help_by_its_short_name(run):
     assert "warmup" in run("-h").out
     shown = run("train", "-h").out

@@ -132,3 +132,10 @@ def test_pairs_and_prefixes_are_for_short_texts():
     assert model.text_.spans(short)
     with pytest.raises(sl.InputError, match="ngrams"):
         sl.TextVectorizer(ngrams="many").fit([short])
+
+
+@pytest.mark.parametrize("given", [(["wheat"], [["grain"]]), (["wheat"],), ("wheat",), (np.array(["wheat"]),)])
+def test_lists_of_texts_are_no_batches_to_evaluate(given):
+    model = sl.Categorizer().fit(["wheat", "oil"], [["grain"], ["energy"]])
+    with pytest.raises(sl.InputError, match=r"measure those by shortlist\.evaluate\(model\.rank\(texts, k=10\)"):
+        model.evaluate(*given)
