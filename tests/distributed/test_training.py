@@ -137,7 +137,7 @@ def test_a_bad_line_is_an_error_or_left_out(client, json_file, tmp_path):
     path = tmp_path / "bad.jsonl"
     path.write_text("".join([*lines[:150], '{"text": 3}\n', '{"text": "no label"}\n', *lines[150:]]))
     model = sl.Categorizer(sl.Rocchio())
-    with pytest.raises(sl.InputError, match=r"bad.jsonl after byte \d+, line \d+, column 2: expected str in 'text'"):
+    with pytest.raises(sl.InputError, match=r"bad.jsonl after byte \d+, line \d+, column 2: expected text in 'text'"):
         categories.train(Cluster(client), cut(str(path), part_size=7000), model)
     skipped = Skipped()
     there = categories.train(Cluster(client), cut(str(path), part_size=7000, skip_bad=True), model, skipped)

@@ -159,8 +159,7 @@ class SlowTunedIndex(SlowFeatureFocus):
             mean = stats.surprise
             eta = self.step * stats.pace * ((1.0 + 2.3 * z * max(0.0, 1.0 - 5.0 * mean)) / max(1.0, 5.0 * mean))
         if not first_pass:
-            foreseen = 1.0 - stats.missed if stats.n_labels <= 1.05 * stats.n_first else 0.0
-            eta = eta * (min(1.0, max(0.5 * stats.pace, foreseen)) * to_come / further)
+            eta = eta * (min(1.0, 0.5 * stats.pace) * to_come / further)
         a = 0.0
         for f, v in x:
             for c, _ in self.edges.get(f, [])[: self.width()]:

@@ -21,16 +21,14 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, Ints, Longs, fetch, step, take
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
-from shortlist.categories.index.contest import begin_at
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.categories.index.tuning import (
     AGREEMENT,
+    FURTHER,
     KAPPA,
-    MISSED,
     PACE,
     are_many,
-    are_single,
     find_errors,
     note_labels,
     note_missed,
@@ -232,7 +230,7 @@ def score_chunk(
             labels, i, first_pass, task.bias, stats, scratch, n, rules.max_edges, rules.step, rules.few
         )
         if not first_pass:
-            eta *= begin_at(are_single(stats), stats[MISSED], stats[PACE]) * (task.to_come[0] - b) / task.to_come[1]
+            eta *= min(1.0, FURTHER * stats[PACE]) * (task.to_come[0] - b) / task.to_come[1]
         block.keep[b] = keep
         block.rival[b] = rival
         block.rival_error[b] = scratch.change[rival] if rival >= 0 else 0.0

@@ -14,10 +14,6 @@ than one label, each label is corrected for itself (tuning.py). In a contest the
 that leads, min(1, s_c − s_r)², so that the index is bold again after a change of what labels mean. Of the labels of an
 example that has several, as a few may, the one that scores least contends.
 
-Further passes begin with half of the step, or with 1 − m of it where that is more, m being the share of the last 300
-new examples that was missed. Where labels can be foreseen, half a step leaves too much undone; where they cannot,
-because many are wrong, a whole one learns what is wrong by heart.
-
 Where ``fit`` has few examples of each label, most are missed because little has been learned, not because they cannot
 be foreseen: labels contend from the first, and r shall lead by 2.
 
@@ -34,7 +30,6 @@ from shortlist.arrays.kernels import Floats, Ints, kernel
 
 LEAD, WIDE_LEAD = 1.5, 2.0  # by which the true label shall lead; where a label has few examples
 FASTER = 5.0 / 3.0  # η / step
-FURTHER = 0.5  # of the step, where further passes begin; times g, but no more than the step itself
 HALF, RECENT = 0.5, 300.0  # missed: at most this share of so many examples
 NOTHING = 1e-9  # the weight that an edge has for x = 1 if it was never counted
 
@@ -56,12 +51,6 @@ def rivals(scores: Floats, change: Floats, bias: Floats, own: Ints, touched: Int
         if change[c] == 0.0 and (s < 0 or score > high):
             s, high = c, score
     return r, low, s, high
-
-
-@kernel
-def begin_at(single: bool, missed: float, pace: float) -> float:
-    """The share of η with which further passes begin: half of it, times g; where labels contend, what is foreseen."""
-    return min(1.0, max(FURTHER * pace, 1.0 - missed if single else 0.0))
 
 
 @kernel

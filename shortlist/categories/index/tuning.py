@@ -30,7 +30,7 @@ w′_fc += x[f], w′_f += x[f]. An example with many labels spreads its weight 
 as small as ``min_weight`` divided by the mean number of labels so far. Where that number is 4 or more, half as much is
 enough, and five times ``max_edges`` edges of a list vote: with many labels a word has something to say about many.
 The index is as bounded as Feature-Focus has it. Further passes of ``fit`` only correct, with steps that fall evenly
-from g/2 of that, or from all of it where g > 2, to nothing; in a contest from more (contest.py).
+from g/2 of that, or from all of it where g > 2, to nothing.
 
 Each label is corrected for itself, never against another one. So a label that is true but that nobody has written down,
 of which real label sets are full, costs a small step on its own score and nothing else. Where examples have one label
@@ -48,7 +48,7 @@ from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
-from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, begin_at, contend, rivals
+from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised
 from shortlist.categories.index.misses import each_for_itself
 from shortlist.categories.index.pruning import room_for
@@ -58,6 +58,7 @@ from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import SINGLE, LabelSets
 
+FURTHER = 0.5  # of the step, where further passes begin; times g, but no more than the step itself
 # Entries of stats: z̄, the examples in it; all, and their labels; the share of the last new ones that were missed; g
 # and ā.
 SURPRISE, WEIGHT, EXAMPLES, LABELS, MISSED, PACE, AGREEMENT = 0, 1, 2, 3, 4, 5, 6
@@ -102,7 +103,7 @@ def learn(
             a = count_and_correct(rows, labels, i, index, scratch, voting, rival, keep, least, leakage, cap, eta)
             set_pace(stats, a)
         else:
-            eta *= of_further_pass(begin_at(are_single(stats), stats[MISSED], stats[PACE]), to_come)
+            eta *= of_further_pass(stats, to_come)
             correct(rows, i, index, scratch, voting, eta)
         for a in range(n):
             c = scratch.touched[a]
@@ -163,9 +164,9 @@ def note_labels(stats: Floats, labels: LabelSets, i: int) -> None:
 
 
 @kernel
-def of_further_pass(begin: float, to_come: Floats) -> float:
-    """By how much a step of a further pass is shorter, if they begin with that share; one example less is to come."""
-    share = begin * to_come[0] / to_come[1]
+def of_further_pass(stats: Floats, to_come: Floats) -> float:
+    """By how much a step of a further pass is shorter; one example less is to come."""
+    share = min(1.0, FURTHER * stats[PACE]) * to_come[0] / to_come[1]
     to_come[0] -= 1.0
     return share
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
-from shortlist.categories.index.contest import FURTHER
 from shortlist.categories.index.sharing import Missed
 from shortlist.categories.index.tuning import (
     KAPPA,
@@ -52,7 +51,7 @@ def learn_vectors(
         if not first_pass:
             if with_vector and is_behind >= 0.0:
                 note_missed(stats, is_behind)  # few vectors that are gone through again can be foreseen, and contend
-            eta *= of_further_pass(FURTHER, to_come)
+            eta *= of_further_pass(stats, to_come)
         if with_vector:
             correct(columns, values, weights, bias, scratch, errors, eta, KAPPA * eta)
             scratch.scores[:] = 0.0
