@@ -65,7 +65,7 @@ def best(call):
 
 
 def stages(batches, texts, truth):
-    """Name -> what is done with a number of threads, and a digest of what comes of it."""
+    """Name -> what is done with a number of threads; gives what makes a digest of it, which takes time of its own."""
     state = {}
 
     def count(n):
@@ -77,34 +77,46 @@ def stages(batches, texts, truth):
                 yield some
 
         state["rows"], state["labels"], state["text"] = text.fit_counts(read(), n), labels.all(), text
-        return checksum(text.to_state())
+        return lambda: checksum(text.to_state())
 
     def learn(n):
         learner = sl.TunedIndex(n_jobs=n, block=None)._fit_rows(state["rows"], state["labels"])
         state["model"] = sl.Categorizer()
         state["model"]._have_parts(state["text"], learner)
-        return checksum(learner.set_params(n_jobs=None).to_state())
+        return lambda: checksum(learner.set_params(n_jobs=None).to_state())
 
     def rank(n):
         state["model"].set_jobs(n)
-        state["ranking"] = state["model"].rank(texts, k=200)
-        return state["ranking"].ids.tobytes() + state["ranking"].scores.tobytes()
+        state["ranking"] = found = state["model"].rank(texts, k=200)
+        return lambda: found.ids.tobytes() + found.scores.tobytes()
 
     def evaluate(n):
         numbers = state["model"].learner_.label_numbers(truth)
-        return repr(sl.evaluate(state["ranking"], numbers, MEASURES, n_jobs=n).to_dict())
+        found = sl.evaluate(state["ranking"], numbers, MEASURES, n_jobs=n)
+        return lambda: repr(found.to_dict())
 
     return {"tokenise and number words": count, "learn": learn, "tokenise and rank": rank, "evaluate": evaluate}
 
 
-class BetweenMeetings(Clock):
-    """The time that one thread of a team needs between meetings of all: that of a block, times their number."""
+class Alone(Clock):
+    """What one thread of a team does while the others wait: what is outside of their loop, and what in it is between
+    meetings of all, which is that of a block, times their number."""
 
     def __init__(self):
         super().__init__((teams.Team, "_learn"))
+        self.not_alone = 0.0
+
+    def __enter__(self):
+        self.began = time.perf_counter()
+        return super().__enter__()
+
+    def __exit__(self, *problem):
+        super().__exit__(*problem)
+        self.seconds += time.perf_counter() - self.began - self.not_alone
 
     def timed(self, function):
         def call(team, task, position, index, rules):
+            came = time.perf_counter()
             found = function(team, task, position, index, rules)
             last, times = min(team.size, task.order.size), 20
             copied = task._replace(stats=task.stats.copy(), to_come=task.to_come.copy())
@@ -112,7 +124,9 @@ class BetweenMeetings(Clock):
             alone(copied, last, team._block, desk, 1)
             began = time.perf_counter()
             alone(copied, last, team._block, desk, times)
-            self.seconds += (time.perf_counter() - began) / times * -(-(found[0] - position) // team.size)
+            gone = time.perf_counter()
+            self.seconds += (gone - began) / times * -(-(found[0] - position) // team.size)
+            self.not_alone += gone - came
             return found
 
         return call
@@ -144,7 +158,7 @@ def alone(task, last, block, desk, times):
 
 
 # What one thread does while the others wait, beside what Python itself does between two pieces or rounds.
-ALONE = {"tokenise and number words": lambda: Clock((rounds, "number_new")), "learn": BetweenMeetings}
+ALONE = {"tokenise and number words": lambda: Clock((rounds, "number_new")), "learn": Alone}
 
 
 def main(path, n, threads):
@@ -178,7 +192,7 @@ def main(path, n, threads):
             with ALONE.get(name, Clock)() if k > 1 else Clock() as clock:
                 seconds, used, digest = best(lambda k=k, call=call: call(k))
             taken.append(seconds)
-            digests.add(digest)
+            digests.add(digest())
             if k == threads[0]:
                 processor = used
             else:

@@ -46,7 +46,7 @@ MOST_EXAMPLES, PER_PASS = 1024, 128  # in a block at most so many; blocks in a p
 ENOUGH = 64  # examples of a block are worth a thread
 STRETCH = 1 << 13  # slots of the pool that a thread takes at a time, or what one list may want if that is more
 ONE_BY_ONE = -1  # the examples of a block are to be learned each for itself
-PATIENCE = 2000  # looks at what the others do before somebody else may have the processor: some µs
+PATIENCE = 20_000  # looks at what the others do before somebody else may have the processor: some tens of µs
 # Entries of Desk.said. How many have come and how often all were there; why to stop, how much is wanted; whether lists
 # are still to be changed, how many edges vote, and how long a stretch is; whether somebody will never come.
 CAME, MET, WHY, AMOUNT, CHANGING, VOTING, STRETCHES, GIVEN_UP, SAID = 0, 8, 16, 17, 18, 19, 20, 21, 24
