@@ -9,7 +9,17 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.given_labels import BEYOND, Label, LabelsLike, check_count, indicator_columns, label_lists, shown
+from shortlist.arrays.given_labels import (
+    BEYOND,
+    Columns,
+    Label,
+    LabelsLike,
+    check_count,
+    indicator_columns,
+    label_lists,
+    shown,
+    warn_of_a_column,
+)
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.partial import NOTHING_PARTIAL, Partial, chosen_runs, stacked_runs
 from shortlist.errors import InputError
@@ -71,10 +81,10 @@ class NumberedLabels(Sequence[list[Label]]):
 
     A sequence of label lists, which can stand wherever these can. Not every name need occur: batches of one file
     share their names, to which later batches add. A label may stand twice with one example, as it was given. If they
-    came as an indicator matrix, it had so many ``columns``.
+    came as an indicator matrix, ``columns`` are the labels that its columns stand for.
     """
 
-    def __init__(self, names: list[Label] | list[str], sets: LabelSets, columns: int | None = None) -> None:
+    def __init__(self, names: list[Label] | list[str], sets: LabelSets, columns: Columns | None = None) -> None:
         self.names: list[Any] = names
         self.sets = sets
         self.columns = columns
@@ -227,6 +237,7 @@ def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
         return Y
     labels = NumberedLabels.of(label_lists(Y, n_rows))
     labels.columns = indicator_columns(Y)
+    warn_of_a_column(Y)
     texts = set(map(type, labels.names)) <= {str}  # as most are, which is known sooner
     if not texts and any(isinstance(name, int) and not -BEYOND < name < BEYOND for name in labels.names):
         raise InputError("a label is a whole number of more than 4,300 digits, which no model file can hold; use text")

@@ -18,6 +18,7 @@ from shortlist.errors import InputError
 LONG = 1000  # letters of a label that an array of texts would give to every other label too
 BEYOND = 10**4300  # the least whole number that Python does not write out, and a model file could not hold
 Label: TypeAlias = str | int | float
+Columns: TypeAlias = "range | list[Label]"  # of an indicator matrix: numbers, or names in a data frame
 LabelsLike: TypeAlias = "ArrayLike | Sequence[Collection[Label]] | scipy.sparse.sparray | scipy.sparse.spmatrix"
 
 
@@ -39,15 +40,15 @@ def _as_lists(Y: Any, n_rows: int) -> list[list[Label]]:
     if scipy.sparse.issparse(Y):
         rows = compressed(Y, "Y")
         lists = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])] if Y.shape[0] else []
+    elif isinstance(columns := indicator_columns(Y), list):
+        lists = [[columns[at] for at in np.flatnonzero(row).tolist()] for row in _indicators(Y)]
     else:
         if hasattr(Y, "to_numpy") or hasattr(Y, "__array__"):  # a column of a pandas or polars frame, say
             Y = Y.to_numpy() if hasattr(Y, "to_numpy") else np.asarray(Y)
         if isinstance(Y, np.ndarray) and Y.ndim == 2 and Y.shape[1] == 1 and Y.dtype != object:
             Y = Y[:, 0]
         if isinstance(Y, np.ndarray) and Y.ndim == 2:
-            if Y.dtype.kind not in "biuf":
-                raise InputError("a two-dimensional Y must be an indicator matrix of 0 and 1")
-            lists = [np.flatnonzero(row).tolist() for row in Y]
+            lists = [np.flatnonzero(row).tolist() for row in _indicators(Y)]
         elif isinstance(Y, np.ndarray) and Y.dtype != object:
             lists = [[label] for label in Y.tolist()]
         elif isinstance(Y, (str, bytes)) or not hasattr(Y, "__len__"):
@@ -63,14 +64,54 @@ def _as_lists(Y: Any, n_rows: int) -> list[list[Label]]:
     return lists
 
 
-def indicator_columns(Y: object) -> int | None:
-    """How many columns the indicator matrix Y has; None if it is none. One column of labels is no matrix."""
+def _indicators(Y: Any) -> NDArray[Any]:
+    """The values of an indicator matrix, or of a data frame that is one."""
+    try:
+        values = Y if isinstance(Y, np.ndarray) else np.column_stack([np.asarray(Y[name]) for name in Y.columns])
+        values = values.astype(np.float64) if values.dtype == object and values is not Y else values
+    except (TypeError, ValueError):  # what is missing in a column, say
+        values = np.empty((0, 0), dtype=object)
+    if values.dtype.kind not in "biuf" or np.isnan(values).any():
+        raise InputError("a two-dimensional Y must be an indicator matrix of 0 and 1")
+    return values
+
+
+def is_matrix(Y: object) -> bool:
+    """Whether Y is an indicator matrix. One column of labels is none."""
     shape: tuple[int, ...] = getattr(Y, "shape", ())
-    if len(shape) == 2 and (shape[1] != 1 or scipy.sparse.issparse(Y)):
-        return int(shape[1])
-    if len(shape) == 2:
+    return len(shape) == 2 and (shape[1] != 1 or scipy.sparse.issparse(Y))
+
+
+def indicator_columns(Y: Any) -> Columns | None:
+    """The labels that the columns of the indicator matrix Y stand for, named or numbered; None if it is none."""
+    if not is_matrix(Y):
+        return None
+    numbers = range(Y.shape[1])
+    names = list(map(as_label, getattr(Y, "columns", numbers)))
+    if names == list(numbers):
+        return numbers
+    for name in names:
+        if not is_label(name):
+            raise InputError(f"the column {shown(name)} of Y names no label, as it is neither text nor a number")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two columns of Y have the name {shown(twice)}; each column is a label of its own")
+    return names
+
+
+def joined_columns(first: Columns | None, second: Columns | None) -> Columns | None:
+    """The columns of two indicator matrices together; None where one is none, or only one of them has names."""
+    if first is None or second is None or type(first) is not type(second):
+        return None
+    if isinstance(first, range):
+        return max(first, second, key=len)
+    return list(dict.fromkeys([*first, *second]))
+
+
+def warn_of_a_column(Y: object) -> None:
+    """Say that a column of labels is a matrix in shape, as scikit-learn does."""
+    if len(getattr(Y, "shape", ())) == 2 and not is_matrix(Y):
         warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
-    return None
 
 
 def class_list(classes: LabelsLike) -> list[list[Label]]:

@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from shortlist.arrays.columns import check_columns
-from shortlist.arrays.given_labels import Label, LabelsLike, as_array
+from shortlist.arrays.given_labels import Columns, Label, LabelsLike, as_array
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_jobs, as_numbers, as_rows, as_whole
@@ -144,22 +144,22 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
             raise InputError(f"this {type(self).__name__} has learned no label yet, and can predict none")
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
 
-    def _indicated(self, rows: Rows, n_columns: int) -> Longs:
+    def _indicated(self, rows: Rows, columns: Columns) -> Longs:
         usual = max(1, int(self.label_counts_.sum() / max(self.n_examples_, 1) + 0.5))
-        return self._indicate(self._rank_rows(rows, usual).ids, n_columns)
+        return self._indicate(self._rank_rows(rows, usual).ids, columns)
 
-    def _indicate(self, ids: Ints, n_columns: int) -> Longs:
+    def _indicate(self, ids: Ints, columns: Columns) -> Longs:
         """Labels (n × k, −1 for none) as an indicator matrix."""
-        column = self._columns(n_columns)
+        column = self._columns(columns)
         row, place = np.nonzero(column[ids] >= 0)
-        indicated = np.zeros((ids.shape[0], n_columns), dtype=np.int64)
+        indicated = np.zeros((ids.shape[0], len(columns)), dtype=np.int64)
         indicated[row, column[ids[row, place]]] = 1
         return indicated
 
-    def _columns(self, n_columns: int) -> Longs:
+    def _columns(self, columns: Columns) -> Longs:
         """The column of each label in an indicator matrix; −1 for labels that have none, and for no label, the last."""
-        shown = [name if type(name) is int and 0 <= name < n_columns else -1 for name in self._labels.names]
-        return np.array([*shown, -1], dtype=np.int64)
+        place = {name: at for at, name in enumerate(columns)}
+        return np.array([*(place.get(name, -1) for name in self._labels.names), -1], dtype=np.int64)
 
     @reading
     def score(self, X: MatrixLike, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:

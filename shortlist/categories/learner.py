@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from shortlist.arrays.columns import Names, column_names, grown_names, note_names
-from shortlist.arrays.given_labels import Label, LabelsLike, class_list
+from shortlist.arrays.given_labels import Columns, Label, LabelsLike, class_list, joined_columns
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Longs, count_up
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
@@ -214,13 +214,11 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         self.n_features_in_ = max(self.n_features_in_, rows.n_features)
         return labels
 
-    def _take_up_columns(self, n_columns: int | None) -> None:
+    def _take_up_columns(self, columns: Columns | None) -> None:
         """An indicator matrix names its labels, in the order of its columns, whether they occur or not."""
-        known = n_columns if self.n_examples_ == 0 else self._label_columns
-        if n_columns is None or known is None:
-            self._label_columns = None
-            return
-        if n_columns > (self._label_columns or 0):
-            self._labels.learn([[column] for column in range(n_columns)], n_columns)
+        known = columns if self.n_examples_ == 0 else self._label_columns
+        joined = joined_columns(known, columns)
+        if joined is not None and len(joined) > len(self._label_columns or ()):
+            self._labels.learn([[column] for column in joined], len(joined))
             self._expect()
-        self._label_columns = max(n_columns, known)
+        self._label_columns = joined

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from shortlist.arrays.columns import Names
+from shortlist.arrays.given_labels import Columns
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.concurrency.locks import Shared, reading, snapshot
@@ -34,7 +35,7 @@ class SavedLearner(Shared, BaseEstimator, ABC):
     feature_names_in_: Names
     _labels: LabelIndex
     _label_counts: Longs
-    _label_columns: int | None  # of the indicator matrices that all labels came as
+    _label_columns: Columns | None  # of the indicator matrices that all labels came as
 
     @abstractmethod
     def _start(self) -> None:
@@ -66,10 +67,12 @@ class SavedLearner(Shared, BaseEstimator, ABC):
             "n_examples": self.n_examples_,
             "n_features": self.n_features_in_,
         }
-        if self._label_columns is not None:
-            settings["label_columns"] = self._label_columns
+        if isinstance(self._label_columns, range):
+            settings["label_columns"] = len(self._label_columns)
         arrays = {name: _finite(self, array) for name, array in self._to_arrays().items()}
         arrays |= {"labels": text_to_array(self._labels.names), "label_counts": self.label_counts_}
+        if isinstance(self._label_columns, list):
+            arrays["label_columns"] = text_to_array(self._label_columns)
         if hasattr(self, "feature_names_in_"):
             arrays["feature_names"] = text_to_array(self.feature_names_in_.tolist())
         return State(type(self).__name__, settings, arrays, compact=partial(self._compacted, arrays))
@@ -91,7 +94,13 @@ class SavedLearner(Shared, BaseEstimator, ABC):
         learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
         if "label_columns" in state.settings:
-            learner._label_columns = as_whole(state.settings["label_columns"], "label_columns", most=len(counts))
+            n_columns = as_whole(state.settings["label_columns"], "label_columns", most=len(counts))
+            learner._label_columns = range(n_columns)
+        if "label_columns" in state.arrays:
+            columns = state.names("label_columns")
+            known = all(name in learner._labels.number for name in columns) and len(set(columns)) == len(columns)
+            state.require(known, "the columns that labels came as are labels")
+            learner._label_columns = columns
         if "feature_names" in state.arrays:
             names = state.names("feature_names")
             named = len(names) <= learner.n_features_in_ and all(isinstance(name, str) for name in names)

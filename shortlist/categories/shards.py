@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.columns import note_names
+from shortlist.arrays.given_labels import joined_columns
 from shortlist.arrays.kernels import Ints, Longs
 from shortlist.arrays.validation import as_whole
 from shortlist.categories.learner import CategoryLearner
@@ -54,8 +55,8 @@ class MergingLearner(CategoryLearner):
         if not self.__sklearn_is_fitted__():
             self._start()
             note_names(self, getattr(other, "feature_names_in_", None))
-        learned, columns = self.n_examples_ > 0, (self._label_columns, other._label_columns)
-        self._label_columns = columns[1] if not learned else max(columns) if None not in columns else None
+        columns = self._label_columns if self.n_examples_ > 0 else other._label_columns
+        self._label_columns = joined_columns(columns, other._label_columns)
         numbers = self._labels.learn([[name] for name in other._labels.names], len(other._labels)).ids
         self._merge(other, numbers)
         counts = np.zeros(len(self._labels), dtype=np.int64)

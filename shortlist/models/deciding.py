@@ -188,10 +188,10 @@ class DecidingModel(CategoryModel, Generic[Given]):
 
     def _predicted(self, rows: Rows) -> NDArray[Any]:
         """The best label of each; if all labels came as indicator matrices, such a matrix of what is assigned."""
-        n_columns = self.learner_._label_columns
-        if n_columns is not None and self.confidence_.ready:
+        columns = self.learner_._label_columns
+        if columns is not None and self.confidence_.ready:
             ranking = self._ranked(rows, DEPTH)
-            return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), n_columns)
+            return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), columns)
         if not self.retired_ and not self._every_rule(None):
             return self.learner_._predict_rows(rows)
         allowed, _ = self._allowed(self._every_rule(None))
@@ -203,19 +203,20 @@ class DecidingModel(CategoryModel, Generic[Given]):
     def _class_probabilities(self, given: Given, n: int) -> Floats:
         """How likely each label is for each of n examples, dense (class_probabilities.py)."""
         learner = self.learner_
-        n_columns = learner._label_columns
-        check_table(n, n_columns or len(learner.classes_))
+        columns = learner._label_columns
+        check_table(n, len(columns or learner.classes_))
         if not self.confidence_.ready:
             raise InputError("the model has not seen enough examples to say how sure it is; it needs some hundred")
         if self.one_label_each:
-            check_order(learner.classes_)
+            if columns is None or list(columns) != learner.classes_.tolist():
+                check_order(learner.classes_)
             return summing_to_one(self._deep(given), learner.label_counts_)
-        if n_columns is None:
+        if columns is None:
             raise InputError(
                 "predict_proba needs texts of one label each, or labels that came as an indicator matrix; "
                 "rank(texts).probabilities has the probabilities of the best labels"
             )
-        return of_columns(self._deep(given), learner._columns(n_columns), n_columns)
+        return of_columns(self._deep(given), learner._columns(columns), len(columns))
 
     # Measuring.
 

@@ -88,7 +88,7 @@ class Bound:
     def check_labels(self, labels: NumberedLabels) -> None:
         """Refuse labels that would leave too little room for anything else, before they are learned."""
         known = self.learner._labels
-        names = {labels.names[i] for i in np.unique(labels.sets.ids).tolist()}.union(range(labels.columns or 0))
+        names = {labels.names[i] for i in np.unique(labels.sets.ids).tolist()}.union(labels.columns or ())
         new = [len(str(name)) for name in names if name not in known.number]
         self._share_beside(len(known) + len(new), known.n_bytes + sum(new))
 

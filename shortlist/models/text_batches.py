@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
 
-from shortlist.arrays.given_labels import Label, LabelsLike
+from shortlist.arrays.given_labels import Columns, Label, LabelsLike, joined_columns
 from shortlist.arrays.joined import JoinedStore, Vectors, beside
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
@@ -63,7 +64,7 @@ class LabelBatches:
     def __init__(self) -> None:
         self._names = LabelIndex()
         self._sets: list[LabelSets] = []
-        self._columns: list[int | None] = []
+        self._columns: list[Columns | None] = []
 
     def add(self, Y: LabelsLike, n: int) -> LabelSets:
         """Take up the labels of the next n examples, and give them as numbers."""
@@ -80,8 +81,7 @@ class LabelBatches:
 
     def all(self) -> NumberedLabels:
         """The labels of all batches; those of an indicator matrix if all came as such."""
-        known = [n for n in self._columns if n is not None]
-        columns = max(known) if known and len(known) == len(self._columns) else None
+        columns = reduce(joined_columns, self._columns) if self._columns else None
         return NumberedLabels(self._names.names, LabelSets.stack(self._sets), columns)
 
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 import scipy.sparse
 from sklearn.base import clone
@@ -174,6 +175,56 @@ def test_labels_that_come_as_indicators_go_as_such(form):
     assert few.predict(TEXTS).sum(axis=1).tolist() == [2] * 90
     assert (predicted[:, :3] == INDICATOR[:, :3]).mean() > 0.9
     assert model.score(TEXTS, form(INDICATOR)) > 0.9
+
+
+NAMES = ["sport", "money", "grain", "any"]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, polars.DataFrame])
+@pytest.mark.parametrize("learner", ["tuned-index", "mmp", "ovr-svm"])
+def test_columns_of_a_data_frame_name_the_labels(frame, learner, tmp_path):
+    columns = {name: INDICATOR[:, at] for at, name in enumerate(NAMES)}
+    model, unnamed = sl.Categorizer(learner).fit(TEXTS, frame(columns)), sl.Categorizer(learner).fit(TEXTS, INDICATOR)
+    assert model.classes_.tolist() == NAMES
+    assert (model.predict(TEXTS) == unnamed.predict(TEXTS)).all()
+    assert model.score(TEXTS, frame(columns)) == unnamed.score(TEXTS, INDICATOR)
+    model.save(tmp_path / "model")
+    opened = sl.load(tmp_path / "model")
+    assert (opened.predict(TEXTS) == model.predict(TEXTS)).all()
+    if opened.confidence_.ready:
+        assert (opened.predict_proba(TEXTS) == unnamed.predict_proba(TEXTS)).all()
+
+
+def test_columns_with_names_may_come_in_another_order_and_with_others():
+    learner = sl.FeatureFocus().partial_fit(np.eye(3), pd.DataFrame(np.eye(3, dtype=int), columns=list("abc")))
+    learner.partial_fit(np.eye(2, 4, 2), pd.DataFrame({"d": [1, 0], "a": [0, 1]}))
+    assert learner.classes_.tolist() == list("abcd")
+    assert learner.label_counts_.tolist() == [2, 1, 1, 1]
+    assert learner.predict(np.eye(4)).tolist()[1] == [0, 1, 0, 0]
+    other = sl.FeatureFocus().fit(np.eye(3), pd.DataFrame(np.eye(3, dtype=int), columns=list("bex")))
+    assert learner.merge(other).predict(np.eye(3)).shape == (3, 6)
+    assert learner.partial_fit(np.eye(2), np.eye(2)).predict(np.eye(2)).dtype == object  # 0 and 1 are other labels
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (pd.DataFrame([[1, 0], [0, 1]], columns=["a", "a"]), "two columns of Y have the name 'a'"),
+        (pd.DataFrame([[1, 0], [0, 1]], columns=[("a", "b"), ("a", "c")]), "names no label"),
+        (pd.DataFrame({"a": [1, 0], "b": [0, None]}), "indicator matrix of 0 and 1"),
+        (pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [0, 1]}), "indicator matrix of 0 and 1"),
+        (pd.DataFrame({"a": ["yes", "no"], "b": ["no", "yes"]}), "indicator matrix of 0 and 1"),
+        (np.array([[1.0, np.nan], [0.0, 1.0]]), "indicator matrix of 0 and 1"),
+    ],
+)
+def test_a_table_that_indicates_no_labels_is_refused(frame, said):
+    with pytest.raises(sl.InputError, match=said):
+        sl.FeatureFocus().fit(np.eye(2), frame)
+
+
+def test_columns_of_several_kinds_indicate_labels():
+    mixed = pd.DataFrame({"a": [True, False], "b": pd.array([0, 1], dtype="Int64"), "c": [1.0, 1.0]})
+    assert sl.FeatureFocus().fit(np.eye(2), mixed).label_counts_.tolist() == [1, 1, 2]
 
 
 def test_indicators_with_scores_of_scikit_learn():
