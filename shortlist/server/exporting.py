@@ -1,7 +1,8 @@
 """Judged examples in the layouts that other tools read, and that ``shortlist.read`` reads back.
 
 Each layout gives what stands before, what each example becomes, what stands between two, and what stands behind. Who
-judged, when, and the example's key go with it, but in fastText's layout, which has no room for more than labels.
+judged, when, and the example's key go with it, but in fastText's layout, which has no room for more than labels. What
+these are called depends on the fields that documents have (column_names.py).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from shortlist.errors import InputError
+from shortlist.server.column_names import USUAL, called, renamed, unlike
 from shortlist.server.documents import plain
 from shortlist.server.journal import Journal, Judged
 from shortlist.server.teaching import rating_of, row_of
@@ -33,7 +35,7 @@ class Layout:
 
     kind: str
     ending: str
-    of: Callable[[Judged], str]
+    of: Callable[[Judged, Mapping[str, str]], str]  # an example, and what labels, person and others are called
     before: str = ""
     between: str = ""
     behind: str = ""
@@ -53,37 +55,37 @@ def fields_of(example: Judged) -> dict[str, Any]:
     return dict(example.text) if isinstance(example.text, Mapping) else {"text": example.text}
 
 
-def json_line(example: Judged) -> str:
-    return _json({**fields_of(example), "labels": example.labels} | told(example)) + "\n"
+def json_line(example: Judged, names: Mapping[str, str] = USUAL) -> str:
+    return _json(fields_of(example) | renamed({"labels": example.labels} | told(example), names)) + "\n"
 
 
-def doccano_line(example: Judged) -> str:
+def doccano_line(example: Judged, names: Mapping[str, str] = USUAL) -> str:
     """Fields beside text and label are metadata there."""
     labels = list(map(str, example.labels))
     own = {"fields": fields_of(example)} if isinstance(example.text, Mapping) else {}
     return _json({"id": example.number, "text": plain(example.text), "label": labels} | own | told(example)) + "\n"
 
 
-def label_studio_task(example: Judged) -> str:
+def label_studio_task(example: Judged, names: Mapping[str, str] = USUAL) -> str:
     """A task that is annotated. Who judged stands in its data: people have other numbers in each Label Studio."""
     beside = told(example)
     chosen = {"choices": list(map(str, example.labels))}
     result = [{"from_name": CONTROL, "to_name": OBJECT, "type": "choices", "value": chosen}]
     annotation = {"created_at": beside["time"], "was_cancelled": False, "result": result}
-    data = {"text": plain(example.text)} | fields_of(example) | beside
+    data = {"text": plain(example.text)} | fields_of(example) | renamed(beside, names)
     return _json({"id": example.number, "data": data, "annotations": [annotation]})
 
 
-def fasttext_line(example: Judged) -> str:
+def fasttext_line(example: Judged, names: Mapping[str, str] = USUAL) -> str:
     """Labels cannot hold spaces there, so theirs become underscores; the text is one line of words."""
     words = [word.lstrip("_") if word.startswith(PREFIX) else word for word in plain(example.text).split()]
     return " ".join([*(PREFIX + "_".join(str(label).split()) for label in example.labels), *words]) + "\n"
 
 
-def csv_row(example: Judged, names: Sequence[str] = ("text",)) -> str:
+def csv_row(example: Judged, names: Mapping[str, str] = USUAL, columns: Sequence[str] = ("text",)) -> str:
     beside, own = told(example), fields_of(example)
     wrong = SEPARATOR.join(map(str, example.wrong))
-    cells = [SEPARATOR.join(one) if isinstance(one, list) else one for one in (own.get(name, "") for name in names)]
+    cells = [SEPARATOR.join(one) if isinstance(one, list) else one for one in (own.get(name, "") for name in columns)]
     return _row([
         *cells, SEPARATOR.join(map(str, example.labels)), wrong, "yes" if example.complete else "no",
         example.person, beside["time"], example.key,
@@ -119,11 +121,13 @@ def exported(journal: Journal, name: str) -> Iterator[str]:
             f"a label, or an entry of a list, holds {SEPARATOR}, which stands between two of them in a cell of CSV; "
             "export another layout, as jsonl"
         )
-    layout = LAYOUTS[name]
-    if name == "csv" and (fields := journal.field_names()):  # a column for each, and one for those that have none
-        names = list(dict.fromkeys(["text", *fields]))
-        layout = replace(layout, before=_row([*names, *COLUMNS]), of=partial(csv_row, names=names))
-    return _pieces(journal, layout)
+    layout, fields = LAYOUTS[name], journal.field_names()
+    names = called(fields)
+    if name == "csv" and fields:  # a column for each, and one for those that have none
+        columns = list(dict.fromkeys(["text", *fields]))
+        header = _row([*columns, *(names[own] for own in COLUMNS)])
+        layout = replace(layout, before=header, of=partial(csv_row, columns=columns))
+    return _pieces(journal, layout, names)
 
 
 def table_piece(journal: Journal, after: int, columns: Sequence[str]) -> tuple[int, str]:
@@ -134,10 +138,7 @@ def table_piece(journal: Journal, after: int, columns: Sequence[str]) -> tuple[i
     """
     lessons = journal.after(after, 2**62, PIECE_ROWS)
     rows: list[list[Any]] = [[*row_of(one.text)[0], rating_of(one.labels)] for one in lessons]
-    rating = RATING
-    while rating in columns:
-        rating += "_"
-    lines = "".join(map(_row, [[*columns, rating]] * (after == 0) + rows))
+    lines = "".join(map(_row, [[*columns, unlike(RATING, columns)]] * (after == 0) + rows))
     return lessons[-1].number if lessons else 0, lines
 
 
@@ -152,10 +153,10 @@ def exported_rows(journal: Journal, name: str | None, columns: Sequence[str]) ->
         yield lines
 
 
-def _pieces(journal: Journal, layout: Layout) -> Iterator[str]:
+def _pieces(journal: Journal, layout: Layout, names: Mapping[str, str]) -> Iterator[str]:
     number, between = 0, ""
     yield layout.before
     while some := journal.judged(number):
-        yield between + layout.between.join(map(layout.of, some))
+        yield between + layout.between.join(layout.of(one, names) for one in some)
         number, between = some[-1].number, layout.between
     yield layout.behind

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import chain
+from shortlist.server.column_names import USUAL, renamed
 from shortlist.server.documents import kept, read_back
 from shortlist.server.ledger import Ledger, Version
 from shortlist.server.meaning import read, written
@@ -211,10 +212,13 @@ class Journal(Ledger):
         query = "SELECT example FROM undos WHERE number > ? AND number <= ? ORDER BY number"
         return [example for (example,) in self._rows(query, (after, last))]
 
-    def lines(self, after: int, limit: int = 500) -> tuple[int, bytes]:
-        """Some examples as JSON lines, a training file like any other, and the number of the last of them."""
+    def lines(self, after: int, names: Mapping[str, str] = USUAL, limit: int = 500) -> tuple[int, bytes]:
+        """Some examples as JSON lines, a training file like any other, and the number of the last of them.
+
+        names: what labels and all else beside a document are called (column_names.py).
+        """
         lessons = self.after(after, 2**62, limit)
-        records = [_record(lesson) for lesson in lessons if not isinstance(lesson.labels, dict)]
+        records = [_record(lesson, names) for lesson in lessons if not isinstance(lesson.labels, dict)]
         lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
         return lessons[-1].number if lessons else 0, "".join(lines).encode()
 
@@ -302,16 +306,17 @@ def _span(prefix: str) -> tuple[str, str]:
     return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
-def _record(lesson: Lesson) -> dict[str, Any]:
+def _record(lesson: Lesson, names: Mapping[str, str]) -> dict[str, Any]:
     """An example as a line of a training file has it; what says nothing is left out."""
     own = lesson.text if isinstance(lesson.text, Mapping) else {"text": lesson.text}
-    record: dict[str, Any] = {**own, "labels": lesson.labels}
+    record: dict[str, Any] = {"labels": lesson.labels}
     if lesson.wrong or not lesson.complete:
         record |= {"wrong": lesson.wrong, "complete": lesson.complete}
     if lesson.person:
         record["person"] = lesson.person
     vector = read(lesson.vector)
-    return record if vector is None else record | {"vector": vector.tolist()}
+    record |= {} if vector is None else {"vector": vector.tolist()}
+    return {**own, **renamed(record, names)}
 
 
 def _said(text: Document, labels: list[Any] | dict[str, Any]) -> tuple[Document, list[Any]]:

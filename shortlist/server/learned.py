@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 
 from shortlist.models.auditing import shown
 from shortlist.server import schemas
+from shortlist.server.column_names import called
 from shortlist.server.context import Context
 from shortlist.server.looking import Limit
 from shortlist.server.responses import JSON_LINES, answers, as_json
@@ -62,15 +63,16 @@ class LearnedRoutes:
         return StreamingResponse(self._pieces(), media_type=self.kind)
 
     async def _pieces(self) -> AsyncIterator[bytes]:
-        number, lines = self.lines(0)
+        names = called(self._replica.journal.field_names())
+        number, lines = self.lines(0, names)
         while number:
             for piece in range(0, len(lines), PIECE):  # the middleware's clock starts anew with each piece taken
                 yield lines[piece : piece + PIECE]
-            number, lines = self.lines(number)
+            number, lines = self.lines(number, names)
 
-    def lines(self, after: int) -> tuple[int, bytes]:
+    def lines(self, after: int, names: Mapping[str, str]) -> tuple[int, bytes]:
         """Some examples after a number, as lines of the file, and the number of the last of them; 0 for none."""
-        return self._replica.journal.lines(after)
+        return self._replica.journal.lines(after, names)
 
 
 def short(document: Mapping[str, Value]) -> dict[str, Value]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -151,7 +151,7 @@ class RatedRowsRoutes(LearnedRoutes):
 
     kind = "text/csv"
 
-    def lines(self, after: int) -> tuple[int, bytes]:
+    def lines(self, after: int, names: Mapping[str, str]) -> tuple[int, bytes]:
         number, lines = table_piece(self._replica.journal, after, cast("Rater", self._context.served).column_names)
         return number, lines.encode()
 

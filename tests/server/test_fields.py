@@ -11,6 +11,7 @@ import shortlist as sl
 from shortlist.inputs import read
 from shortlist.server import snapshots
 from shortlist.server.auditing import audit_of
+from shortlist.server.journal import Example, Journal
 from shortlist.server.queue.store import FILE, Queue
 from shortlist.server.replica import Replica
 from tests.server.servers import in_thread, state_bytes
@@ -94,6 +95,35 @@ def test_exports_have_the_fields_and_are_read_back(state, tmp_path):
     assert (doccano["text"], doccano["fields"]) == ("rye exports\nthe board said that rye rose", NEW)
     assert task["data"]["title"] == "rye exports"
     assert fasttext[0] == "__label__grain __label__rye rye exports the board said that rye rose"
+
+
+def test_fields_with_the_names_of_ours_keep_them(folder, tmp_path, run):
+    fields = {"title": "rye", "labels": "barley", "person": "a farmer", "time": "noon", "key": "C", "labels_": "oats"}
+    journal = Journal(folder)
+    journal.append([[Example(fields, ["grain", "rye"], "one", person="anna", wrong=["money"])]])
+    journal.append([[Example("plain text", ["money"])]])
+    journal.close()
+    ours = {"labels__": ["grain", "rye"], "person_": "anna", "key_": "one", "wrong": ["money"], "complete": True}
+    for record in (
+        json.loads(run("export", folder).out.splitlines()[0]),
+        json.loads(run("export", folder, "--format", "label-studio").out)[0]["data"] | {"labels__": ["grain", "rye"]},
+    ):
+        assert record == record | fields | ours, "it has all that was given"
+        assert record["time_"].endswith("+00:00")
+    with in_thread(folder, read_only=True) as server:
+        lines = [json.loads(line) for line in server.get("/v1/journal").text.splitlines()]
+    assert lines == [
+        fields | {name: ours[name] for name in ("labels__", "person_", "wrong", "complete")},
+        {"text": "plain text", "labels__": ["money"]},
+    ]
+    table = run("export", folder, "--format", "csv").out
+    header = next(csv.reader(io.StringIO(table)))
+    assert header == ["text", *sorted(fields), "labels__", "wrong", "complete", "person_", "time_", "key_"]
+    (tmp_path / "judged.csv").write_text(table)
+    columns = {"text": ["text", "title", "labels"], "labels": "labels__", "label_separator": "|"}
+    (batch,) = read(tmp_path / "judged.csv", **columns)
+    assert list(batch.labels) == [["grain", "rye"], ["money"]]
+    assert batch.texts[0] == {"text": "", "title": "rye", "labels": "barley"}
 
 
 def test_a_queue_of_documents(state):
