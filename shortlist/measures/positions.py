@@ -100,6 +100,11 @@ def place_labels(
     ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int | None = None, n_jobs: int | None = 1
 ) -> Positions:
     """Find the true labels in rankings of labels; ``n_labels`` is how many labels could have been ranked."""
+    if not isinstance(ranking, Ranking):
+        raise InputError(
+            "evaluate takes a ranking, as model.rank(texts, k=10) gives it, and the true labels of each text; "
+            f"this is a {type(ranking).__name__}"
+        )
     ids, scores, names = np.asarray(ranking.ids), np.asarray(ranking.scores), ranking._names
     if ids.ndim != 2 or scores.shape != ids.shape or ids.dtype.kind not in "iu" or scores.dtype.kind != "f":
         raise InputError(

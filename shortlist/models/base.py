@@ -173,6 +173,8 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
                 "measure those by shortlist.evaluate(model.rank(texts, k=10), labels, ['R1', 'P@5'])"
             )
         chosen = self.usual_measures if measures is None else measures
+        if not len(chosen):
+            raise InputError("no measure is named; leave them out for the usual ones, or name some, as ['R1', 'P@5']")
         return self.report(self.judge(batches, chosen), chosen, details=details)
 
     # Looking inside.

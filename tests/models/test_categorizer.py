@@ -139,3 +139,13 @@ def test_lists_of_texts_are_no_batches_to_evaluate(given):
     model = sl.Categorizer().fit(["wheat", "oil"], [["grain"], ["energy"]])
     with pytest.raises(sl.InputError, match=r"measure those by shortlist\.evaluate\(model\.rank\(texts, k=10\)"):
         model.evaluate(*given)
+
+
+def test_nothing_to_evaluate_is_said():
+    model = sl.Categorizer().fit(["wheat", "oil"], [["grain"], ["energy"]])
+    with pytest.raises(sl.InputError, match="no measure is named"):
+        model.evaluate([], [])
+    with pytest.raises(sl.InputError, match="there are no examples to evaluate"):
+        model.evaluate([])
+    with pytest.raises(sl.InputError, match=r"evaluate takes a ranking, .* this is a list"):
+        sl.evaluate([], [], ["P@1"])
