@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +16,7 @@ from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from shortlist.arrays.given_labels import Label
+    from shortlist.models.text_model import TextModel
 
 LETTERS = 70  # of a text that a table shows
 SHOWN = 15  # duplicates, and pairs of labels, that a table shows
@@ -29,6 +31,9 @@ def audit(
         str | None, typer.Option(help="The learner, as for train.", autocompletion=complete_learner)
     ] = None,
     settings: Settable = None,
+    model: Annotated[
+        Path | None, typer.Option(help="A model file whose learner and settings to take; not what it has learned.")
+    ] = None,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -39,13 +44,10 @@ def audit(
     """
     from shortlist.inputs.labelled import teaching
     from shortlist.labels import NumberedLabels
-    from shortlist.models.making import Settings
     from shortlist.models.text_batches import texts_and_labels
-    from shortlist.models.text_model import TextModel
 
     say_when_compiling()
-    model = Settings("categories", learner, None, named_values("--set", settings)).model(of_texts=True)
-    assert isinstance(model, TextModel)
+    auditor = auditor_like(model, learner, named_values("--set", settings))
     stream = reading.open_for("categories", data)
     pairs = [texts_and_labels(batch) for batch in teaching("categories", data, stream, progress(stream, "reading"))]
     if not pairs:
@@ -53,7 +55,7 @@ def audit(
     texts = [text for some, _ in pairs for text in some]
     labels = NumberedLabels.stack([own for _, own in pairs])  # type: ignore[misc]
     with parts_done() as watch:
-        found = model.audit(texts, labels, limit, watch=watch).numbered_as(range(1, len(texts) + 1))
+        found = auditor.audit(texts, labels, limit, watch=watch).numbered_as(range(1, len(texts) + 1))
     if as_json:
         print_json(found.to_dict() | {"skipped": stream.skipped.count})
         return
@@ -72,6 +74,22 @@ def audit(
     if found.confusions:
         often = [[one.label, one.found, len(one.numbers)] for one in found.confusions[:SHOWN]]
         print_table("Labels that get confused", ["label", "rather", "examples"], often)
+
+
+def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any]) -> TextModel:
+    """A model of the settings that are asked for: those of a model file, or these."""
+    from shortlist.models.making import Settings, open_model
+    from shortlist.models.text_model import TextModel
+
+    if path is None:
+        found = Settings("categories", learner, None, values).model(of_texts=True)
+    elif learner or values:
+        raise InputError("--model has a learner and settings; leave out --learner and --set, or --model")
+    else:
+        found = open_model(path)
+    if not isinstance(found, TextModel):
+        raise InputError(f"{path} is no model of texts with labels, and has no settings for one")
+    return found
 
 
 def in_words(labels: list[Label]) -> str:

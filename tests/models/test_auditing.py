@@ -133,3 +133,21 @@ def test_the_command_line(run, tmp_path):  # noqa: F811
     (tmp_path / "b.jsonl").write_text(lines[0] + "\n")
     said = run("audit", "b.jsonl")
     assert (said.code, said.err) == (2, "shortlist: an audit needs at least 5 examples; there are 1\n")
+
+
+def test_with_the_settings_of_a_model_but_not_what_it_learned(run, tmp_path):  # noqa: F811
+    texts, labels = examples()
+    lines = [json.dumps({"text": text, "labels": own}) for text, own in zip(texts, labels, strict=True)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
+    model = sl.Categorizer("mmp", sl.TextVectorizer(prefix=2)).fit(texts, labels)
+    model.save(tmp_path / "own.shortlist")
+    found = run("audit", "a.jsonl", "--model", "own.shortlist", "--json").json
+    same_settings = sl.Categorizer("mmp", sl.TextVectorizer(prefix=2)).audit(texts, labels, 50)
+    assert [one["number"] - 1 for one in found["doubts"]] == [one.number for one in same_settings.doubts]
+    assert found["contradicted"] == same_settings.contradicted >= len(WRONG)
+    said = run("audit", "a.jsonl", "--model", "own.shortlist", "--learner", "mmp")
+    assert (said.code, said.err[:60]) == (2, "shortlist: --model has a learner and settings; leave out --l")
+    sl.FeatureFocus().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"]).save(tmp_path / "rows.shortlist")
+    said = run("audit", "a.jsonl", "--model", "rows.shortlist")
+    assert said.code == 2
+    assert "rows.shortlist is no model of texts with labels" in said.err
