@@ -34,6 +34,7 @@ from shortlist.cli import (
     warmup,
     workspace,
 )
+from shortlist.cli.in_short import IN_SHORT
 from shortlist.cli.version import version
 from shortlist.concurrency.prefetch import is_stuck
 from shortlist.errors import ShortlistError
@@ -50,7 +51,9 @@ OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, audit, compare
 OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back, workspace)
 FOR_OTHER_TOOLS = (mcp, annif, label_studio)
 for verb in (*OF_MODELS, *OF_SERVERS, *FOR_OTHER_TOOLS, demo, warmup):
-    app.command(context_settings=getattr(verb, "CONTEXT", None))(getattr(verb, verb.__name__.rpartition(".")[2]))
+    name = verb.__name__.rpartition(".")[2]
+    said = IN_SHORT[name.replace("_", "-")]
+    app.command(context_settings=getattr(verb, "CONTEXT", None), short_help=said)(getattr(verb, name))
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken
 

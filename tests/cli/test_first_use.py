@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from shortlist.cli.in_short import IN_SHORT
 from shortlist.cli.options import LEARNERS, MEASURES, complete_learner
 
 
@@ -29,6 +30,11 @@ def test_help_by_its_short_name(run):
     shown = run("train", "-h").out
     assert "--force" in shown
     assert "widrow-hoff" in shown
+
+
+def test_help_says_in_full_what_each_command_does(run):
+    _, _, listed = run("-h").out.partition("Commands:\n")
+    assert dict(line.split(None, 1) for line in listed.strip().splitlines()) == IN_SHORT
 
 
 def test_help_names_the_learners_and_measures_that_there_are():

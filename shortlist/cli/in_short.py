@@ -1,0 +1,28 @@
+"""What each command does, in as few words as fit on a line of ``shortlist --help``."""
+
+IN_SHORT = {
+    "plan": "Predict the memory and time that training will need.",
+    "train": "Learn from labelled examples and write a model file.",
+    "learn": "Teach a model file more examples.",
+    "rank": "Rank the labels of texts, or assign labels to them.",
+    "explain": "Show why a text gets a label.",
+    "labels": "List, rename, merge, split or retire labels of a model.",
+    "evaluate": "Measure a model on examples that it has not learned.",
+    "audit": "Find labels in a file that may be wrong.",
+    "compare": "Compare learners on the same random splits.",
+    "inspect": "Show what a model file or a data file holds.",
+    "reproduce": "Run the papers' experiments on public data.",
+    "serve": "Serve a model over HTTP, with a web page.",
+    "queue": "Add texts to the queue of a server, or show it.",
+    "people": "Say who may use a server.",
+    "export": "Write the examples that a server has learned.",
+    "rehearse": "Compare a new model with the one that is served.",
+    "promote": "Serve the model of the last rehearsal.",
+    "go-back": "Serve the model from before the last promotion.",
+    "workspace": "Save all that a server has in one file, or open it.",
+    "mcp": "Offer a server to assistants (Model Context Protocol).",
+    "annif": "Run Annif with shortlist as one of its backends.",
+    "label-studio": "Offer a server to Label Studio as its backend.",
+    "demo": "Learn from Python's own docstrings; no download.",
+    "warmup": "Compile the inner loops in advance.",
+}
