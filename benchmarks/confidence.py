@@ -1,15 +1,18 @@
 """How sure is it? Probabilities, decisions and lists of labels with default settings, beside other ways to them.
 
-    python benchmarks/confidence.py DATA [--minutes M | --without-rivals] [--most N] [SET ...]
+    python benchmarks/confidence.py DATA [--minutes M | --without-rivals] [--most N] [--in-short] [SET ...]
 
 DATA is a folder with the sets in their publishers' layout; the set "drift" is made up, and needs none: a stream whose
 labels change their meaning half-way, learned a few texts at a time, with lists made before. Nothing is chosen on a test
 part, except where a column says so. Prints a Markdown table for each question. LogisticRegression, calibrated by
 CalibratedClassifierCV, gets the same features, where it would end within M minutes of processor time (10); MAPIE makes
 its sets from it, where MAPIE is installed and each text has one label (confidence_rivals.py). With --most N no more
-than N texts of a training part are learned, drawn at random.
+than N texts of a training part are learned, drawn at random. With --in-short there is one table for all sets, of ours
+alone, as docs/how-sure.md has it.
 """
 
+import contextlib
+import io
 import json
 import sys
 import time
@@ -28,7 +31,13 @@ from shortlist.models.observing import FirstPass
 from shortlist.models.text_batches import LabelBatches, default_text
 
 DEPTH = 100  # labels of each ranking
-WITHOUT, MINUTES, MOST = "--without-rivals", "--minutes", "--most"
+WITHOUT, MINUTES, MOST, IN_SHORT = "--without-rivals", "--minutes", "--most", "--in-short"
+TITLES = {
+    "reuters": "Reuters-21578", "newsgroups": "20 Newsgroups, by date",
+    "newsgroups-mixed": "20 Newsgroups, both parts mixed", "rcv1": "RCV1, 12,961", "bibtex": "Bibtex",
+    "finna-100k": "Finna, 90,000", "eurlex57k": "EURLEX57K, all 45,000, on its dev part", "hwu64": "HWU64",
+    "snips": "Snips", "stackoverflow": "StackOverflow", "dbpedia": "DBpedia",
+}  # fmt: skip
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
 STEP = 25  # texts answered before they are observed or learned
 WINDOW = 1000
@@ -161,6 +170,18 @@ def share_at(best, hits, precision):
     return 100 * np.max(np.flatnonzero(right >= precision) + 1, initial=0) / hits.size
 
 
+def in_short(name, cells, error, least, lists, f1s):
+    """The row of a set in the table for all sets. lists: what it covers in %, ± by chance, size; None if impossible."""
+    right = [own.replace(" of ", " (") + ")" if own[0] != "–" else "none" for own in cells]
+    right = "none" if set(right) == {"none"} else " ".join(right)
+    made = [own for own in lists if own is not None]
+    covers = " ".join("impossible" if own is None else f"{own[0]:.1f}" for own in lists)
+    covers = f"{covers} ± {' '.join(f'{own[1]:.1f}' for own in made)}" if made else "impossible"
+    sizes = " ".join("–" if own is None else f"{own[2]:.2f}" for own in lists) if made else "–"
+    ours, most = (" ".join(f"{own[a]:.1f}" for own in f1s) for a in (0, 1))
+    return f"| {TITLES[name]} | {right} | {error:.3f} ({least:.3f}) | {covers} | {sizes} | {ours} ({most}) |"
+
+
 def expected_thresholds(best):
     """Those above which probabilities have the wanted mean: they are taken at their word."""
     falling = np.sort(best)[::-1]
@@ -169,6 +190,7 @@ def expected_thresholds(best):
 
 
 def measure(name, data, minutes, most):
+    """Print the tables of a set; gives its row in the table for all sets."""
     train, test = (sets.keep(*part, range(len(part[1]))) for part in SETS[name](data))
     if len(train[1]) > most:
         train = sets.keep(*train, np.random.default_rng(0).permutation(len(train[1]))[:most].tolist())
@@ -194,8 +216,8 @@ def measure(name, data, minutes, most):
     thresholds = [confidence.threshold(Precision(p, alone=True)) for p in PRECISIONS]
     print("\n| chosen alone, % right of % of texts | 90 | 95 | 99 | share at 90/95/99 chosen on the test part |")
     print("|---|---|---|---|---|")
-    ours = [share_at(best, hits, p) for p in PRECISIONS]
-    print(f"| shortlist | {' | '.join(alone(best, hits, thresholds))} | {' '.join(f'{v:.1f}' for v in ours)} |")
+    ours, of_ours = [share_at(best, hits, p) for p in PRECISIONS], alone(best, hits, thresholds)
+    print(f"| shortlist | {' | '.join(of_ours)} | {' '.join(f'{v:.1f}' for v in ours)} |")
     errors = {"shortlist": calibration_error(best, hits)}
     rivals = None
     if minutes:
@@ -223,6 +245,7 @@ def measure(name, data, minutes, most):
         "\n| all true labels listed | covers % | ± by chance | mean size | fixed k as good on the test part | MAPIE |"
     )
     print("|---|---|---|---|---|---|")
+    lists, f1s = [], []
     for a, coverage in enumerate(COVERAGES):
         lengths = confidence.lengths(ranking.scores, coverage)
         covered = found.covered(lengths).mean()
@@ -231,6 +254,7 @@ def measure(name, data, minutes, most):
         other = "–" if rivals is None else f"{100 * rivals[a][0]:.1f} by {rivals[a][1]:.2f}"
         both = 1 / lengths.size + 1 / (confidence.window.length + 2)  # of test texts and of honest examples
         chance_of = 100 * np.sqrt(coverage * (1 - coverage) * both)
+        lists.append(None if reached else (100 * covered, chance_of, lengths.mean()))
         print(f"| {100 * coverage:.0f} | {100 * covered:.1f}{reached} | {chance_of:.1f} | {lengths.mean():.2f} | "
               f"{fixed[0] if fixed else '–'} | {other} |")  # fmt: skip
 
@@ -240,6 +264,7 @@ def measure(name, data, minutes, most):
         reached = found.f1(confidence.assigned(ranking.scores, F1(average)), average)
         most = max(found.f1((chance >= t) & (chance > 0), average) for t in tries)
         print(f"| {average} | {100 * reached:.1f} | {100 * most:.1f} |")
+        f1s.append((100 * reached, 100 * most))
     assigned = confidence.assigned(ranking.scores, Precision(0.95))
     right = 100 * found.hits[assigned].mean() if assigned.any() else np.nan
     recall = 100 * assigned[found.hits].sum() / found.n_true.sum()
@@ -248,6 +273,7 @@ def measure(name, data, minutes, most):
     right = f"{100 * hits[chosen].mean():.1f}" if chosen.any() else "–"
     print(f"as a stream: chosen alone at 95: {right} of {100 * chosen.mean():.0f}; "
           f"lists at 90 and 95 cover {100 * covered[0]:.1f} and {100 * covered[1]:.1f} %", flush=True)  # fmt: skip
+    return in_short(name, of_ours, errors["shortlist"], least, lists, f1s[:2])
 
 
 # Drift.
@@ -285,14 +311,25 @@ def drift(n=12_000, seeds=3):
 
 if __name__ == "__main__":
     warnings.filterwarnings("ignore")
-    folder, *given = (argument for argument in sys.argv[1:] if argument != WITHOUT)
-    numbers = {MINUTES: 0.0 if WITHOUT in sys.argv else 10.0, MOST: np.inf}
+    folder, *given = (argument for argument in sys.argv[1:] if argument not in (WITHOUT, IN_SHORT))
+    short_only = IN_SHORT in sys.argv
+    numbers = {MINUTES: 0.0 if short_only or WITHOUT in sys.argv else 10.0, MOST: np.inf}
     for option in [option for option in numbers if option in given]:
         at = given.index(option)
         numbers[option] = float(given[at + 1])
         del given[at : at + 2]
-    for one in given or [*SETS, "drift"]:
+    if short_only:
+        print(
+            "| | chosen alone at 90, 95, 99 %: right (share of texts) "
+            "| calibration error, best label (of a perfect one) | lists at 90, 95 % cover | mean size "
+            "| micro-F1, macro-F1 (with the threshold best on the test part) |\n"
+            "|---|---|---|---|---|---|"
+        )
+    for one in given or (SETS if short_only else [*SETS, "drift"]):
         if one == "drift":
             drift()
-        else:
-            measure(one, Path(folder), numbers[MINUTES], int(min(numbers[MOST], 1e12)))
+            continue
+        with contextlib.redirect_stdout(io.StringIO() if short_only else sys.stdout):
+            row = measure(one, Path(folder), numbers[MINUTES], int(min(numbers[MOST], 1e12)))
+        if short_only:
+            print(row, flush=True)

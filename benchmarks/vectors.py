@@ -130,9 +130,9 @@ def main(data, folder, names, validation, alone, quick):
     warnings.simplefilter("ignore", ConvergenceWarning)  # 100 steps have to do for LogisticRegression
     sl.Categorizer().fit(["a b", "c d"], ["x", "y"], vectors=np.eye(2)).rank(["a"], vectors=[[1.0, 2.0]])
     sl.TunedVectors().fit(np.eye(2), ["x", "y"]).rank(np.eye(2))
-    three = "words, vector, both"
-    print(f"| set, examples a label | shortlist: {three} | fit, s | LinearSVC: {three} | fit, s "
-          f"| LogisticRegression: {three} | fit, s |\n|---|---|---|---|---|---|---|")  # fmt: skip
+    rivals = [] if alone else ["LinearSVC", "LinearSVC, fit, s", "LogisticRegression", "LogisticRegression, fit, s"]
+    columns = ["set, examples a label", "words, vector, both", "fit, s", *rivals]
+    print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for n in SIZES:
         for name in names or SETS:
             texts, Y, V, new, truth, new_V = parts_of(data, folder, name, validation)
@@ -148,7 +148,7 @@ def main(data, folder, names, validation, alone, quick):
             for tool in tools:
                 found = list(tool)
                 cells += [", ".join(f"{p:.1f}" for p, _ in found), ", ".join(f"{s:.2f}" for _, s in found)]
-            cells += [""] * (6 - len(cells))
+            cells += [""] * (len(columns) - 1 - len(cells))
             print(f"| {name}, {n or f'all {len(chosen):,}'} | " + " | ".join(cells) + " |", flush=True)
 
 

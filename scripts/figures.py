@@ -1,10 +1,11 @@
 """Whether figures in the documentation are still what their commands print: ``python scripts/figures.py [PAGE …]``.
 
 A page names the command of a table in a comment, ``<!-- figures: python benchmarks/audit.py DATA hwu64 -->``. The
-command is run again, DATA being the folder that SHORTLIST_DATA names, and each table that it prints is compared with
-the table of the page that begins with the same cell. Columns are known by their names, rows by their first cell and by
-the cells under an empty name; a cell that is left empty there is the one above it. What the page leaves out, and times,
-are not compared. Without pages, all that have such comments are checked.
+command is run again, DATA being the folder that SHORTLIST_DATA names and VECTORS the one that SHORTLIST_VECTORS names;
+commands whose folders are not named are left out. Each table that it prints is compared with the table of the page that
+begins with the same cell. Columns are known by their names, rows by their first cell and by the cells under an empty
+name; a cell that is left empty there is the one above it. What the page leaves out, and times, are not compared.
+Without pages, all that have such comments are checked.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 COMMAND = re.compile(r"<!-- figures: (python .+?) -->")
 TABLE = re.compile(r"(?:^\|.*\|\n?)+", re.MULTILINE)
+NEEDED = {"DATA": "SHORTLIST_DATA", "VECTORS": "SHORTLIST_VECTORS"}  # folders of which a command has the name
 TIME = re.compile(r"(^|, )(s|ms|µs)$")
 Table = dict[tuple[str, ...], dict[str, str]]
 
@@ -65,10 +67,16 @@ def differences(page: str, printed: str) -> list[str]:
     return sorted(found) if same or found else ["no figure that was printed is on the page"]
 
 
-def run(command: str, data: str) -> str:
+def missing(command: str) -> str:
+    """The folder that a command needs and that nobody has named; nothing if it can be run."""
+    needed = [NEEDED[word] for word in shlex.split(command) if word in NEEDED]
+    return next((name for name in needed if not os.environ.get(name)), "")
+
+
+def run(command: str) -> str:
     """What a command prints."""
-    words = [data if word == "DATA" else word for word in shlex.split(command)[1:]]
-    environment = os.environ | {"SHORTLIST_DATA": data, "PYTHONPATH": str(ROOT)}
+    words = [os.environ[NEEDED[word]] if word in NEEDED else word for word in shlex.split(command)[1:]]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, *words], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True
     )
@@ -85,7 +93,10 @@ def main() -> int:
     for path in chosen:
         page = path.read_text(encoding="utf-8")
         for command in commands(page):
-            found = differences(page, run(command, os.environ.get("SHORTLIST_DATA", "")))
+            if name := missing(command):
+                print(f"{path}: {command}: left out, as {name} is not set", flush=True)
+                continue
+            found = differences(page, run(command))
             wrong += len(found)
             print(f"{path}: {command}: {'as printed' if not found else ''}", *found, sep="\n  ", flush=True)
     return 1 if wrong else 0
