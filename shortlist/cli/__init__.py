@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
+import json
 import os
 import sys
 
@@ -61,6 +64,7 @@ UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is
 def main() -> None:
     """Run the command line. Bad input is one line on standard error and exit code 2."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - None where whoever started us has closed it
+    escape_what_has_no_bytes()
     try:
         try:
             app()
@@ -85,6 +89,18 @@ def main() -> None:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(130)
+
+
+def escape_what_has_no_bytes() -> None:
+    """What the encoding of the output has no bytes for, such as half a surrogate pair, is written as JSON writes it."""
+
+    def escaped(problem: UnicodeError) -> tuple[str, int]:
+        assert isinstance(problem, UnicodeEncodeError)
+        return json.dumps(problem.object[problem.start : problem.end])[1:-1], problem.end
+
+    codecs.register_error("as-json", escaped)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="as-json")
 
 
 def drop_output() -> None:

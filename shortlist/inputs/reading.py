@@ -21,6 +21,7 @@ from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
 from shortlist.inputs.vectors import beside
 
 SPREADSHEETS = (".xlsx", ".xls", ".ods")  # which other programs save as CSV
+MOST_STRANGE = 20  # in text one character of so many may be a control character; of random bytes one in nine is
 
 Where = str | os.PathLike[str] | BinaryIO
 
@@ -233,10 +234,21 @@ def _sniff_source(source: Source) -> str:
         name = name.removesuffix(ending)
     if name.endswith(SPREADSHEETS):
         raise InputError(f"{source.name} is a spreadsheet; save it there as CSV in UTF-8, and give that")
-    for kind in FORMATS.values():
-        if kind.recognises(os.path.basename(name), head):
-            return kind.name
-    raise InputError(f"{source.name} is of no format that is recognised; name one of {', '.join(FORMATS)}")
+    kind = next((kind for kind in FORMATS.values() if kind.recognises(os.path.basename(name), head)), None)
+    if (kind is None or kind.encoding != "binary") and not _is_text(head):
+        raise InputError(
+            f"{source.name} holds no text, or text in an encoding that has to be named, for example encoding='utf-16' "
+            "(--encoding utf-16)"
+        )
+    if kind is None:
+        raise InputError(f"{source.name} is of no format that is recognised; name one of {', '.join(FORMATS)}")
+    return kind.name
+
+
+def _is_text(head: str) -> bool:
+    """Whether hardly a character of the beginning of a file is a control character that no text has."""
+    strange = sum(letter < " " and not letter.isspace() for letter in head)
+    return strange <= len(head) // MOST_STRANGE
 
 
 def _sniff_folder(folder: Path) -> str:

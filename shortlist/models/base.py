@@ -249,4 +249,5 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(f"this {type(self).__name__} has learned nothing yet; call fit or learn first")
+            ways = [way for way in ("fit", "learn", "partial_fit") if hasattr(self, way)][:2]
+            raise NotFittedError(f"this {type(self).__name__} has learned nothing yet; call {' or '.join(ways)} first")

@@ -175,6 +175,18 @@ def test_what_comes_through_a_pipe_is_read_at_once(format):
         assert next(batches, None) is None
 
 
+@pytest.mark.parametrize("name", ["binary", "binary.csv", "binary.jsonl", "binary.txt"])
+def test_a_file_that_holds_no_text(name, tmp_path):
+    for data in (bytes(range(256)), b"\r\0\r\0", "text,labels\nhello,a\n".encode("utf-16-le")):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(InputError, match=f"{name} holds no text, or text in an encoding that has to be named"):
+            read(tmp_path / name)
+    (tmp_path / "wide.csv").write_bytes("text,labels\nhello,a\n".encode("utf-16-le"))
+    assert texts_of(read(tmp_path / "wide.csv", encoding="utf-16-le")) == ["hello"]
+    (tmp_path / "one.csv").write_text("text,labels\nhello\0 world and all,a\n")
+    assert texts_of(read(tmp_path / "one.csv")) == ["hello\0 world and all"]
+
+
 def test_no_file_and_no_format(tmp_path):
     with pytest.raises(InputError, match="there is no file or folder nowhere"):
         read("nowhere")
@@ -184,9 +196,9 @@ def test_no_file_and_no_format(tmp_path):
     (tmp_path / "empty").touch()
     with pytest.raises(InputError, match="empty is empty"):
         read(tmp_path / "empty")
-    (tmp_path / "binary").write_bytes(bytes(range(256)))
-    with pytest.raises(InputError, match="binary is of no format that is recognised; name one of"):
-        read(tmp_path / "binary")
+    (tmp_path / "odd").write_text("one line that holds a \0 of all letters")
+    with pytest.raises(InputError, match="odd is of no format that is recognised; name one of"):
+        read(tmp_path / "odd")
     with pytest.raises(InputError, match="must be opened in binary mode"):
         texts_of(read(io.StringIO("a"), "lines"))
     with pytest.raises(InputError, match="format must be one of"):

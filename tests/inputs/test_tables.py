@@ -119,7 +119,12 @@ def test_a_first_line_that_names_the_separator():
     assert examples('sep=|\ntext|labels\n"a|b"|x\n', "csv")[:2] == (["a|b"], [["x"]])
 
 
+def test_cells_between_bars():
+    assert examples("text|labels\na, b|x, y\n", "csv", label_separator=",")[:2] == (["a, b"], [["x", "y"]])
+
+
 def test_a_comma_stays_the_separator_where_it_was():
+    assert examples("text,labels\na|b|c,x|y\n", "csv", label_separator="|")[:2] == (["a|b|c"], [["x", "y"]])
     assert examples("text,labels\na;b;c;d,x;y\n", "csv", label_separator=";")[:2] == (["a;b;c;d"], [["x", "y"]])
     assert examples("a;b;c,text\n", "csv", text=1, labels=0)[:2] == (["text"], [["a;b;c"]])
     assert examples("text,labels;more\na,b\n", "csv")[0] == ["a"]

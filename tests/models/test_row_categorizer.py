@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.exceptions import NotFittedError
 
 import shortlist as sl
 from shortlist.errors import InputError, ModelFileError
@@ -199,6 +200,13 @@ def test_a_damaged_file_is_refused(single):
     state.parts["learner"] = sl.PRank().fit(np.eye(3), [1, 2, 3]).to_state()
     with pytest.raises(ModelFileError, match="learner of categories"):
         store.build(state)
+
+
+def test_who_has_learned_nothing_says_how_to_begin():
+    with pytest.raises(NotFittedError, match="nothing yet; call fit or partial_fit first"):
+        sl.RowCategorizer().rank([[1.0]])
+    with pytest.raises(NotFittedError, match="nothing yet; call fit or partial_fit first"):
+        sl.RowCategorizer().fit([[1.0]], ["a"]).merge(sl.RowCategorizer())
 
 
 def test_what_it_cannot_take_is_refused(single):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-SEPARATORS = (",", ";", "\t")
+SEPARATORS = (",", ";", "\t", "|")
 NAMED = re.compile(r"sep=([^\w\s]|\t)\s*", re.ASCII)
 QUOTED = re.compile(r'"(?:[^"]|"")*"')
 DECIMAL_COMMA = re.compile(r"\s*[-+]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][-+]?\d+)?\s*", re.ASCII)
