@@ -35,6 +35,8 @@ def with_labels(
     seen, any_labels = 0, False
     for batch in batches:
         any_labels = any_labels or batch.labels is not None
+        if batch.labels is None and batch.rows is not None and batch.query is not None:
+            raise InputError(f"{source} holds documents of queries, which have no labels; train with --task documents")
         if not (any_labels or stream.skip_bad):
             raise _without_labels(source, stream, option)
         has_label = label_counts([[]] * len(batch) if batch.labels is None else batch.labels) > 0

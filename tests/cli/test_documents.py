@@ -86,3 +86,7 @@ def test_what_cannot_be_done(run, ranker, letor, tmp_path):
     refused(run("rank", ranker, "wide.txt"), "7 features", "2")
     (tmp_path / "one.txt").write_text("1 qid:1 1:1\n1 qid:1 1:0\n")
     assert run("train", "one.txt", "--task", "documents").code == 2
+
+
+def test_documents_are_not_taken_for_texts_without_labels(run, letor):
+    refused(run("train", letor), "holds documents of queries, which have no labels; train with --task documents")
