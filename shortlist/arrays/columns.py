@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
@@ -38,6 +40,15 @@ def check_columns(estimator: BaseEstimator, X: object) -> None:
     """Refuse columns whose names, or whose order, changed since the estimator learned."""
     if hasattr(estimator, "feature_names_in_") or not _is_nameless(X):
         _look_at(estimator, X, reset=False)
+
+
+def check_names(known: Sequence[str] | None, given: Sequence[str] | None) -> None:
+    """Refuse columns of a file whose names, or whose order, are not those that were learned, where both are known."""
+    if known is not None and given is not None and list(known) != list(given):
+        raise InputError(
+            f"the columns are {', '.join(given)}, and the model learned from {', '.join(known)}; "
+            "they must be the same, in the same order"
+        )
 
 
 def grown_names(estimator: BaseEstimator, X: object) -> Names | None:

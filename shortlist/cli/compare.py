@@ -83,7 +83,7 @@ def load(data: str, reading: Reading) -> tuple[list[str] | Rows, list[list[str]]
     from shortlist.arrays.rows import Rows
     from shortlist.inputs.labelled import with_labels
 
-    stream = reading.open(data)
+    stream = reading.open_for("categories", data)
     batches = list(with_labels(data, stream, progress(stream, "reading")))
     if not batches:
         raise InputError("there are no examples to compare on")

@@ -34,7 +34,7 @@ def inspect(
         facts = about_model(open_model(file), top) | {"bytes": file.stat().st_size}
         print_json(facts) if as_json else show_model(file, facts)
     else:
-        stream = reading.open(str(file))
+        stream = reading.open_for("categories", str(file))
         facts = about_data(stream)
         print_json(facts) if as_json else show_data(file, facts)
 

@@ -80,6 +80,8 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
 
     if reading.vectors is not None and reading.vector_column is not None:
         raise InputError("--vectors and --vector-column both give vectors; give one of them")
+    if reading.target is not None:
+        raise InputError("tables of numbers with a --target are learned on one machine; leave out --workers and --dask")
     if "-" in data:
         raise InputError("standard input cannot be read in parts; name files")
     try:

@@ -61,6 +61,7 @@ def complete_learner(incomplete: str) -> list[str]:
 
 
 SEPARATORS = {"csv": None, "tsv": "\t"}  # None is recognised
+TABLES = ("csv", "tsv", "numbers")  # which may hold numbers, and the label or the rating of each row
 OF_TEXTS = ("json-lines", "json", "parquet")  # tables that hold no numbers to learn ratings from, but texts
 
 # What reading is told otherwise, and how.
@@ -111,7 +112,9 @@ class Reading:
     ] = None
     id_column: Annotated[str | None, typer.Option(help="The column that holds a name for each example.")] = None
     label_separator: Annotated[str | None, typer.Option(help="What separates the labels in one column.")] = None
-    target: Annotated[str | None, typer.Option(help="The column that holds the rating to learn.")] = None
+    target: Annotated[
+        str | None, typer.Option(help="The column that holds the rating to learn, or the label of a row of numbers.")
+    ] = None
     encoding: Annotated[str | None, typer.Option(help="The encoding of the text, if not the format's own.")] = None
     option: Annotated[list[str] | None, typer.Option(help="An option of the format, NAME=VALUE; can be repeated.")] = (
         None
@@ -150,7 +153,8 @@ class Reading:
     def open_for(self, task: str, source: str, model: Model[Any] | None = None) -> Stream:
         """The same for a task, or for a model that has learned it: with the fields that it has learned from.
 
-        Ratings are learned from numbers, so that tables are read as such, or from texts.
+        Ratings are learned from numbers, so that tables are read as such, or from texts. Labels are learned from texts,
+        or from numbers where a --target is named, or by a model that has learned rows.
         """
         from shortlist.inputs import sniff
 
@@ -163,15 +167,21 @@ class Reading:
             )
         if self.has_vectors and task != "categories":
             raise InputError(f"--vectors and --vector-column are for labels of texts, not for {task}")
-        if task != "ratings":
-            return self.open(source, None, prefer=learned)
+        if task == "documents":
+            return self.open(source)
+        named: dict[str, Any] = {} if self.target is None else {"labels": self.target}
+        if task == "categories" and (of_texts or self.text_column or (model is None and self.target is None)):
+            return self.open(source, None, prefer=learned, **named)
         found = self.format or (None if source == "-" else sniff(source))
-        if of_texts or self.text_column or found in OF_TEXTS:
-            more = {} if self.target is None else {"labels": self.target}
-            return self.open(source, None, prefer=learned | {"fractions": True}, **more)
-        if found in (None, *SEPARATORS):
+        if task == "ratings" and (of_texts or self.text_column or found in OF_TEXTS):
+            return self.open(source, None, prefer=learned | {"fractions": True}, **named)
+        if found in TABLES or (found is None and (task == "ratings" or self.target is not None)):
             return self.open(source, format="numbers", target=self.target, separator=SEPARATORS.get(found or "csv"))
-        if found == "svmlight":
+        if task == "categories" and self.target is not None:
+            raise InputError(
+                f"--target is for tables of numbers (csv, tsv), not for {found}; name --label-column instead"
+            )
+        if task == "categories" or found == "svmlight":
             return self.open(source)
         raise InputError(
             f"ratings are learned from tables of numbers (csv, tsv) or svmlight, not from {found}; to learn them from "

@@ -35,7 +35,7 @@ def plan(
     from shortlist.models.plan import plan as planned
 
     as_whole(sample, "--sample", least=LEAST)
-    stream = reading.open(data)
+    stream = reading.open_for("categories", data)
     if data == "-":
         raise InputError("a plan needs a file or a folder: standard input does not say how long it is")
     began, batches, tried, share = time.process_time(), [], 0, 1.0

@@ -56,4 +56,5 @@ def with_labels(
 
 def _without_labels(source: str, stream: Stream, option: str) -> InputError:
     found = f" (it has {named(stream.fields)})" if stream.fields else ""
-    return InputError(f"{source} has no labels{found}; name their column with {option}, or another --format")
+    what = "ratings" if option == "--target" else "labels"
+    return InputError(f"{source} has no {what}{found}; name their column with {option}, or another --format")

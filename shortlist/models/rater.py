@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 
+from shortlist.arrays.columns import check_names
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
@@ -267,11 +268,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     def _scaled(self, X: Any, columns: Sequence[str] | None) -> Floats:
         self._check_fitted()
         names, table = _names(X, columns), _dense(X)
-        if names is not None and self.columns_ is not None and names != self.columns_:
-            raise InputError(
-                f"the columns are {', '.join(names)}, and the model learned from {', '.join(self.columns_)}; "
-                "they must be the same, in the same order"
-            )
+        check_names(self.columns_, names)
         if table.shape[1] != self.mean_.size:
             raise InputError(f"the rows have {table.shape[1]} columns, and the model learned from {self.mean_.size}")
         return (table - self.mean_) / self.scale_

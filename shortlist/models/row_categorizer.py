@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 
-from shortlist.arrays.columns import column_names
+from shortlist.arrays.columns import check_names, column_names
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
@@ -105,14 +105,16 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
         learn_rows(learner, rows, labels, notes, whole=True)
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
-        labels, parts = LabelBatches(), []
+        labels, parts, names = LabelBatches(), [], None
         for batch in prefetch(batches):
             labels.add(batch.labels or [], len(batch))
-            parts.append(self._rows(batch))
+            parts.append(rows_in(batch))
+            names = batch.feature_names
         if not parts:
             raise InputError("there are no examples to learn from")
         learner, honest = self.new_learner(), FirstPass(whole=True)
-        learner._fit_rows(Rows.stack(parts), labels.all(), watch=honest)
+        named = None if names is None else np.array(names, dtype=object)
+        learner._fit_rows(Rows.stack(parts), labels.all(), named, watch=honest)
         self._have(learner_=learner, _notes=Notes(honest.confidence()))
         return self
 
@@ -203,9 +205,12 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
         return self.learner_._explain_row(row, best[0][0])
 
     def _given_in(self, examples: Examples) -> Rows:
-        if examples.rows is None:
-            raise InputError("the model takes rows of features, and the data hold texts; train another model on them")
-        return examples.rows
+        check_names(getattr(self.learner_, "feature_names_in_", None), examples.feature_names)
+        return rows_in(examples)
+
+    def feature_names(self, columns: Sequence[int]) -> list[Any]:
+        names = getattr(self.learner_, "feature_names_in_", None)
+        return list(columns) if names is None else names[list(columns)].tolist()
 
     def _rows_of(self, given: MatrixLike | Rows) -> Rows:
         return given if isinstance(given, Rows) else self.learner_._check(given)
@@ -247,3 +252,10 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
         tags.input_tags.positive_only = self.new_learner().nonnegative
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def rows_in(examples: Examples) -> Rows:
+    """The rows of a batch, refused where it holds texts."""
+    if examples.rows is None:
+        raise InputError("the model takes rows of features, and the data hold texts; train another model on them")
+    return examples.rows

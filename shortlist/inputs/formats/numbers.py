@@ -21,6 +21,7 @@ from shortlist.inputs.parsing.fields import place_of
 from shortlist.inputs.source import Source
 
 TEXTS = "; to learn from texts, name their column with --text-column"
+LEARNED = "; the column of what is learned is named with --target"
 
 
 @dataclass
@@ -64,7 +65,7 @@ class Numbers(Csv):
         for n, name in sorted(bad.items()):
             column = place_of(places[name], [cells[n] for cells in columns])
             cell = features[name][n]
-            hint = TEXTS if any(letter.isspace() for letter in cell.strip()) else ""
+            hint = TEXTS if any(letter.isspace() for letter in cell.strip()) else "" if self.target else LEARNED
             source.bad(numbers[n], column, f"expected a finite number in {shown(name)}, found {shown(cell)}{hint}")
         kept = [n for n in range(len(numbers)) if n not in bad]
         table = np.empty((len(kept), len(features)))
