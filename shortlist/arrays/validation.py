@@ -22,26 +22,30 @@ from shortlist.errors import InputError
 Choice = TypeVar("Choice")
 
 
-def as_rows(X: MatrixLike, *, nonnegative: bool = False) -> Rows:
+def as_rows(X: MatrixLike) -> Rows:
     """Check a dense or sparse matrix and give its rows, columns ascending, without stored zeros or repeats.
 
-    The caller's matrix is never modified. With ``nonnegative`` a negative value is refused.
+    The caller's matrix is never modified.
     """
     matrix = X if scipy.sparse.issparse(X) else _as_matrix(X)
     rows = compressed(matrix) if scipy.sparse.issparse(matrix) else _from_dense(matrix)
-    if nonnegative and rows.data.size and rows.data.min() < 0:
-        row = int(np.searchsorted(rows.indptr, int(np.argmin(rows.data)), side="right")) - 1
-        raise InputError(
-            f"Negative values in data: row {row} holds {rows.data.min():g}, and this learner takes values of "
-            "at least 0; TunedVectors and MMP learn from dense vectors of either sign, and sparse features v can be "
-            "replaced by pairs max(v, 0), max(0, -v)"
-        )
     return Rows(
         as_plain(rows.indptr, np.int64),
         as_plain(rows.indices, np.int32),
         as_plain(rows.data, np.float64),
         int(matrix.shape[1]),
     )
+
+
+def check_nonnegative(rows: Rows) -> None:
+    """Refuse rows that hold a negative value."""
+    if rows.data.size and rows.data.min() < 0:
+        row = int(np.searchsorted(rows.indptr, int(np.argmin(rows.data)), side="right")) - 1
+        raise InputError(
+            f"Negative values in data: row {row} holds {rows.data.min():g}, and this learner takes values of "
+            "at least 0; TunedVectors and MMP learn from dense vectors of either sign, and sparse features v can be "
+            "replaced by pairs max(v, 0), max(0, -v)"
+        )
 
 
 class WrongType(InputError, TypeError):

@@ -17,7 +17,7 @@ from shortlist.arrays.columns import check_columns
 from shortlist.arrays.given_labels import Columns, Label, LabelsLike, as_array
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import as_jobs, as_numbers, as_rows, as_whole
+from shortlist.arrays.validation import as_jobs, as_numbers, as_rows, as_whole, check_nonnegative
 from shortlist.categories.allowed import Allowed, keep_allowed
 from shortlist.categories.portions import as_one_row
 from shortlist.categories.saving import SavedLearner
@@ -232,7 +232,13 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
         return self._as_rows(X)
 
     def _as_rows(self, X: MatrixLike) -> Rows:
-        return as_rows(X, nonnegative=self.nonnegative)
+        return self._of_right_signs(as_rows(X))
+
+    def _of_right_signs(self, rows: Rows) -> Rows:
+        """The same rows, refused where a value is negative that must not be."""
+        if self.nonnegative:
+            check_nonnegative(rows)
+        return rows
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

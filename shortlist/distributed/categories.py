@@ -230,7 +230,8 @@ def load(
 
 def learn(part: Part, text: TextVectorizer | None, learner: AdditiveLearner, which: Longs | None = None) -> State:
     """What a fresh learner makes of a part, or of some of its examples."""
-    return clone(learner)._learn_rows(*load(part, text, which)).to_state()
+    rows, labels = load(part, text, which)
+    return clone(learner)._learn_rows(learner._of_right_signs(rows), labels).to_state()
 
 
 def learn_shard(
@@ -240,7 +241,8 @@ def learn_shard(
     rows, lists = loaded
     # From elsewhere they are read-only.
     indptr, indices = as_plain(rows.indptr, np.int64), as_plain(rows.indices, np.int32)
-    rows = began._prepare(Rows(indptr, indices, as_plain(rows.data, np.float64), rows.n_features))
+    rows = Rows(indptr, indices, as_plain(rows.data, np.float64), rows.n_features)
+    rows = began._prepare(began._of_right_signs(rows))
     labels = began._labels.learn(lists, rows.n_rows)
     shard, seed = began._shard(n_parts), began.random_state
     order = np.arange(rows.n_rows)

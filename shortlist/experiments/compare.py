@@ -64,6 +64,8 @@ def compare(
     contestants = [Contestant(name) for name in names]
     rivals = [named("categories", name, "--learners") for name in names]
     n = data.n_rows if isinstance(data, Rows) else len(data)
+    for rival in rivals if isinstance(data, Rows) else ():
+        rival._of_right_signs(data)
     if n < 2:
         raise InputError("a comparison needs at least two examples")
     generator = np.random.default_rng(random_state)

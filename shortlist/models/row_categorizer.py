@@ -114,7 +114,7 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
             raise InputError("there are no examples to learn from")
         learner, honest = self.new_learner(), FirstPass(whole=True)
         named = None if names is None else np.array(names, dtype=object)
-        learner._fit_rows(Rows.stack(parts), labels.all(), named, watch=honest)
+        learner._fit_rows(learner._of_right_signs(Rows.stack(parts)), labels.all(), named, watch=honest)
         self._have(learner_=learner, _notes=Notes(honest.confidence()))
         return self
 
@@ -206,7 +206,7 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
 
     def _given_in(self, examples: Examples) -> Rows:
         check_names(getattr(self.learner_, "feature_names_in_", None), examples.feature_names)
-        return rows_in(examples)
+        return self.learner_._of_right_signs(rows_in(examples))
 
     def feature_names(self, columns: Sequence[int]) -> list[Any]:
         names = getattr(self.learner_, "feature_names_in_", None)

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 
 from shortlist.arrays.given_labels import label_lists
 from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_real, as_rows, as_seed, as_size, as_whole
+from shortlist.arrays.validation import as_real, as_rows, as_seed, as_size, as_whole, check_nonnegative
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex
 
@@ -180,7 +180,7 @@ def test_numbers_beyond_their_bounds_are_named(check, sentence):
 
 def test_negative_values_are_named_with_their_row():
     with pytest.raises(InputError, match=r"row 1 holds -3"):
-        as_rows(np.array([[1.0, 0.0], [0.0, -3.0]]), nonnegative=True)
+        check_nonnegative(as_rows(np.array([[1.0, 0.0], [0.0, -3.0]])))
 
 
 @pytest.mark.parametrize(

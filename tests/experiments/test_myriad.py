@@ -21,7 +21,7 @@ def gathered(n_classes, n_examples, seed=0):
 
 def test_rows_are_such_as_the_door_lets_through():
     for rows, _ in many_labels(1000, 12_000):
-        again = as_rows(rows.to_matrix(), nonnegative=True)
+        again = as_rows(rows.to_matrix())
         assert np.array_equal(again.indices, rows.indices)
         assert np.array_equal(again.data, rows.data)
         assert rows.data.min() >= 1

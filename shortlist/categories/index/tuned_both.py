@@ -19,7 +19,7 @@ from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
-from shortlist.arrays.validation import as_rows, as_whole
+from shortlist.arrays.validation import as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import means, retrieval, sharing, together
@@ -113,10 +113,8 @@ class TunedBoth(TunedIndex):
         tags.input_tags.positive_only = not self.vector
         return tags
 
-    def _as_rows(self, X: MatrixLike) -> Rows:
-        vector = as_whole(self.vector, "vector")
-        rows = as_rows(X)
-        words = rows.data[rows.indices >= vector]
+    def _of_right_signs(self, rows: Rows) -> Rows:
+        words = rows.data[rows.indices >= as_whole(self.vector, "vector")]
         if words.size and words.min() < 0:
             raise InputError(
                 f"Negative values in data: behind the {self.vector} columns of the vector there is {words.min():g}, "
