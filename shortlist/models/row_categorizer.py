@@ -13,6 +13,7 @@ from shortlist.arrays.columns import check_names, column_names
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
+from shortlist.categories.answering import BIAS
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.shards import MergingLearner
 from shortlist.concurrency.interrupts import whole
@@ -193,16 +194,25 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
 
     @reading
     def explain(self, x: MatrixLike, label: Label) -> Explanation:
-        """The votes of each column of one row for a label. They sum to the label's score."""
+        """The votes of each column of one row for a label, by their names where they have some.
+
+        They sum to the label's score; what a label has before any vote is called "(any row)".
+        """
         self._check_fitted()
-        return self.learner_.explain(x, label)
+        return self._with_names(self.learner_.explain(x, label))
 
     def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        row = self._rows(examples).block(n, n + 1)
+        row = self._rows(examples).take([n])
         best = list(self.learner_._rank_rows(row, 1)[0])
         if not best:
             raise InputError("nothing is retrieved for this row: the model knows none of its features")
-        return self.learner_._explain_row(row, best[0][0])
+        return self._with_names(self.learner_._explain_row(row, best[0][0]))
+
+    def _with_names(self, found: Explanation) -> Explanation:
+        known = [voter for voter, _ in found.votes if isinstance(voter, int) and voter >= 0]
+        names: dict[Label, Label] = dict(zip(known, self.feature_names(known), strict=True))
+        names[BIAS] = "(any row)"
+        return Explanation(found.label, found.score, [(names.get(voter, voter), vote) for voter, vote in found.votes])
 
     def _given_in(self, examples: Examples) -> Rows:
         check_names(getattr(self.learner_, "feature_names_in_", None), examples.feature_names)

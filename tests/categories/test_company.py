@@ -73,6 +73,14 @@ def test_few_labels_keep_no_company():
         assert not any("company" in name for name in own._to_arrays())
 
 
+def test_shards_keep_none(learner):
+    shard = learner._shard(2)
+    shard._company = company.NO_VOTES
+    X, Y = together(seed=1)
+    shard.partial_fit(X, Y)
+    assert shard._company is company.NO_VOTES
+
+
 def test_votes_add_up_to_the_score(learner):
     X, _ = together(20, seed=3)
     named = 0

@@ -6,6 +6,7 @@ import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
 import shortlist as sl
+from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.inputs.examples import Examples
@@ -200,6 +201,18 @@ def test_a_damaged_file_is_refused(single):
     state.parts["learner"] = sl.PRank().fit(np.eye(3), [1, 2, 3]).to_state()
     with pytest.raises(ModelFileError, match="learner of categories"):
         store.build(state)
+
+
+def test_an_explanation_names_the_columns():
+    X, labels = np.array([[1.0, 0.0], [0.0, 1.0]] * 4), ["a", "b"] * 4
+    plain = sl.RowCategorizer().fit(X, labels)
+    assert {voter for voter, _ in plain.explain(X[:1], "a").votes} == {0, "(any row)"}
+    batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
+    named = sl.RowCategorizer().fit_batches([batch])
+    found = named.explain_example(batch, 2)
+    assert {voter for voter, _ in found.votes} == {"wings", "(any row)"}
+    assert [vote for _, vote in found.votes] == [vote for _, vote in plain.explain(X[:1], "a").votes]
+    assert named.strongest("b", 1) == [("paws", plain.strongest("b", 1)[0][1])]
 
 
 def test_who_has_learned_nothing_says_how_to_begin():

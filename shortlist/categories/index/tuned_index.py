@@ -301,6 +301,7 @@ class TunedIndex(IndexLearner):
     def _shard(self, n: int) -> Any:
         shard = super()._shard(n)
         shard._biases, shard._stats = self._biases.copy(), self._stats.copy()
+        shard.ranks_ahead = False  # what labels say of labels is not mixed
         return shard
 
     def _mix(self, shards: list[Any]) -> None:
