@@ -3,12 +3,13 @@
 The survey: each part is read once for its words, their counts and the number of its examples; merged in order, these
 give every column the number that it has on one machine. Then each part is read again, its rows are learned, and what
 was learned is merged in order. Learners whose state is sums (IndependentIndex, Rocchio) come out as on one machine, to
-the last bit. Others learn in rounds: in each, every part is learned from what the last round has merged.
+the last bit. Others learn in rounds: in each, every part is learned from what the last round has merged; in the first
+it is found out how sure they are (ranked_ahead.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.index.independent import IndependentIndex, some_rows
 from shortlist.categories.index.tuned_both import TunedBoth, beside_vector
 from shortlist.categories.shards import ShardedLearner, added
+from shortlist.distributed import ranked_ahead
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part, check_counts
 from shortlist.errors import InputError
@@ -33,14 +35,16 @@ from shortlist.files.text_arrays import array_to_text, text_to_array
 from shortlist.inputs import Examples, Skipped
 from shortlist.inputs.labelled import with_labels
 from shortlist.inputs.vectors import apart
-from shortlist.labels import LabelIndex, numbered
+from shortlist.labels import LabelIndex, LabelSets, numbered
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.category_model import CategoryModel
+from shortlist.models.confidence import Confidence
+from shortlist.models.deciding import DecidingModel
+from shortlist.models.observing import Notes, takes_pieces
 from shortlist.text.settings import LEFT_OPEN
 from shortlist.text.vectorizer import TextVectorizer
 
 LabelLists = list[list[Label]]
-Trained = TypeVar("Trained", bound=CategoryModel)
+Trained = TypeVar("Trained", bound=DecidingModel[Any])
 
 
 def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skipped | None = None) -> Trained:
@@ -73,6 +77,7 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
     learning = Learning(cluster, parts, surveys, text)
     fitted: Trained = clone(model)
     fitted.learner_ = learning.add(learner) if isinstance(learner, AdditiveLearner) else learning.mix(learner)
+    fitted._notes = Notes(learning.confidence)
     if isinstance(fitted, Categorizer) and text is not None:
         fitted.text_ = text
     return fitted
@@ -89,6 +94,8 @@ class Learning:
         widest = max(int(found.settings["features"]) for found in surveys)
         self.n_features = widest if text is None else widest + text.n_features_
         state = None if text is None else text.to_state()
+        self.whole = text is None  # whether rows are asked about as they are
+        self.confidence = Confidence()
         self.text = cluster.submit(opened, state)
         self.known = digest(state)
 
@@ -136,13 +143,31 @@ class Learning:
             return self.cluster.submit(load, self.parts[n], self.text, None, self.n_features)
 
         n_parts = len(self.parts)
+        left = ranked_ahead.left_of_each(self.counts) if takes_pieces(learner) else [0] * n_parts
         for n_pass in range(learner.passes_through(learner.n_examples_, int(learner._label_counts.sum()))):
-            keys = self._keys("pass", n_pass, n_parts, learner.to_state())
+            keys = self._keys("shard", n_pass, n_parts, learner.to_state(), left)
             began = self.cluster.submit(opened, learner.to_state())
-            shards = self.cluster.each(learn_shard, lambda n: (loaded(n), began, n, n_pass, n_parts), keys)  # noqa: B023
-            learner._mix([store.build(shard) for shard in shards])
+
+            def arguments(n: int, n_pass: int = n_pass, began: Any = began) -> tuple[Any, ...]:
+                return loaded(n), began, n, n_pass, n_parts, left[n]
+
+            shards = list(self.cluster.each(learn_shard, arguments, keys))
+            if n_pass == 0 and any(left):
+                before = [store.build(shard.parts.pop("before", shard.parts["learner"])) for shard in shards]
+                self._know_how_sure(ranked_ahead.mixed(learner, before, self.n_features), left, loaded)
+            learner._mix([store.build(shard.parts["learner"]) for shard in shards])
             learner.n_features_in_ = self.n_features
         return learner
+
+    def _know_how_sure(self, learner: ShardedLearner, left: list[int], loaded: Callable[[int], Any]) -> None:
+        """Let a learner that has met all examples but those that were left rank these."""
+        state, asked = learner.to_state(), [n for n, own in enumerate(left) if own]
+        there = self.cluster.submit(opened, state)
+        keys = [digest("left", self.known, n, self.parts[n], state, left[n]) for n in asked]
+        found = self.cluster.each(
+            rank_left, lambda i: (loaded(asked[i]), there, asked[i], left[asked[i]], self.whole), keys
+        )
+        self.confidence = ranked_ahead.confidence_of(list(found))
 
     def _keys(self, *things: Any) -> list[str]:
         return [digest(self.known, n, part, *things) for n, part in enumerate(self.parts)]
@@ -235,22 +260,45 @@ def learn(part: Part, text: TextVectorizer | None, learner: AdditiveLearner, whi
 
 
 def learn_shard(
-    loaded: tuple[Rows, LabelLists], began: ShardedLearner, n_part: int, n_pass: int, n_parts: int
+    loaded: tuple[Rows, LabelLists], began: ShardedLearner, n_part: int, n_pass: int, n_parts: int, left: int
 ) -> State:
-    """What a pass makes of a part, from what the pass before has mixed; shuffled as ``fit`` does, but by part."""
+    """What a pass makes of a part, from what the pass before has mixed; in the first, also of all but those left."""
+    rows, labels = read_by(began, loaded)
+    shard, order = began._shard(n_parts), order_of(rows, began, n_part, n_pass)
+    shard.n_features_in_ = rows.n_features
+    parts = {}
+    if n_pass == 0 and left:
+        order, last = np.split(order, [order.size - left])
+        shard._learn(rows, labels, order, True)
+        parts["before"] = owned(shard.to_state())
+        order = last
+    shard._learn(rows, labels, order, n_pass == 0)
+    return State("Shard", parts=parts | {"learner": shard.to_state()})
+
+
+def rank_left(loaded: tuple[Rows, LabelLists], learner: ShardedLearner, n_part: int, left: int, whole: bool) -> State:
+    """Rankings of the rows of a part that were left, by a learner that has met all others."""
+    rows, labels = read_by(learner, loaded)
+    order = order_of(rows, learner, n_part, 0)
+    return ranked_ahead.rankings(learner, rows, labels, order[order.size - left :], whole)
+
+
+def read_by(learner: ShardedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:
+    """The rows and labels of a part, as a learner takes them."""
     rows, lists = loaded
     # From elsewhere they are read-only.
     indptr, indices = as_plain(rows.indptr, np.int64), as_plain(rows.indices, np.int32)
     rows = Rows(indptr, indices, as_plain(rows.data, np.float64), rows.n_features)
-    rows = began._prepare(began._of_right_signs(rows))
-    labels = began._labels.learn(lists, rows.n_rows)
-    shard, seed = began._shard(n_parts), began.random_state
+    rows = learner._prepare(learner._of_right_signs(rows))
+    return rows, learner._labels.learn(lists, rows.n_rows)
+
+
+def order_of(rows: Rows, learner: Any, n_part: int, n_pass: int) -> Longs:
+    """In which order a pass goes through a part: shuffled as ``fit`` does, but by part."""
     order = np.arange(rows.n_rows)
-    if seed is not None:
-        np.random.default_rng([seed, n_pass, n_part]).shuffle(order)
-    shard._learn(rows, labels, order, n_pass == 0)
-    shard.n_features_in_ = rows.n_features
-    return shard.to_state()
+    if learner.random_state is not None:
+        np.random.default_rng([learner.random_state, n_pass, n_part]).shuffle(order)
+    return order
 
 
 def count_hits(

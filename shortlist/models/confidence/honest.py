@@ -28,6 +28,11 @@ SHARE = 10  # one row in so many is ranked: ranking it takes about as long as le
 LARGER, LEAST, ENOUGH = 8, 512, 1024  # of few rows a larger share, but no more than ENOUGH; LEAST, if half are as many
 
 
+def how_many(n: int) -> int:
+    """How many of n rows are ranked, if as many may be."""
+    return min(SIZE, n, max(n // SHARE, LEAST, min(ENOUGH, n // LARGER)))
+
+
 class Stretch(NamedTuple):
     """Learn order[first:last], after ranking the rows at ``ranked`` of that order."""
 
@@ -39,7 +44,7 @@ class Stretch(NamedTuple):
 def stretches(n: int, block: int = 1) -> Iterator[Stretch]:
     """The first pass over n rows, stretch by stretch, each of whole blocks of so many rows."""
     half = n // 2
-    wanted = min(SIZE, n - half, max(n // SHARE, LEAST, min(ENOUGH, n // LARGER)))
+    wanted = min(n - half, how_many(n))
     ranked = half + np.arange(wanted) * (n - half) // max(1, wanted)
     edges = [0, *(half + np.arange(STRETCHES + 1) * (n - half) // STRETCHES)]
     whole = [*(edge // block * block for edge in edges[:-1]), n]
