@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.given_labels import Label
+from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats, Ints, Longs, scale_to_unit_length
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
@@ -23,6 +23,7 @@ from shortlist.categories.allowed import Allowed
 from shortlist.categories.index import packed, retrieval
 from shortlist.categories.index.allowed import rank_allowed
 from shortlist.categories.index.company import NO_VOTES, Votes
+from shortlist.categories.index.limits import check_finite, check_lengths
 from shortlist.categories.index.lists import ALMOST_ALL, Index, added, empty_index, make_index, were_seen
 from shortlist.categories.index.pruning import (
     UNLIMITED,
@@ -93,6 +94,10 @@ class IndexLearner(MergingLearner, ShardedLearner):
             data = data.astype(np.float32).astype(np.float64)
         return Rows(rows.indptr, rows.indices, data, rows.n_features)
 
+    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
+        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)))  # without corrections there is no step
+        return super()._take_up(rows, Y, shuffled)
+
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         cap = self._cap()
         self._index = self._index.for_features(rows.n_features)
@@ -108,6 +113,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
                     self._index = with_slots(self._index, slots, cap)
                 elif why == WANTS_EDGES:
                     self._drop_weakest(full(cap))
+        check_finite(self.values, self._bias())
 
     def _pieces(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs

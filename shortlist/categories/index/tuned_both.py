@@ -24,6 +24,7 @@ from shortlist.categories.allowed import Allowed
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import means, retrieval, sharing, together
 from shortlist.categories.index.halves import FEWEST, best_share
+from shortlist.categories.index.limits import check_finite
 from shortlist.categories.index.tuned_index import START, TunedIndex, joined
 from shortlist.categories.index.vector_tuning import learn_vectors
 from shortlist.categories.index.vectors import Beside, check_size, merged, widened
@@ -164,6 +165,7 @@ class TunedBoth(TunedIndex):
         self._weights = self._known()
         self._vector_biases = grown(self._vector_biases, len(self._labels))
         super()._learn(rows, labels, order, first_pass)
+        check_finite(self.values, self._vector_biases)
 
     def _pieces(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs

@@ -14,6 +14,7 @@ from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import means, vectors
+from shortlist.categories.index.limits import check_finite, check_lengths
 from shortlist.categories.index.lists import empty_index
 from shortlist.categories.index.passes import usual_passes
 from shortlist.categories.index.sharing import NOBODY_ASKS
@@ -107,6 +108,7 @@ class TunedVectors(MergingLearner):
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)
+        check_lengths(rows, self.values, float(self.step))
         widest = max(rows.n_features, self._weights.shape[0])
         vectors.check_size(widest, len(self._labels) + len(labels.names), self)
         return super()._take_up(rows, labels, shuffled)
@@ -134,6 +136,7 @@ class TunedVectors(MergingLearner):
                 vectors.Beside(some, self._weights), own, which, first_pass, self._biases, self._stats, to_come,
                 scratch, float(self.step), NOBODY_ASKS,
             )  # fmt: skip
+        check_finite(self.values, self._biases)
 
     def _bias(self) -> Floats:
         return grown(self._biases, len(self._labels))[: len(self._labels)]

@@ -1,0 +1,44 @@
+"""How long rows may be that corrections are learned from as they are (values="raw").
+
+A step corrects the score of its own row x by step·|x|² times its error, and those of its neighbours by nearly as much.
+Where that is far above 1 each correction is a larger error than the one it was made for, until nothing is a finite
+number any more. Rows of unit length, which "l2" makes, are safe; how much longer they may be depends on how alike they
+are, so that what is surely too long is refused before it is learned, and what has grown without end afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from shortlist.arrays.kernels import Floats
+from shortlist.arrays.rows import Rows, RowStore
+from shortlist.errors import InputError
+
+MOST = 100.0  # step·|x|²; what was tried went wrong from 100 to 300 on
+
+
+def check_lengths(rows: Rows | RowStore, values: str, step: float) -> None:
+    """Refuse rows that are too long to be learned as they are. Rows of a store are looked at when they are learned."""
+    if values != "raw" or step <= 0 or not isinstance(rows, Rows):
+        return
+    row = np.repeat(np.arange(rows.n_rows), rows.lengths())
+    with np.errstate(over="ignore"):
+        squares = np.bincount(row, np.square(rows.data[rows.indptr[0] : rows.indptr[-1]]), rows.n_rows)
+    if squares.size and squares.max() > MOST / step:
+        longest = int(np.argmax(squares))
+        length, most = math.sqrt(squares[longest]), math.sqrt(MOST / step)
+        raise InputError(
+            f"row {longest} has the length {length:.4g}, and with step={step:g} corrections of rows longer than "
+            f"{most:.4g} grow without end; learn with values='l2', which gives rows the length 1, or scale them"
+        )
+
+
+def check_finite(values: str, bias: Floats) -> None:
+    """Refuse to go on with corrections that have grown without end."""
+    if values == "raw" and not np.isfinite(bias).all():
+        raise InputError(
+            "what was learned are no longer finite numbers: the rows are too long for this step; learn anew with "
+            "values='l2', which gives rows the length 1, with scaled rows or with a smaller step"
+        )

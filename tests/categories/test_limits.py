@@ -1,0 +1,35 @@
+"""Rows that are learned as they are: too long ones are refused, and so is what they make of a learner."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from shortlist import InputError, TunedBoth, TunedIndex, TunedVectors
+from shortlist.categories.checks import as_bytes
+
+
+@pytest.mark.parametrize("learner", [TunedIndex(values="raw"), TunedVectors(values="raw"), TunedBoth(2, values="raw")])
+def test_rows_that_are_too_long_to_learn_as_they_are(learner):
+    fine, labels = np.eye(4), ["a", "b", "c", "a"]
+    learner.partial_fit(fine, labels)
+    before = as_bytes(learner)
+    for long in (1e3, 1e10, 1e200):
+        rows = np.eye(4) * [1.0, long, 1.0, 1.0]
+        for learn in (learner.partial_fit, learner.fit):
+            with pytest.raises(InputError, match=r"row 1 has the length .*learn with values='l2'"):
+                learn(rows, labels)
+        assert as_bytes(learner) == before
+    slow = clone(learner).set_params(step=1e-8).fit(1e3 * fine, labels).rank(1e3 * fine)
+    assert np.isfinite(slow.scores[slow.ids >= 0]).all()
+
+
+@pytest.mark.parametrize("kind", [TunedIndex, TunedVectors])
+def test_what_grows_without_end_is_said_and_not_kept(kind):
+    random = np.random.default_rng(5)
+    rows, labels = random.random((200, 10)), [[f"l{random.integers(3)}", f"m{random.integers(3)}"] for _ in range(200)]
+    learner = kind(values="raw", passes=40).fit(rows[:5], labels[:5])
+    before = as_bytes(learner)
+    long = rows * (18 / np.linalg.norm(rows, axis=1, keepdims=True))
+    with np.errstate(all="ignore"), pytest.raises(InputError, match="no longer finite numbers"):
+        learner.fit(long, labels)
+    assert as_bytes(learner) == before
