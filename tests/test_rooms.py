@@ -93,3 +93,10 @@ def test_no_files_of_the_server_import_each_other_in_a_circle():
         for name in free:
             del needs[name]
     assert not needs, f"some of these import each other: {', '.join(sorted(needs))}"
+
+
+@pytest.mark.parametrize("crowded", ["categories/index", "models", "server"])
+def test_a_crowded_room_says_where_everything_is(crowded):
+    room = PACKAGE / crowded
+    named = {word.strip(",;") for word in (room / "__init__.py").read_text().split()}
+    assert {path.name for path in room.glob("*.py")} - {"__init__.py"} - named == set()

@@ -1,1 +1,20 @@
-"""Learners whose state is an index: lists of edges from features to labels (paper 004)."""
+"""Learners whose state is an index: lists of edges from features to labels (paper 004).
+
+lists.py            the index itself                         retrieval.py, allowed.py  ranking with it
+pruning.py          making room in it                        packed.py     as a compact file has it
+learner.py          what all learners of an index share
+
+feature_focus.py, independent.py, unweighted_index.py       the learners of paper 004 and of its forerunner
+
+tuned_index.py      the usual learner, which counts, then tunes
+tuning.py           its rule, one example at a time          misses.py     what a label misses
+contest.py          the rule where examples have one label   company.py    labels vote for labels, where they have many
+passes.py           how often ``fit`` goes through the rows  ahead.py      rankings made before an example is learned
+blocks.py, changes.py, teams.py  examples learned in blocks, by several threads
+corrections.py      putting together what was tuned apart
+
+tuned_vectors.py    the learner of dense vectors             vectors.py    its index, in which all lists are full
+vector_tuning.py    its loop                                 contenders.py  the best of many labels, soon found
+tuned_both.py       the learner of words and a vector        together.py   rows of both
+sharing.py, halves.py  how much the vector counts            means.py      of few vectors, how near their means are
+"""
