@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shortlist.cli.naming import Language, Policy, Vocabulary, read_names, with_names
-from shortlist.cli.options import Data, Json, MaxMemory, ModelFile, Output, Reading, reads
+from shortlist.cli.options import Data, Json, MaxMemory, ModelFile, Output, Reading, check_output, reads
 from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, saying_warnings
 
 
@@ -30,6 +30,8 @@ def learn(
 
     say_when_compiling()
     model = open_model(model_file)
+    target = output or model_file
+    check_output(target)
     if max_memory is not None:
         bound_memory(model, max_memory)
     model = with_names(model, read_names(vocabulary, language, policy))
@@ -37,7 +39,6 @@ def learn(
     stream = reading.open_for(model.task, data, model)
     with saying_warnings(model):
         model.learn_batches(teaching(model.task, data, stream, progress(stream, "learning")))
-    target = output or model_file
     model.save(target)
     facts = model.describe()
     if as_json:

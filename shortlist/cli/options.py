@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
 from inspect import Signature, signature
@@ -58,6 +59,17 @@ NAMED = "; ".join(f"for {task} {', '.join(names)}" for task, names in LEARNERS.i
 def complete_learner(incomplete: str) -> list[str]:
     """The names of learners that begin so, for completion in the shell."""
     return sorted(name for names in LEARNERS.values() for name in names if name.startswith(incomplete))
+
+
+def check_output(target: Path) -> None:
+    """Refuse a model file that could not be written, before anything is learned for it."""
+    folder = Path(os.path.realpath(target)).parent
+    if not folder.is_dir():
+        raise InputError(f"cannot write {target}: there is no folder {folder}; make it first")
+    if target.is_dir():
+        raise InputError(f"cannot write {target}: it is a folder; name a file in it")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"cannot write {target}: you may not write to the folder {folder}; name another one")
 
 
 SEPARATORS = {"csv": None, "tsv": "\t"}  # None is recognised

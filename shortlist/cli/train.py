@@ -23,6 +23,7 @@ from shortlist.cli.options import (
     Output,
     Reading,
     Settable,
+    check_output,
     complete_learner,
     named_values,
     reads,
@@ -94,6 +95,7 @@ def train(
 
     say_when_compiling()
     target = output or Path(Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist")
+    check_output(target)
     there_already = 0 if force else examples_of(target)
     names = read_names(vocabulary, language, policy, teach)
     if names is not None and task != "categories":

@@ -21,6 +21,7 @@ from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
 from shortlist.inputs.vectors import beside
 
 SPREADSHEETS = (".xlsx", ".xls", ".ods")  # which other programs save as CSV
+ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".rar")  # of files; what is compressed alone is read as it is
 MOST_STRANGE = 20  # in text one character of so many may be a control character; of random bytes one in nine is
 
 Where = str | os.PathLike[str] | BinaryIO
@@ -234,6 +235,8 @@ def _sniff_source(source: Source) -> str:
         name = name.removesuffix(ending)
     if name.endswith(SPREADSHEETS):
         raise InputError(f"{source.name} is a spreadsheet; save it there as CSV in UTF-8, and give that")
+    if name.endswith(ARCHIVES):
+        raise InputError(f"{source.name} is an archive; unpack it, and give the file or folder that is in it")
     kind = next((kind for kind in FORMATS.values() if kind.recognises(os.path.basename(name), head)), None)
     if (kind is None or kind.encoding != "binary") and not _is_text(head):
         raise InputError(

@@ -44,6 +44,15 @@ def test_absent_files(run, model):
     refused(run("inspect", "absent"), "absent")
 
 
+def test_a_model_that_could_not_be_written_is_not_learned(run, model, tmp_path, monkeypatch):
+    (tmp_path / "folder").mkdir()
+    for verb in (("train",), ("learn", model)):
+        refused(run(*verb, "absent.jsonl", "-o", "nowhere/new"), "cannot write nowhere/new: there is no folder")
+        refused(run(*verb, "absent.jsonl", "-o", "folder"), "cannot write folder: it is a folder")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    refused(run("train", "absent.jsonl", "-o", "folder/new"), "cannot write folder/new: you may not write to")
+
+
 def test_bad_records_can_be_left_out_but_not_in_silence(run, tmp_path):
     records = ['{"text": "a b", "labels": ["x"]}', "not json", '{"text": "b c", "labels": ["y"]}', '{"text": "c d"}']
     (tmp_path / "some.jsonl").write_text("\n".join(records))

@@ -187,6 +187,13 @@ def test_a_file_that_holds_no_text(name, tmp_path):
     assert texts_of(read(tmp_path / "one.csv")) == ["hello\0 world and all"]
 
 
+def test_archives_are_to_be_unpacked(tmp_path):
+    for name in ("some.zip", "some.tar", "some.tar.gz"):
+        (tmp_path / name).write_bytes(gzip.compress(b"some.csv\0\0"))
+        with pytest.raises(InputError, match=f"{name} is an archive; unpack it"):
+            read(tmp_path / name)
+
+
 def test_no_file_and_no_format(tmp_path):
     with pytest.raises(InputError, match="there is no file or folder nowhere"):
         read("nowhere")
