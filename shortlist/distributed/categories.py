@@ -293,7 +293,7 @@ def read_by(learner: ShardedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[R
     return rows, learner._labels.learn(lists, rows.n_rows)
 
 
-def order_of(rows: Rows, learner: Any, n_part: int, n_pass: int) -> Longs:
+def order_of(rows: Rows, learner: ShardedLearner, n_part: int, n_pass: int) -> Longs:
     """In which order a pass goes through a part: shuffled as ``fit`` does, but by part."""
     order = np.arange(rows.n_rows)
     if learner.random_state is not None:

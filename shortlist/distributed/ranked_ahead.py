@@ -9,7 +9,6 @@ same as without, bit by bit, and which worker does what changes nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -32,15 +31,15 @@ def left_of_each(counts: Sequence[int]) -> list[int]:
     return np.diff(edges).tolist()
 
 
-def mixed(began: ShardedLearner, shards: list[Any], n_features: int) -> Any:
+def mixed(began: ShardedLearner, shards: list[ShardedLearner], n_features: int) -> ShardedLearner:
     """What shards have learned since the pass began, mixed; the learner stays as it is."""
-    together = began._shard(1)
+    together: ShardedLearner = began._shard(1)
     together._mix(shards)
     together.n_features_in_ = n_features
     return together
 
 
-def rankings(learner: Any, rows: Rows, labels: LabelSets, which: Longs, whole: bool) -> State:
+def rankings(learner: ShardedLearner, rows: Rows, labels: LabelSets, which: Longs, whole: bool) -> State:
     """What is kept of the rankings of rows that nobody has learned."""
     ranking, known = honest(learner, rows, which, whole)
     seen = look(ranking.ids, ranking.scores, labels.chosen(which), groups_of(learner.label_counts_), known)

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, RowStore
+from shortlist.categories.index.ahead import Ahead
+from shortlist.categories.index.learner import PIECE
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import ModelLock
@@ -25,7 +27,7 @@ from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.models.confidence import Confidence, groups_of
 from shortlist.models.confidence.drift import LOOK
-from shortlist.models.confidence.honest import stretches
+from shortlist.models.confidence.honest import STRETCHES, stretches
 from shortlist.models.confidence.window import Bytes, Seen, Shares, look
 from shortlist.ranking import Ranking
 from shortlist.text.counting import keep
@@ -33,6 +35,7 @@ from shortlist.text.counting import keep
 DEPTH = 100  # labels of an honest ranking: no list can promise more
 STRIDE = 10
 MANY = 32
+MOST_ON_THE_WAY = 2 * STRETCHES * PIECE  # rows of a fit; of more, a stretch is made by several threads
 WAITING = 4 * LOOK
 LEAST, MOST, SHARE = 16, 512, 8  # a piece of a stream has a SHARE-th of what is known by then, within these bounds
 
@@ -51,13 +54,30 @@ class FirstPass:
         if not takes_pieces(learner):
             yield order
             return
-        for first, last, ranked in stretches(order.size, learner.block_for(order.size)):
+        block = learner.block_for(order.size)
+        on_the_way = learner.ranks_ahead and block == 1 and order.size <= MOST_ON_THE_WAY
+        for first, last, ranked in stretches(order.size, block, PIECE if on_the_way else 0):
             ranked = complete(labels, order, ranked)
-            if ranked.size:
-                ranking, known = honest(learner, rows, order[ranked], self._whole)
-                truth, groups = labels.chosen(order[ranked]), groups_of(learner.label_counts_)
-                self._found.append(look(ranking.ids, ranking.scores, truth, groups, known))
-            yield order[first:last]
+            if not ranked.size:
+                yield order[first:last]
+            elif on_the_way:
+                ahead = self._asked(learner, rows, order, first, last, ranked)
+                yield order[first:last]
+                found = Honest(Ranking(ahead.ids, ahead.scores, ()), ahead.known)
+                self._note(learner, labels.chosen(order[ranked]), found)
+            else:
+                self._note(learner, labels.chosen(order[ranked]), honest(learner, rows, order[ranked], self._whole))
+                yield order[first:last]
+
+    def _asked(self, learner: Any, rows: Rows | RowStore, order: Longs, first: int, last: int, ranked: Longs) -> Ahead:
+        """Where the rankings of order[ranked] will stand once order[first:last] is learned, in one piece of a store."""
+        n, which = (rows.n_rows, order[ranked]) if isinstance(rows, Rows) else (last - first, ranked - first)
+        ahead: Ahead = learner._rank_ahead(n, which, DEPTH, self._whole)
+        return ahead
+
+    def _note(self, learner: CategoryLearner, truth: LabelSets, found: Honest) -> None:
+        ids, scores = found.ranking.ids, found.ranking.scores
+        self._found.append(look(ids, scores, truth, groups_of(learner.label_counts_), found.known))
 
     def confidence(self) -> Confidence:
         """What these rankings tell."""

@@ -1,9 +1,10 @@
 """Honest rankings in ``fit``: which rows of its first pass are ranked before they are learned.
 
 What a model says of examples that it has learned is no measure of what it will say of others. In the first pass every
-example is new until its turn comes; late in that pass the model is nearly what it will be in the end. So the second
-half of the pass is learned in short stretches, and some rows of each are ranked before it. Nothing is learned
-otherwise than without: the model is the same, bit by bit. Trials on ten collections found such rankings nearly as good
+example is new until its turn comes; late in that pass the model is nearly what it will be in the end. So some rows of
+the second half of the pass are ranked: by a learner that scores a row before it corrects anything, when their turn
+comes; by others before each of the short stretches in which that half is learned. Nothing is learned otherwise than
+without: the model is the same, bit by bit. Trials on ten collections found such rankings nearly as good
 a measure of the final model as cross-fitting, which learns several times as much; and keeping a tenth of the rows for
 measuring, to be learned last, made models worse by up to two points.
 
@@ -41,12 +42,17 @@ class Stretch(NamedTuple):
     ranked: Longs
 
 
-def stretches(n: int, block: int = 1) -> Iterator[Stretch]:
-    """The first pass over n rows, stretch by stretch, each of whole blocks of so many rows."""
+def stretches(n: int, block: int = 1, longest: int = 0) -> Iterator[Stretch]:
+    """The first pass over n rows, stretch by stretch, each of whole blocks of so many rows.
+
+    Who ranks rows on the way, each when its turn comes, needs no more of them than there must be: ``longest`` is how
+    many rows one may have then.
+    """
     half = n // 2
     wanted = min(n - half, how_many(n))
     ranked = half + np.arange(wanted) * (n - half) // max(1, wanted)
-    edges = [0, *(half + np.arange(STRETCHES + 1) * (n - half) // STRETCHES)]
+    count = max(1, -(-(n - half) // longest)) if longest else STRETCHES
+    edges = [0, *(half + np.arange(count + 1) * (n - half) // count)]
     whole = [*(edge // block * block for edge in edges[:-1]), n]
     for first, last in pairwise(whole):
         if last > first:

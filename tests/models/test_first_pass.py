@@ -1,0 +1,79 @@
+"""What ``fit`` gathers on the way is what its learner would have said of each row just before it learned it."""
+
+import numpy as np
+import pytest
+
+from shortlist import Categorizer, TunedIndex
+from shortlist.arrays.validation import as_rows
+from shortlist.files.store import checksum
+from shortlist.models import observing
+from shortlist.models.confidence import honest
+from shortlist.models.observing import FirstPass
+
+
+def texts(n, n_labels=1, seed=0):
+    """Texts of which many have a word that no earlier one had."""
+    draws = np.random.default_rng(seed)
+    found = []
+    for _ in range(n):
+        topics = draws.choice(6, size=n_labels, replace=False).tolist()
+        words = [f"t{topic}w{draws.integers(30)}" for topic in topics for _ in range(3)]
+        found.append((" ".join([*words, f"any{draws.integers(3 * n)}"]), [f"topic{topic}" for topic in topics]))
+    return [text for text, _ in found], [labels for _, labels in found]
+
+
+def asked_one_by_one(monkeypatch):
+    """Before each row the learner is asked about it alone."""
+    monkeypatch.setattr(TunedIndex, "ranks_ahead", False)
+    monkeypatch.setattr(honest, "STRETCHES", 10_000)
+
+
+def assert_alike(ways):
+    on_the_way, one_by_one = ways
+    assert np.array_equal(on_the_way.ids, one_by_one.ids)
+    np.testing.assert_allclose(on_the_way.scores, one_by_one.scores, rtol=1e-5, atol=1e-6)  # rounded otherwise
+    for name in ("hits", "groups", "beyond", "true", "depth", "known"):
+        assert np.array_equal(getattr(on_the_way, name), getattr(one_by_one, name)), name
+
+
+@pytest.mark.parametrize("piece", [honest.LEAST, 40], ids=["one stretch", "several"])
+@pytest.mark.parametrize("n_labels", [1, 2])
+def test_texts(monkeypatch, piece, n_labels):
+    monkeypatch.setattr(observing, "PIECE", piece)
+    given = texts(400, n_labels)
+    ways = []
+    for make in (lambda _: None, asked_one_by_one):
+        make(monkeypatch)
+        ways.append(Categorizer().fit(*given).confidence_._examples())
+    assert ways[0].true.size == 200
+    assert ways[0].known.min() < 1.0
+    assert_alike(ways)
+
+
+def test_whole_rows(monkeypatch):
+    draws = np.random.default_rng(1)
+    X = draws.random((300, 90)) * (draws.random((300, 90)) < 0.05)
+    Y = [[int(i)] for i in draws.integers(0, 5, size=300)]
+    ways = []
+    for make in (lambda _: None, asked_one_by_one):
+        make(monkeypatch)
+        watch = FirstPass(whole=True)
+        TunedIndex()._fit_rows(as_rows(X), Y, watch=watch)
+        ways.append(watch.confidence()._examples())
+    assert_alike(ways)
+
+
+@pytest.mark.parametrize("learner", [TunedIndex(), TunedIndex(block=None)], ids=["one by one", "in blocks"])
+def test_what_is_learned_is_the_same(learner):
+    given = texts(400)
+    asked = Categorizer(learner).fit(*given)
+    alone = TunedIndex(**learner.get_params())._fit_rows(asked.text_.rows(given[0]), given[1])
+    assert asked.confidence_.ready
+    assert checksum(asked.learner_.to_state()) == checksum(alone.to_state())
+
+
+def test_of_very_many_rows_the_learner_is_asked_ahead(monkeypatch):
+    given = texts(400)
+    monkeypatch.setattr(observing, "MOST_ON_THE_WAY", 399)
+    monkeypatch.setattr(TunedIndex, "_rank_ahead", lambda *_: pytest.fail("it was asked on the way"))
+    assert Categorizer().fit(*given).confidence_.window.length == 200
