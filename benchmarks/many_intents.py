@@ -1,14 +1,14 @@
 """Short texts with one label each: a panel made of the training parts of sets that have something else.
 
-    python benchmarks/many_intents.py DATA [--draws N] [SET ...]
+    python benchmarks/many_intents.py DATA [--draws N] [--few N] [SET ...]
 
 What people ask an assistant or a help desk has one of many labels, 50 to 130 examples each, and the sets of it that
 are published (77 intents, 150 intents) have ten to fifteen thousand questions. Titles, subject lines and first words of
 texts stand beside them, so that no rule is fitted to questions alone: what decides is the mean. DATA has the folders
 short_texts, finna, 20newsgroups, reuters21578 and eurlex57k, of which only training parts are read; docstrings are
-those of Python's library. A fifth of each set is held out at random, N times. Prints a Markdown table: P@1 in per cent
-of Categorizer(), of its learner with two passes, and of LinearSVC as short_texts.py has it; processor seconds of
-training.
+those of Python's library. A fifth of each set is held out at random, N times. With --few only so many of the texts of
+each label are learned. Prints a Markdown table: P@1 in per cent of Categorizer(), of its learner with two passes, and
+of LinearSVC as short_texts.py has it; processor seconds of training.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from few_examples import few
 from short_texts import linear_svc, part, tried
 
 import shortlist as sl
@@ -122,7 +123,7 @@ def split(pairs, seed):
     return [tuple(map(list, zip(*(pairs[i] for i in some), strict=True))) for some in (rest, held_out)]
 
 
-def main(data, names, draws):
+def main(data, names, draws, n_of_a_label):
     tools = {
         "Categorizer()": sl.Categorizer,
         "two passes": lambda: sl.Categorizer(sl.TunedIndex(passes=2)),
@@ -137,6 +138,7 @@ def main(data, names, draws):
         found = []
         for seed in range(draws):
             train, test = split(pairs, seed)
+            train = few(train, n_of_a_label, seed) if n_of_a_label else train
             found.append([tried(tool(), train, test)[:2] for tool in tools.values()])
         right, seconds = np.mean(found, axis=0).T
         rows.append(right)
@@ -150,6 +152,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
     parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--few", type=int, help="texts of each label to learn, at most; all if it is not given")
     parser.add_argument("sets", nargs="*", metavar="SET")
     given = parser.parse_intermixed_args()
-    main(given.data, given.sets, given.draws)
+    main(given.data, given.sets, given.draws, given.few)
