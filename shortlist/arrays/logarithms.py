@@ -54,17 +54,22 @@ def _parts(x: float) -> tuple[float, int]:
 
 def logs(numbers: ArrayLike) -> Floats:
     """The natural logarithms of an array of numbers above 0."""
-    return _of_each(np.asarray(numbers, dtype=np.float64), binary=False)
+    return _of_each(numbers, binary=False)
 
 
 def binary_logs(numbers: ArrayLike) -> Floats:
     """The logarithms of an array of numbers above 0 to the base of 2."""
-    return _of_each(np.asarray(numbers, dtype=np.float64), binary=True)
+    return _of_each(numbers, binary=True)
+
+
+def _of_each(numbers: ArrayLike, binary: bool) -> Floats:
+    given = np.asarray(numbers, dtype=np.float64)
+    return _of_row(given.ravel(), binary).reshape(given.shape)
 
 
 @kernel
-def _of_each(numbers: Floats, binary: bool) -> Floats:
-    found = np.empty(numbers.shape)
+def _of_row(numbers: Floats, binary: bool) -> Floats:
+    found = np.empty(numbers.size)
     for k in range(numbers.size):
-        found.flat[k] = binary_log(numbers.flat[k]) if binary else log(numbers.flat[k])
+        found[k] = binary_log(numbers[k]) if binary else log(numbers[k])
     return found
