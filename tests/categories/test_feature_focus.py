@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.arrays.kernels import kernel
+from shortlist.arrays.rows import Rows
 from shortlist.categories.index.feature_focus import FeatureFocus
-from shortlist.categories.index.lists import EDGES, raised
-from shortlist.categories.index.retrieval import LEAST
+from shortlist.categories.index.lists import EDGES, make_edges, make_index, raised
+from shortlist.categories.index.retrieval import LEAST, retrieve
 from shortlist.errors import InputError
 from tests.reference.feature_focus import SlowFeatureFocus
 from tests.reference.feature_focus import raised as slow_raised
@@ -237,6 +238,18 @@ def test_bad_parameters_are_named(options, complaint):
 def test_the_mark_of_a_retrieved_class_is_no_subnormal_number():
     """A library may tell the processor to round those to 0; the class would then be listed twice, past the end."""
     assert LEAST >= np.finfo(np.float64).smallest_normal
+
+
+def test_labels_whose_votes_cancel_are_retrieved_with_the_least_score():
+    """Also where all labels are listed by then: the first of two features votes 1 for each, the second −1 for one."""
+    edges = make_edges(np.array([0, 1, 0], dtype=np.int32), np.ones(3))
+    edges["tuned"] = [0.0, 0.0, -2.0]
+    index = make_index(np.array([2, 1], dtype=np.int32), edges, np.ones(2), np.array([9, 9]))
+    row = Rows(np.array([0, 2]), np.arange(2, dtype=np.int32), np.ones(2), 2)
+    scores, touched = np.zeros(2), np.zeros(3, dtype=np.int32)
+    assert retrieve(row, 0, index, 9, 0, scores, touched) == 2
+    assert touched[:2].tolist() == [0, 1]
+    assert scores.tolist() == [LEAST, 1.0]
 
 
 def test_a_finite_memory_follows_labels_that_change_their_meaning():

@@ -29,3 +29,15 @@ def each_for_itself(bias: Floats, scratch: Scratch, own: Ints, touched: Ints) ->
         scores[c] = change[c]
         change[c] = np.float32(max(0.0, 1.0 - (scores[c] + bias[c]))) if is_retrieved else 1.0
     return min(1.0, np.float64(np.float32(worst))) ** 2
+
+
+@kernel
+def has_error(own: Ints, touched: Ints, change: Floats) -> bool:
+    """Whether a label of an example, one of its own or one that is retrieved, has an error."""
+    for c in touched:
+        if change[c] != 0.0:
+            return True
+    found = False
+    for c in own:
+        found |= change[c] != 0.0
+    return found

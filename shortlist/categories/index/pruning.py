@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.rows import Rows
-from shortlist.categories.index.lists import EDGES, END, MOST_SLOTS, Index
+from shortlist.categories.index.lists import EDGES, END, MOST_SLOTS, Index, cut_tail
 from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
@@ -132,6 +132,14 @@ def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> N
         feature["length"] = kept
         if not leakage:
             feature["total"] = max(0.0, feature["total"] - dropped)  # rounding may leave less than 0
+
+
+@kernel
+def cut_lists(index: Index, keep: int, least: float, leakage: bool) -> None:
+    """Drop the edges of each feature, beyond ``keep``, whose share is below least."""
+    for f in range(index.features.size):
+        if index.features[f]["length"] > keep:
+            cut_tail(index.features[f], index.edges, index.used, keep, least, leakage)
 
 
 @kernel

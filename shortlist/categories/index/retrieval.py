@@ -88,7 +88,8 @@ def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, score
 
     Each label c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among its max_edges heaviest
     edges. The correction u_fc is 0 but for a learner that tunes. A label whose votes cancel, or vanish in rounding, is
-    retrieved with the least score. The loop has no branch: a processor cannot foresee which label is new.
+    retrieved with the least score. The loop has no branch: a processor cannot foresee which label is new. Once all
+    labels are listed, as few soon are, none is new.
     """
     n = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
@@ -96,13 +97,21 @@ def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, score
             continue
         feature, x = index.features[rows.indices[j]], rows.data[j]
         share, first = share_of(feature, x, rare), feature["start"]
-        for edge in index.edges[first : first + min(feature["length"], max_edges)]:
+        own = index.edges[first : first + min(feature["length"], max_edges)]
+        if n == scores.size:
+            for edge in own:
+                scores[edge["label"]] += share * edge["weight"] + x * edge["tuned"]
+            continue
+        for edge in own:
             c = edge["label"]
             before = scores[c]
             touched[np.uint64(n)] = c  # to be overwritten by the next one, unless c is new
             n += before == 0.0
             score = before + (share * edge["weight"] + x * edge["tuned"])
             scores[c] = score if score != 0.0 else LEAST
+    if n == scores.size:
+        for c in range(n):
+            scores[c] = scores[c] if scores[c] != 0.0 else LEAST
     return n
 
 

@@ -22,6 +22,7 @@ from shortlist.categories.index.corrections import has_met, tuned_by
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.passes import FEW, passes_of_contest, usual_passes
+from shortlist.categories.index.pruning import cut_lists
 from shortlist.categories.index.sharing import NOBODY_ASKS
 from shortlist.categories.index.teams import MOST_EXAMPLES, Team, block_size
 from shortlist.categories.index.tuning import (
@@ -31,7 +32,6 @@ from shortlist.categories.index.tuning import (
     MISSED,
     are_many,
     are_single,
-    cut_lists,
     learn,
     least_share,
     width,

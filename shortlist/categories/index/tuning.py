@@ -50,7 +50,7 @@ from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised
-from shortlist.categories.index.misses import each_for_itself
+from shortlist.categories.index.misses import each_for_itself, has_error
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.index.sharing import Missed
@@ -98,19 +98,25 @@ def learn(
         if missed.size > 0:
             missed[t] = is_missed(labels, i, bias, scratch, n)
         rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
+        own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
+        teaches = has_error(own, scratch.touched[:n], scratch.change)
         if first_pass:
-            least = least_share(min_weight, stats)
-            a = count_and_correct(rows, labels, i, index, scratch, voting, rival, keep, least, leakage, cap, eta)
+            least, a = least_share(min_weight, stats), 0.0
+            if teaches:
+                a = count_and_correct(rows, labels, i, index, scratch, voting, rival, keep, least, leakage, cap, eta)
+            else:
+                only_see(rows, i, index, keep, least, leakage)
             set_pace(stats, a)
         else:
             eta *= of_further_pass(stats, to_come)
-            correct(rows, i, index, scratch, voting, eta)
+            if teaches:
+                correct(rows, i, index, scratch, voting, eta)
         for a in range(n):
             c = scratch.touched[a]
             bias[c] += KAPPA * eta * scratch.change[c]
             scratch.scores[c] = scratch.change[c] = 0.0
-        for b in range(labels.indptr[i], labels.indptr[i + 1]):
-            scratch.change[labels.ids[b]] = 0.0
+        for c in own:
+            scratch.change[c] = 0.0
     return order.size, DONE, 0
 
 
@@ -262,7 +268,17 @@ def correct(rows: Rows, i: int, index: Index, scratch: Scratch, max_edges: int, 
         feature, shift = index.features[rows.indices[j]], eta * rows.data[j]
         first = feature["start"]
         for edge in index.edges[first : first + min(feature["length"], max_edges)]:
-            edge["tuned"] += shift * scratch.change[edge["label"]]
+            change = scratch.change[edge["label"]]
+            if change != 0.0:
+                edge["tuned"] += shift * change
+
+
+@kernel
+def only_see(rows: Rows, i: int, index: Index, keep: int, least: float, leakage: bool) -> None:
+    """What is left of count_and_correct where no label has an error: features are seen, and their lists are cut."""
+    for f in rows.indices[rows.indptr[i] : rows.indptr[i + 1]]:
+        index.features[f]["seen"] += 1
+        cut_tail(index.features[f], index.edges, index.used, keep, least, leakage)
 
 
 @kernel
@@ -286,6 +302,8 @@ def count_and_correct(
         for at in range(n):
             c = own[at]["label"]
             change = scratch.change[c]
+            if change == 0.0:
+                continue
             if at < max_edges:
                 agreement += x * change * own[at]["tuned"]
                 own[at]["tuned"] += shift * change
@@ -315,14 +333,6 @@ def count_and_correct(
             index.used[EDGES] += 1
         cut_tail(feature, edges, index.used, keep, least, leakage)
     return agreement
-
-
-@kernel
-def cut_lists(index: Index, keep: int, least: float, leakage: bool) -> None:
-    """Drop the edges of each feature, beyond ``keep``, whose share is below least."""
-    for f in range(index.features.size):
-        if index.features[f]["length"] > keep:
-            cut_tail(index.features[f], index.edges, index.used, keep, least, leakage)
 
 
 @kernel
