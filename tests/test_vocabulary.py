@@ -19,10 +19,12 @@ from shortlist.vocabulary.letters import count_letters
 hashes = st.one_of(st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1))
 
 
-@given(st.lists(st.lists(hashes, max_size=50), max_size=5))
-def test_a_vocabulary_numbers_hashes_as_a_dict_does(batches):
+@given(st.lists(st.lists(hashes, max_size=50), max_size=5), st.booleans())
+def test_a_vocabulary_numbers_hashes_as_a_dict_does(batches, rests):
     vocabulary, number = Vocabulary(), {}
     for batch in batches:
+        if rests:
+            vocabulary.rest()
         array = np.array(batch, dtype=np.uint64)
         before = len(number)
         expected = [number.setdefault(h, len(number)) for h in batch]
@@ -31,6 +33,8 @@ def test_a_vocabulary_numbers_hashes_as_a_dict_does(batches):
         assert [batch[j] for j in new] == list(number)[before:]
         assert [expected.index(i) for i in range(before, len(number))] == new.tolist()
     assert vocabulary.hashes.tolist() == list(number)
+    if rests:
+        vocabulary.rest()
     wanted = [*number, 77]
     assert vocabulary.find(np.array(wanted, dtype=np.uint64)).tolist() == [number.get(h, -1) for h in wanted]
 

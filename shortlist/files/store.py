@@ -9,11 +9,10 @@ file can run no code, and what the kernels will trust is checked by each class a
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +23,8 @@ from numpy.typing import NDArray
 
 from shortlist.errors import ModelFileError, ShortlistError
 from shortlist.files import container, packing
+from shortlist.files.checksums import Checksum
+from shortlist.files.checksums import of_arrays as _checksum
 from shortlist.files.container import NAMES, NoContainer
 from shortlist.files.drafts import whole_file
 from shortlist.files.later import Array, Later
@@ -228,13 +229,15 @@ def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, k
     >>> load("rater.shortlist").predict([[3.0]])
     array([2])
     """
-    state = read(path)
+    state, check = _opened(path)
     try:
-        model = build(state, also)
-    except ModelFileError:
-        raise
-    except DAMAGE as problem:
+        model = build(state, also)  # which trusts nothing that is found, and changes nothing of it
+    except (ModelFileError, *DAMAGE) as problem:
+        check()
+        if isinstance(problem, ModelFileError):
+            raise
         raise _damaged(path, problem) from None
+    check()
     if kind is not None and not isinstance(model, kind):
         raise ModelFileError(f"{path} holds a {state.kind}, not a {kind.__name__}")
     return model
@@ -242,13 +245,21 @@ def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, k
 
 def read(path: str | os.PathLike[str]) -> State:
     """The state in a file, whose checksum is right; what it describes is not made."""
+    state, check = _opened(path)
+    check()
+    return state
+
+
+def _opened(path: str | os.PathLike[str]) -> tuple[State, Callable[[], None]]:
+    """The state in a file, and what refuses it if its checksum is wrong, which is being computed meanwhile."""
     try:
         header, arrays = _read(path)
-        with ThreadPoolExecutor(1) as beside:
-            checksum = beside.submit(_checksum, _described(header), arrays)
-            unpacked = packing.unpack(arrays, header.get("packed", {}), LATER)  # which trusts nothing that is found
-            if header["checksum"] == checksum.result():
-                return State.join(header["model"], arrays | unpacked)
+        stated, described = header["checksum"], _described(header)
+        beside = ThreadPoolExecutor(1)
+        found = beside.submit(_checksum, described, arrays)
+        beside.shutdown(wait=False)
+        unpacked = packing.unpack(arrays, header.get("packed", {}), LATER)  # which trusts nothing that is found
+        state = State.join(header["model"], arrays | unpacked)
     except ModelFileError:
         raise
     except OSError as problem:
@@ -257,7 +268,16 @@ def read(path: str | os.PathLike[str]) -> State:
         raise ModelFileError(f"{path} is damaged: an array in it cannot be unpacked") from None
     except DAMAGE as problem:
         raise _damaged(path, problem) from None
-    raise ModelFileError(f"{path} is damaged: its contents do not match its checksum")
+
+    def check() -> None:
+        try:
+            right = stated == found.result()
+        except DAMAGE as problem:
+            raise _damaged(path, problem) from None
+        if not right:
+            raise ModelFileError(f"{path} is damaged: its contents do not match its checksum")
+
+    return state, check
 
 
 def _damaged(path: str | os.PathLike[str], problem: Exception) -> ModelFileError:
@@ -270,6 +290,12 @@ def build(state: State, also: Iterable[type[Storable]] = ()) -> Any:
     if not hasattr(kind, "from_state"):
         raise ModelFileError(f"the model file holds a {state.kind!r}, which this version of shortlist does not know")
     return kind.from_state(state)
+
+
+def build_all(states: Iterable[State]) -> list[Any]:
+    """``build`` of several states, at the same time; if some are refused, the first of them says why."""
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(build, states))
 
 
 def is_model_file(path: Path) -> bool:
@@ -314,33 +340,6 @@ def _described(header: dict[str, Any]) -> Any:
     return header["model"] | ({"packed": header["packed"]} if "packed" in header else {})
 
 
-class Checksum:
-    """A digest of a header and of arrays, added in the order of their names."""
-
-    def __init__(self, model: Header) -> None:
-        self._digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode())
-
-    def pieces(self, name: str, array: Array | Later) -> Iterator[memoryview]:
-        """The bytes of an array, piece by piece, each of which has been added to the digest."""
-        self._digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        for piece in array.pieces() if isinstance(array, Later) else [array]:
-            if piece.size:
-                held = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
-                self._digest.update(held)
-                yield held
-
-    def hex(self) -> str:
-        return f"sha256:{self._digest.hexdigest()}"
-
-
 def checksum(state: State) -> str:
     """A digest of everything in a state."""
     return _checksum(state.header(), state.named_arrays())
-
-
-def _checksum(model: Header, arrays: Mapping[str, Array | Later]) -> str:
-    digest = Checksum(model)
-    for name in sorted(arrays):
-        for _ in digest.pieces(name, arrays[name]):
-            pass
-    return digest.hex()

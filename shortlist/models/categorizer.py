@@ -16,7 +16,7 @@ from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
-from shortlist.files.store import State, build
+from shortlist.files.store import State, build_all
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, judged, numbered
 from shortlist.models.bounded_model import BoundedModel
@@ -332,7 +332,7 @@ class Categorizer(BoundedModel):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        text, learner = build(state.parts["text"]), build(state.parts["learner"])
+        text, learner = build_all([state.parts["text"], state.parts["learner"]])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
         n_words = max(0, learner.n_features_in_ - vector_of(learner))

@@ -12,14 +12,13 @@ fill theirs, the weakest do (categories/index/pruning.py).
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from shortlist.arrays.given_labels import LabelsLike
+from shortlist.arrays.growing import give_back
 from shortlist.arrays.joined import Vectors
 from shortlist.arrays.rows import RowStore
 from shortlist.arrays.validation import as_size
@@ -132,9 +131,3 @@ class Bound:
                 rows, vectors, all_labels = CountedRows(self.text.weighted), VectorBatches(), LabelBatches()
         if rows.n_rows:
             yield vectors.beside(rows), all_labels.all()
-
-
-def give_back() -> None:
-    """Give memory that was freed back to the system, where the C library has kept it for itself (glibc)."""
-    with contextlib.suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)

@@ -45,7 +45,7 @@ class SavedVectorizer(Shared, BaseEstimator, ABC):
     def to_state(self) -> State:
         """What a model file keeps."""
         check_is_fitted(self, "vocabulary_")
-        arrays: dict[str, NDArray[Any]] = self.vocabulary_.arrays()
+        arrays: dict[str, Any] = self.vocabulary_.arrays()
         weighting, n_features = self._weighting, self.n_features_
         if weighting.needs_counts:
             weighting.make_room(n_features)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist.arrays.growing import give_back
 from shortlist.arrays.rows import Rows
 from shortlist.concurrency.interrupts import stop_here, whole
 from shortlist.concurrency.locks import merging, reading, writing
@@ -237,6 +238,9 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
             kept = self.forget_rare()
             if not kept.all():
                 rows.keep_columns(kept)
+            if rows.are_many():  # and will be learned before anybody asks for a word
+                self.vocabulary_.rest()
+                give_back()
         except BaseException:
             self.__dict__ = before
             raise

@@ -27,6 +27,7 @@ from shortlist.vocabulary.letters import as_text, ends_in_bytes, ends_in_letters
 
 EMPTY = np.int32(-1)
 AHEAD = 8  # hashes that memory is asked for before their turn
+NO_TABLE = np.empty(0, dtype=np.int32)
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
 
 
@@ -36,7 +37,7 @@ class Vocabulary:
     def __init__(self) -> None:
         self._size = np.zeros(1, dtype=np.int64)  # changed by the kernel, so that an interruption finds all in order
         self._factor = odd_number()
-        self._slots = np.full(1024, EMPTY, dtype=np.int32)
+        self._slots = empty_table(512)
         self._hashes = np.empty(512, dtype=np.uint64)
         self._stored: NDArray[np.uint8] | Later = np.empty(4096, dtype=np.uint8)
         self._ends = np.zeros(513, dtype=np.int64)  # name i is _letters[_ends[i]:_ends[i+1]]
@@ -67,7 +68,7 @@ class Vocabulary:
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The numbers of these features, −1 where one is unknown."""
         numbers = np.empty(hashes.size, dtype=np.int32)
-        _find(hashes, self._factor, self._slots, self._hashes, numbers)
+        _find(hashes, self._factor, self._table(), self._hashes, numbers)
         return numbers
 
     def learn(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -76,11 +77,23 @@ class Vocabulary:
         new = np.empty(hashes.size, dtype=np.int64)
         n_new = done = 0
         while True:
-            room = self._slots, self._hashes, self._ends, self._size
+            room = self._table(), self._hashes, self._ends, self._size
             done, n_new = _learn(hashes, done, numbers, new, n_new, self._factor, *room)
             if done == hashes.size:
                 return numbers, new[:n_new]
             self._grow()
+
+    def rest(self) -> None:
+        """Nobody will look anything up for a while: until somebody does, there need be no table."""
+        self._slots = NO_TABLE
+
+    def _table(self) -> NDArray[np.int32]:
+        """The slots, which are filled first if there are none. Threads that do so at the same time do the same."""
+        if not self._slots.size:
+            slots = empty_table(self._hashes.size)
+            _fill(self._factor, slots, self.hashes)
+            self._slots = slots
+        return self._slots
 
     def name(self, letters: NDArray[np.uint32], ends: Longs) -> None:
         """Name the newest features: their letters end to end, and where each ends."""
@@ -133,18 +146,15 @@ class Vocabulary:
             raise InputError(f"the vocabulary cannot hold more than {MOST:,} features; use hashed=...")
         hashes = grown(self._hashes, 2 * self._hashes.size)
         ends = grown(self._ends, hashes.size + 1)
-        slots = np.full(2 * hashes.size, EMPTY, dtype=np.int32)
+        slots = empty_table(hashes.size)
         _fill(self._factor, slots, self.hashes)
         self._hashes, self._ends, self._slots = hashes, ends, slots
 
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
+    def arrays(self) -> dict[str, NDArray[np.generic] | Later]:
         """What a model file keeps; the ends are counted in letters, not bytes."""
-        letters = self._letters[: self.n_bytes]
-        return {
-            "hashes": self.hashes,
-            "letters": letters,
-            "name_ends": ends_in_letters(letters, self._ends[1 : len(self) + 1]),
-        }
+        letters, ends = self._letters[: self.n_bytes], self._ends[1 : len(self) + 1]
+        in_letters = Later(ends.dtype, ends.size, lambda: iter([ends_in_letters(letters, ends)]))
+        return {"hashes": self.hashes, "letters": letters, "name_ends": in_letters}
 
     def compact_arrays(self) -> dict[str, NDArray[np.generic]]:
         """What a compact model file keeps: the bytes of each name are counted, which needs no conversion."""
@@ -167,8 +177,13 @@ class Vocabulary:
         room = max(512, 1 << (hashes.size - 1).bit_length()) if hashes.size else 512
         self._hashes, self._ends = np.empty(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
         self._hashes[: hashes.size], self._size[0] = hashes, hashes.size
-        self._slots = np.full(2 * room, EMPTY, dtype=np.int32)
+        self._slots = empty_table(room)
         return bool(_fill(self._factor, self._slots, self.hashes))
+
+
+def empty_table(n: int) -> NDArray[np.int32]:
+    """A table in which n hashes find a place, n being a power of 2."""
+    return np.full(2 * n, EMPTY, dtype=np.int32)
 
 
 def odd_number() -> NDArray[np.uint64]:

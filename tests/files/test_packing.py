@@ -83,3 +83,10 @@ def test_a_small_file_does_not_become_a_huge_model():
     packed, note = packing.pack([np.zeros(1 << 19)] * 60, np.dtype(np.float64), 60 << 19)
     with mock.patch.object(packing, "MOST_MORE", 1 << 20), pytest.raises(packing.NotPacked):
         packing.unpack({"a": packed}, {"a": note})
+
+
+def test_the_arrays_of_a_compact_file_keep_their_order(model):
+    """The header names them in this order: it must not change from one run of Python to the next."""
+    state = model[0].learner_.to_state()
+    compact = state.compacted().arrays
+    assert [name for name in compact if name in state.arrays] == [name for name in state.arrays if name in compact]

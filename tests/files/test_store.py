@@ -12,7 +12,9 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import shortlist as sl
+from shortlist.files import store
 from shortlist.files.store import FORMAT, KEY
+from shortlist.models.learners import learners
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -48,6 +50,52 @@ def test_the_file_is_what_the_safetensors_library_writes(path):
     before = path.read_bytes()
     rewrite(path, lambda arrays, header: None)
     assert path.read_bytes() == before
+
+
+LEARNED = [*learners("categories").values(), *learners("ratings").values()]
+
+
+def file_of(path, tmp_path):
+    """A model file: the one given, or that of a learner."""
+    if isinstance(path, Path):
+        return path
+    rows, truth = np.eye(6), [1, 2, 3, 1, 2, 3] if path.task == "ratings" else list("abcabc")
+    path.make().fit(rows, truth).save(tmp_path / "m.shortlist")
+    return tmp_path / "m.shortlist"
+
+
+@pytest.mark.parametrize(
+    "path", [*LEARNED, *sorted((FIXTURES / "models").glob("*.shortlist"))], ids=lambda path: getattr(path, "name", path)
+)
+def test_to_make_a_model_changes_nothing_of_what_its_checksum_is_computed_of(path, tmp_path):
+    """It is computed meanwhile."""
+    state = store.read(file_of(path, tmp_path))
+    before = store.checksum(state)
+    store.build(state)
+    assert store.checksum(state) == before
+
+
+def test_a_file_that_is_damaged_is_known_by_its_checksum_first(path):
+    """Whatever else is wrong with what it holds, which is found out at the same time."""
+    arrays, header = parts(path)
+    arrays["learner/edge_class"][0] = -1
+    save_file(arrays, path, metadata={KEY: json.dumps(header)})
+    with pytest.raises(sl.ModelFileError, match="do not match its checksum"):
+        sl.load(path)
+    with pytest.raises(sl.ModelFileError, match="do not match its checksum"):
+        store.read(path)
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_of_two_parts_that_are_refused_the_first_says_why(path, both):
+    def change(arrays, header):
+        arrays["learner/edge_class"][0] = -1
+        if both:
+            arrays["text/name_ends"][0] = -1
+
+    rewrite(path, change)
+    with pytest.raises(sl.ModelFileError, match="TextVectorizer" if both else "edges lead to known labels"):
+        sl.load(path)
 
 
 def test_a_loaded_model_ranks_as_before(model, path):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import Categorizer, TextVectorizer
+from shortlist.arrays.rows import Rows
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import learner
 from shortlist.files.store import checksum
@@ -30,13 +31,57 @@ def test_rows_chosen_in_any_order(options):
         assert chosen.data.dtype == np.float64
 
 
-def test_counts_take_as_many_bytes_as_the_largest_needs():
-    text = TextVectorizer()
+COLUMNS = st.lists(st.integers(0, 2**31 - 2), max_size=20, unique=True).map(sorted)
+COUNTS = st.sampled_from([1, 1, 1, 2, 127, 128, 16_383, 16_384, 2**31, 2**53])
+
+
+@given(
+    st.lists(COLUMNS.flatmap(lambda own: st.tuples(st.just(own), st.lists(COUNTS, min_size=20))), max_size=9), st.data()
+)
+@settings(max_examples=200, deadline=None)
+def test_any_columns_and_counts_come_back(rows, data):
+    lengths = [len(columns) for columns, _ in rows]
+    indptr = np.cumsum([0, *lengths])
+    indices = np.array([column for columns, _ in rows for column in columns], dtype=np.int32)
+    counts = np.array([count for columns, own in rows for count in own[: len(columns)]], dtype=np.float64)
+    given_rows = Rows(indptr, indices, counts, 2**31 - 1)
+    cut = data.draw(st.integers(0, len(rows)))
+    with mock.patch("shortlist.text.counted.FEW", 1):
+        kept = CountedRows(lambda rows: rows)
+        for some in (given_rows.block(0, cut), given_rows.block(cut, len(rows))):  # the second does not begin at 0
+            kept.add(some)
+    assert (kept.n_rows, kept.n_entries, kept.lengths().tolist()) == (len(rows), indices.size, lengths)
+    assert all(np.array_equal(a, b) for a, b in zip(kept.all(), given_rows, strict=True))
+    which = np.array(data.draw(st.lists(st.sampled_from(range(len(rows))), max_size=9)) if rows else [], dtype=np.int64)
+    assert all(np.array_equal(a, b) for a, b in zip(kept.chosen(which), given_rows.take(which), strict=True))
+
+
+def test_what_is_common_takes_a_byte():
     kept = CountedRows(lambda rows: rows)
-    for n, size in ((255, 1), (256, 2), (3, 2), (70_000, 4)):
-        kept.add(text.take_up(["corn " * n]))
-        assert kept._counts.dtype.itemsize == size
-    assert kept.all().data.tolist() == [255, 256, 3, 70_000]
+    kept.add(Rows(np.array([0, 3, 5]), np.array([40, 41, 90, 63, 127], dtype=np.int32), np.ones(5), 200))
+    assert kept._ends[:3].tolist() == [0, 3, 7]  # a distance of 64 takes two
+
+
+@pytest.mark.parametrize("some", [1, 2, 100])
+def test_columns_that_are_kept(some):
+    kept = CountedRows(lambda rows: rows)
+    kept.add(Rows(np.array([0, 3, 3, 5]), np.array([0, 2, 5, 1, 5], dtype=np.int32), np.array([1, 2, 3, 4, 5.0]), 6))
+    with mock.patch("shortlist.text.counted.SOME", some):
+        kept.keep_columns(np.array([False, True, True, False, False, True]))
+    assert (kept.n_features, kept.n_entries) == (3, 4)
+    assert kept.all().to_matrix().toarray().tolist() == [[0, 2, 3], [0, 0, 0], [4, 0, 5]]
+
+
+def test_many_rows_change_nothing(monkeypatch):
+    """Then memory is given back, and there is no table of words until somebody asks for one."""
+    few = TextVectorizer(idf="smooth").fit(TEXTS)
+    monkeypatch.setattr("shortlist.text.counted.FEW", 2)
+    many = TextVectorizer(idf="smooth")
+    kept = many.fit_counts([TEXTS])
+    assert kept.are_many()
+    assert many.vocabulary_._slots.size == 0
+    assert np.array_equal(kept.all().to_matrix().toarray(), few.transform(TEXTS).toarray())
+    assert np.array_equal(many.transform(["rye and bank"]).toarray(), few.transform(["rye and bank"]).toarray())
 
 
 def test_learning_in_pieces_changes_nothing(monkeypatch):

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,8 @@ def with_packed_lists(arrays: dict[str, Any], index: Index, n_features: int) -> 
         if isinstance(array, Later):  # what cannot be saved is found out as it is made
             deque(array.pieces(), maxlen=0)
     lists = packed(index, n_features)
-    return arrays if lists is None else {name: arrays[name] for name in arrays.keys() - NAMES} | lists
+    kept = {name: array for name, array in arrays.items() if name not in NAMES}  # in this order, always
+    return arrays if lists is None else kept | lists
 
 
 def opened(state: State, n_features: int, n_labels: int) -> Index:
@@ -64,23 +66,33 @@ def opened(state: State, n_features: int, n_labels: int) -> Index:
 
 
 def packed(index: Index, n_features: int) -> dict[str, Any] | None:
-    """The lists of the first so many features, or None where that would be refused when it is read."""
-    index = index.for_features(n_features)
+    """The lists of the first so many features, or None where that would be refused when it is read.
 
-    def chunk(first: int) -> tuple[Words, int]:
-        last = min(first + CHUNK, n_features)
+    They are packed twice: to learn how many words they take, and when they are written, so that they are nowhere whole.
+    """
+    index = index.for_features(n_features)
+    n_chunks, n_threads = -(-n_features // CHUNK), os.cpu_count() or 1
+
+    def chunk(n: int) -> tuple[Words, int]:
+        first, last = n * CHUNK, min((n + 1) * CHUNK, n_features)
         n_edges = int(index.features["length"][first:last].sum(dtype=np.int64))
         words = np.zeros(((last - first) * MOST_BITS + n_edges * (WORD + FINE)) // WORD + 2, dtype=np.uint64)
-        return words[: _pack(index, first, last, words)].copy(), n_edges
+        return words[: _pack(index, first, last, words)], n_edges
 
-    chunks = list(by_threads(chunk, range(0, n_features, CHUNK), os.cpu_count() or 1))
-    words = [*(own for own, _ in chunks), np.zeros(SPARE, dtype=np.uint64)]
-    n_words = sum(own.size for own in words)
+    def measured(n: int) -> tuple[int, int]:
+        words, n_edges = chunk(n)
+        return words.size, n_edges
+
+    def pieces() -> Iterator[Words]:
+        for words, _ in by_threads(chunk, range(n_chunks), n_threads):
+            yield words
+        yield np.zeros(SPARE, dtype=np.uint64)
+
+    counts = np.array(list(by_threads(measured, range(n_chunks), n_threads)), dtype=np.int64).reshape(-1, 2).T
+    n_words = int(counts[0].sum()) + SPARE
     if index.n_edges * EDGE.itemsize > MOST_MORE + MOST_TIMES * n_words * WORD // 8:
         return None
-    counts = [[own.size for own, _ in chunks], [n for _, n in chunks]]
-    lists = Later(np.dtype(np.uint64), n_words, lambda: iter(words))
-    return {"lists": lists, "list_chunks": np.array(counts, dtype=np.int64).reshape(2, -1)}
+    return {"lists": Later(np.dtype(np.uint64), n_words, pieces), "list_chunks": np.ascontiguousarray(counts)}
 
 
 def unpacked(state: State, n_features: int, n_labels: int) -> Index:
