@@ -101,10 +101,10 @@ def _number(data: Bytes, at: int) -> tuple[int, int]:
     """The number that stands at data[at:], and the place behind it."""
     number, shift = 0, 0
     while data[at] < 128:
-        number |= np.int64(data[at]) << shift
+        number |= np.int64(data[at]) << shift  # type: ignore[assignment]
         shift += 7
         at += 1
-    return number | np.int64(data[at] & 127) << shift, at + 1
+    return number | np.int64(data[at] & 127) << shift, at + 1  # type: ignore[return-value]
 
 
 @kernel
