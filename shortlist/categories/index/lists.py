@@ -2,7 +2,7 @@
 
 Each feature f holds a list of edges (label c, w′_fc), heaviest first, and its total w′_f; the weight of an edge is
 w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots start .. start+capacity−1 and uses the
-first ``length`` of them. A list that outgrows its slots moves to a quarter more; the slots it leaves are reused.
+first ``length`` of them. A list that outgrows its slots moves to half as many again; the slots it leaves are reused.
 Learners fill the index, each in its own way; this file ranks with it (section 3.2, RankedRetrieval).
 
 What belongs to one feature, or to one edge, stands together in memory: an example visits a hundred features all over
@@ -44,7 +44,7 @@ PRIME, SPREAD = np.uint64(2**29 - 3), np.uint64(331804471)  # below 2²⁹; abou
 BEYOND = np.uint64(2**29 - 1)  # the bits of a float64 that a float32 has no room for
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
 MOST_SLOTS = np.iinfo(np.uint32).max - 1  # a free block holds the place of the next one where edges have a label
-SIZES = 128  # sizes that a block of slots can have: 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... (slots_of)
+SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (feature_focus.slots_of)
 RUN = 1 << 16  # features whose lists are copied at a time
 
 
@@ -284,8 +284,8 @@ def cut_tail(feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_
 
 @kernel
 def slots_of(size: int) -> int:
-    """How many slots a block of that size has: 1 to 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, ..."""
-    return size + 1 if size < 4 else (5 + (size & 3)) << ((size >> 2) - 1)
+    """How many slots a block of that size has: 1, 2, 3, 4, 6, 8, 12, 16, 24, ..."""
+    return (3 - (size & 1)) << ((size + 1) >> 1) >> 1
 
 
 @kernel
