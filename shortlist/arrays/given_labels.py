@@ -82,11 +82,12 @@ def is_matrix(Y: object) -> bool:
     return len(shape) == 2 and (shape[1] != 1 or scipy.sparse.issparse(Y))
 
 
-def indicator_columns(Y: Any) -> Columns | None:
+def indicator_columns(Y: object) -> Columns | None:
     """The labels that the columns of the indicator matrix Y stand for, named or numbered; None if it is none."""
+    shape: tuple[int, ...] = getattr(Y, "shape", ())
     if not is_matrix(Y):
         return None
-    numbers = range(Y.shape[1])
+    numbers = range(shape[1])
     names = list(map(as_label, getattr(Y, "columns", numbers)))
     if names == list(numbers):
         return numbers

@@ -17,6 +17,7 @@ the journal holds after it, one example at a time.
     rating_schemas.py, report_schemas.py, document_shapes.py         more shapes
     deciding.py     one text: its labels, and what to do alone       auditing.py   labels that may be wrong
     documents.py    documents of several fields                      meaning.py    vectors, in the journal
+    column_names.py  what is written beside those fields
     responses.py    answers and errors                               label_search.py  labels by name
     connections.py  limits before anything is asked                  direct.py    routes without detours
     people.py       who may use the server                           roles.py     which role each route needs
