@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 
@@ -14,6 +14,7 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, with_vectors
 from shortlist.server.documents import alike
+from shortlist.server.journal import Journal
 from shortlist.server.metrics import Metrics, Speedometer
 from shortlist.server.people import ASKING
 from shortlist.server.queue.gain import gains
@@ -23,6 +24,8 @@ from shortlist.server.settings import Limits, Settings
 from shortlist.server.writer import Writer
 from shortlist.texts.beside import Vectors, as_vectors
 from shortlist.texts.fields import Document, as_documents
+
+Found = TypeVar("Found")
 
 
 class Context:
@@ -76,6 +79,18 @@ class Context:
     def person(self) -> str:
         """The name of who asks; empty where the server knows nobody by name."""
         return ASKING.get().name
+
+    async def look_back(self, work: Callable[[Journal], Found]) -> Found:
+        """Have a long look at the journal in another thread, by a connection of its own."""
+
+        def look() -> Found:
+            journal = Journal(self.replica.folder, read_only=True)
+            try:
+                return work(journal)
+            finally:
+                journal.close()
+
+        return await asyncio.to_thread(look)
 
     def vectors(self, texts: Sequence[Document], given: Sequence[Any] | None) -> Vectors | None:
         """The vectors of texts as the model takes them, given or made by the encoder; None if it has learned none."""

@@ -114,6 +114,11 @@ LAYOUTS = {
 
 def exported(journal: Journal, name: str) -> Iterator[str]:
     """The examples that were learned and not taken back, some at a time; a layout that cannot hold them is refused."""
+    return pieces(journal, *layout_for(journal, name))
+
+
+def layout_for(journal: Journal, name: str) -> tuple[Layout, dict[str, str]]:
+    """A layout with room for all fields of documents, and what ours are called in it; looks at all of them."""
     if name not in LAYOUTS:
         raise InputError(f"there is no layout {name!r}; there are {', '.join(LAYOUTS)}")
     if name == "csv" and journal.has_in_a_list(SEPARATOR):
@@ -127,7 +132,7 @@ def exported(journal: Journal, name: str) -> Iterator[str]:
         columns = list(dict.fromkeys(["text", *fields]))
         header = _row([*columns, *(names[own] for own in COLUMNS)])
         layout = replace(layout, before=header, of=partial(csv_row, columns=columns))
-    return _pieces(journal, layout, names)
+    return layout, names
 
 
 def table_piece(journal: Journal, after: int, columns: Sequence[str]) -> tuple[int, str]:
@@ -153,7 +158,8 @@ def exported_rows(journal: Journal, name: str | None, columns: Sequence[str]) ->
         yield lines
 
 
-def _pieces(journal: Journal, layout: Layout, names: Mapping[str, str]) -> Iterator[str]:
+def pieces(journal: Journal, layout: Layout, names: Mapping[str, str]) -> Iterator[str]:
+    """The examples that were learned and not taken back, some at a time."""
     number, between = 0, ""
     yield layout.before
     while some := journal.judged(number):

@@ -13,6 +13,7 @@ from shortlist.models.auditing import shown
 from shortlist.server import schemas
 from shortlist.server.column_names import called
 from shortlist.server.context import Context
+from shortlist.server.journal import Journal
 from shortlist.server.looking import Limit
 from shortlist.server.responses import JSON_LINES, answers, as_json
 from shortlist.texts.fields import Value
@@ -63,7 +64,7 @@ class LearnedRoutes:
         return StreamingResponse(self._pieces(), media_type=self.kind)
 
     async def _pieces(self) -> AsyncIterator[bytes]:
-        names = called(self._replica.journal.field_names())
+        names = called(await self._context.look_back(Journal.field_names))
         number, lines = self.lines(0, names)
         while number:
             for piece in range(0, len(lines), PIECE):  # the middleware's clock starts anew with each piece taken

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from typing import Annotated, Any, Literal, TypeVar
+from collections.abc import AsyncIterator
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
@@ -14,14 +14,12 @@ from shortlist.errors import InputError
 from shortlist.server import report_schemas, watching
 from shortlist.server.agreement import agreement, latest
 from shortlist.server.context import Context
-from shortlist.server.exporting import LAYOUTS, exported
-from shortlist.server.journal import Journal
+from shortlist.server.exporting import LAYOUTS, layout_for, pieces
 from shortlist.server.learned import PIECE
 from shortlist.server.responses import answers, as_json
 
 KINDS = [layout.kind for layout in LAYOUTS.values()]
 
-Found = TypeVar("Found")
 LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio", "doccano"]
 
 
@@ -47,13 +45,13 @@ class ReportingRoutes:
         """
         layout = LAYOUTS[format]
         try:
-            pieces = exported(self._context.replica.journal, format)
+            fitting, names = await self._context.look_back(lambda journal: layout_for(journal, format))
         except InputError as problem:  # the question can be read; it is the labels that do not allow it
             raise HTTPException(409, str(problem)) from None
         named = f'attachment; filename="examples.{layout.ending}"'
 
         async def sent() -> AsyncIterator[bytes]:
-            for text in pieces:
+            for text in pieces(self._context.replica.journal, fitting, names):
                 piece = text.encode()
                 for start in range(0, len(piece), PIECE):  # the middleware's clock starts anew with each piece taken
                     yield piece[start : start + PIECE]
@@ -63,7 +61,7 @@ class ReportingRoutes:
 
     async def agreement(self) -> Response:
         """How far each two people agree on the texts that both have judged, of the last 100,000 examples."""
-        return as_json(await self._looked_back(lambda journal: agreement(latest(journal))))
+        return as_json(await self._context.look_back(lambda journal: agreement(latest(journal))))
 
     async def watch(self) -> Response:
         """How the model fares: quality over time, drift, and the labels that people correct most.
@@ -71,22 +69,9 @@ class ReportingRoutes:
         It looks at the last 4,000 examples, each as it stood before it was learned.
         """
         replica = self._context.replica
-        outcomes = await self._looked_back(watching.outcomes_of)
+        outcomes = await self._context.look_back(watching.outcomes_of)
         drift = await replica.look(watching.certainty) | {"unknown": replica.unknown.read()}
         return as_json({
             "quality": watching.quality(outcomes), "drift": drift,
             "corrected": [self._context.named(one["label"]) | one for one in watching.corrected(outcomes)],
         })  # fmt: skip
-
-    async def _looked_back(self, work: Callable[[Journal], Found]) -> Found:
-        """Have a long look at the journal in another thread, by a connection of its own."""
-        replica = self._context.replica
-
-        def look() -> Any:
-            journal = Journal(replica.folder, read_only=True)
-            try:
-                return work(journal)
-            finally:
-                journal.close()
-
-        return await asyncio.to_thread(look)
