@@ -235,7 +235,7 @@ def _sniff_source(source: Source) -> str:
         name = name.removesuffix(ending)
     if name.endswith(SPREADSHEETS):
         raise InputError(f"{source.name} is a spreadsheet; save it there as CSV in UTF-8, and give that")
-    if name.endswith(ARCHIVES):
+    if name.endswith(ARCHIVES) and "::" not in name:  # zip://a.jsonl::… is a file in one
         raise InputError(f"{source.name} is an archive; unpack it, and give the file or folder that is in it")
     kind = next((kind for kind in FORMATS.values() if kind.recognises(os.path.basename(name), head)), None)
     if (kind is None or kind.encoding != "binary") and not _is_text(head):

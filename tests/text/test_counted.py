@@ -12,6 +12,7 @@ from shortlist.arrays.rows import Rows
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import learner
 from shortlist.files.store import checksum
+from shortlist.models import observing
 from shortlist.text.counted import CountedRows
 
 TEXTS = ["wheat wheat corn", "", "corn " * 300 + "rye", "the bank", "wheat rye rye bank"]
@@ -90,6 +91,7 @@ def test_learning_in_pieces_changes_nothing(monkeypatch):
     texts = [f"{own[0]} " + " ".join(f"w{w}" for w in random.zipf(1.4, 6)) for own in labels]
     whole = Categorizer().fit(texts, labels)
     monkeypatch.setattr(learner, "PIECE", 7)
+    monkeypatch.setattr(observing, "PIECE", 7)
     assert as_bytes(Categorizer().fit(texts, labels)) == as_bytes(whole)
 
 
