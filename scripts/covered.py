@@ -2,7 +2,7 @@
 
 All tests run as they always do; of compiled loops only the lines around them count there. Tests of the rooms that have
 loops then run once more with loops as plain Python (NUMBA_DISABLE_JIT=1), so that their lines count too, but for those
-that take hopelessly long in that way; any other test is stopped after a minute of processor time
+that take hopelessly long in that way; any other test is stopped after 20 seconds of processor time
 (tests/few_examples.py). Processes that tests start are measured, too. Tests that need data sets or are marked long are
 left out. Folders are those under tests/; each adds to what was measured before, until --fresh. Plain ones run one after
 the other, in processes of their own: what a run that is interrupted has measured is kept.

@@ -1,6 +1,7 @@
 """Coverage room by room."""
 
 import importlib.util
+import os
 import signal
 import subprocess
 import sys
@@ -35,6 +36,12 @@ def test_endless():
     while True:
         pass
 
+def test_with_a_lock():
+    held = "any(k < 0 for k in range(10_000_000)) or open('released', 'w').close()"
+    exec(held, {"__name__": "coverage.collector"})
+    while True:
+        pass
+
 def test_quick():
     pass
 """
@@ -45,8 +52,10 @@ def test_a_test_that_takes_long_is_stopped_and_skipped(tmp_path):
         pytest.skip("there is no timer of processor time here")
     (tmp_path / "test_slow.py").write_text(SLOW)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "tests.few_examples", tmp_path]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert "1 passed, 1 skipped" in done.stdout
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert "1 passed, 2 skipped" in done.stdout
+    assert (tmp_path / "released").exists(), "stopped while coverage holds a lock"
 
 
 def test_each_file_runs_compiled_and_those_of_loops_plain_too(covered):
