@@ -19,9 +19,9 @@ HEAD = """# Beside other tools
 
 <!-- Printed by benchmarks/rivals/run.py; losses included. -->
 
-`python benchmarks/rivals/run.py DATA --out DIR`{quick} printed this page on {date}. Machine: {machine}.
+`python benchmarks/rivals/run.py DATA --out DIR{threads}`{quick} printed this page on {date}. Machine: {machine}.
 
-All tools had the same splits and one thread on one core, each in a process of its own, one after the other, and were
+All tools had the same splits and {share}, each in a process of its own, one after the other, and were
 measured by the same scorer (`shortlist.measures`) from the ten best labels that they gave for each test document:
 
 - **micro-F1 and macro-F1** assign each document as many labels as it truly has, ten at most. **recall@5** is R@5.
@@ -57,7 +57,10 @@ def markdown(report):
     results = report["results"]
     quick = any(one["quick"] for one in results)
     limits = ", ".join(f"{name} {limit} s" for name, (_, limit, _) in sets.SETS.items())
-    text = HEAD.format(quick=" --quick (parts of the sets, nothing chosen; not to be quoted)" * quick,
+    threads = results[0]["threads"]
+    text = HEAD.format(threads=f" --threads {threads}" * (threads > 1),
+                       share="one thread on one core" if threads == 1 else f"{threads} threads on {threads} cores",
+                       quick=" --quick (parts of the sets, nothing chosen; not to be quoted)" * quick,
                        date=report["date"], machine=report["machine"], singly=SINGLY, on=CHOOSE_ON, choose=CHOOSE_FROM,
                        limits=f"{sets.QUICK_LIMIT} s" if quick else limits)  # fmt: skip
     text += summary(results)

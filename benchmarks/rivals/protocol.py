@@ -1,6 +1,6 @@
 """What every tool does, in its own process and environment: choose a setting, or train, rank and save, with the clock.
 
-    python -m protocol choose|measure TOOL FOLDER OUT        (in the folder of this file)
+    python -m protocol choose|measure TOOL FOLDER OUT SECONDS THREADS        (in the folder of this file)
 
 TOOL is a file in tools/ and, after a colon, an entry of it: ``linear_svm:LinearSVC``. It has
 
@@ -33,7 +33,7 @@ import scipy.sparse
 
 K = 10  # labels that are ranked
 SINGLY, SINGLY_SECONDS = 200, 5  # documents that are ranked one by one, fewer where that takes longer
-WARM_UP = 64  # documents that are learned and ranked before the clock starts
+WARM_UP = 512  # documents that are learned and ranked before the clock starts; blocks begin at 256
 CHOOSE_FROM, CHOOSE_ON = 20_000, 2_000  # the most documents to train on and to validate on when a setting is chosen
 
 
@@ -45,6 +45,7 @@ class Task:
     kind: str  # "text" or "vectors"
     labels: int
     several: bool  # whether a document may have several labels
+    threads: int  # as many as it may use
 
 
 class Documents:
@@ -162,13 +163,13 @@ def write(path, report):
     path.write_text(json.dumps(report, indent=1))
 
 
-def main(step, name, folder, out, seconds):
+def main(step, name, folder, out, seconds, threads):
     module, _, entry = name.partition(":")
     tool = importlib.import_module(f"tools.{module}")
     if entry:
         tool = tool.entry(entry)
     folder, out = Path(folder), Path(out)
-    task = Task(**json.loads((folder / "task.json").read_text()))
+    task = Task(**json.loads((folder / "task.json").read_text()), threads=int(threads))
     (out / "model").mkdir(parents=True, exist_ok=True)
     if step == "choose":
         choose(tool, task, folder, out, float(seconds))

@@ -1,11 +1,11 @@
 """shortlist beside the tools people use now: the same splits, the same machine, one after the other.
 
-    python benchmarks/rivals/run.py DATA --out DIR [--quick] [--sets NAME …] [--tools NAME …] [--again]
+    python benchmarks/rivals/run.py DATA --out DIR [--quick] [--sets NAME …] [--tools NAME …] [--threads N] [--again]
 
 DATA holds the data sets as `shortlist reproduce` has them. Each rival is installed from PyPI into an environment of
-its own under --cache; each job (a set, a tool) runs in processes of its own, on one core. What is done is kept in
-DIR/jobs, so that a run that was stopped goes on; --again runs the chosen jobs anew. Writes DIR/results.json,
-DIR/benchmarks.md and a picture for each set.
+its own under --cache; each job (a set, a tool) runs in processes of its own, on one core, or on as many as --threads
+says. What is done is kept in DIR/jobs, so that a run that was stopped goes on; --again runs the chosen jobs anew.
+Writes DIR/results.json, DIR/benchmarks.md and a picture for each set.
 
 The rule of time. Training, saving and ranking may take the set's limit (see sets.py), choosing a setting before that
 half of it; a quick run chooses nothing and has a limit of its own. A job is stopped there, and the table says so. It is
@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -35,6 +36,7 @@ from environments import python_of  # noqa: E402
 # tool: its file in tools/ and the entry there, and its environment (None: the one that runs this)
 TOOLS = {
     "shortlist": ("shortlist_learners:Categorizer", None),
+    "shortlist blocks": ("shortlist_learners:blocks", None),
     "shortlist FeatureFocus": ("shortlist_learners:FeatureFocus", None),
     "shortlist best": ("shortlist_learners:best", None),
     "LinearSVC": ("scikit_learn:LinearSVC", "scikit-learn"),
@@ -51,7 +53,8 @@ TOOLS = {
 WARM_UP_LIMIT = 300  # seconds to load, compile and try a few documents, before the clock starts
 MEMORY = 0.6
 SMALLER = {"finna": "finna-100k"}
-ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"], "1")
+THREADS = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"]
+ONE_THREAD = ["ComplementNB", "VW oaa", "VW plt", "river"]  # whatever --threads says; "shortlist blocks" is for more
 
 
 def main():
@@ -72,14 +75,14 @@ def run_job(name, tool, options):
     began = time.perf_counter()
     module, environment = TOOLS[tool]
     python, problem = (Path(sys.executable), None) if environment is None else python_of(environment, options.cache)
-    result = {"set": name, "tool": tool, "quick": options.quick, "threads": 1}
+    result = {"set": name, "tool": tool, "quick": options.quick, "threads": options.threads}
     if problem is None:
         folder = sets.make(name, options.data, options.cache, options.quick)
         limit = sets.QUICK_LIMIT if options.quick else sets.SETS[name][1]
         with tempfile.TemporaryDirectory(dir=options.cache) as made:
             scratch = Path(made)
             problem = expected(name, tool, options)
-            problem = problem or steps(python, module, folder, scratch, limit, options.quick, result)
+            problem = problem or steps(python, module, folder, scratch, limit, result)
             if "batch" in result:
                 result["measures"] = scoring.score(folder, scratch / "ranked.tsv")
     if problem is not None:
@@ -100,9 +103,9 @@ def expected(name, tool, options):
     return None
 
 
-def steps(python, module, folder, scratch, limit, quick, result):
+def steps(python, module, folder, scratch, limit, result):
     """Choose a setting, then measure; fills the result, and gives the problem if there is one."""
-    if not quick:
+    if not result["quick"]:
         problem = step(python, "choose", module, folder, scratch, limit / 2, result)
         if not (scratch / "choice.json").exists():
             return problem and f"{problem} while it tried its first setting on a part"
@@ -120,11 +123,14 @@ def steps(python, module, folder, scratch, limit, quick, result):
 
 def step(python, what, module, folder, scratch, limit, result):
     """One process; gives the problem if there is one."""
-    environment = os.environ | ONE_THREAD | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+    threads = result["threads"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+    environment |= dict.fromkeys(THREADS, str(threads))
     with open(scratch / "said.txt", "w+", encoding="utf-8") as said:
         (scratch / "warm").unlink(missing_ok=True)
-        command = [python, "-m", "protocol", what, module, folder, scratch, str(limit * 2 / 3)]
-        child = subprocess.Popen(command, cwd=HERE, env=environment, stdout=said, stderr=said, preexec_fn=confined)
+        command = [python, "-m", "protocol", what, module, folder, scratch, str(limit * 2 / 3), str(threads)]
+        confine = partial(confined, threads)
+        child = subprocess.Popen(command, cwd=HERE, env=environment, stdout=said, stderr=said, preexec_fn=confine)
         ends, status, warm = time.monotonic() + WARM_UP_LIMIT, None, False
         while status is None and time.monotonic() < ends:
             if not warm and (scratch / "warm").exists():
@@ -150,12 +156,12 @@ def step(python, what, module, folder, scratch, limit, result):
     return None
 
 
-def confined():
-    """One core, and a part of the memory."""
+def confined(cores):
+    """Some cores, and a part of the memory."""
     most = int(MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-cores:])
 
 
 def job_file(out, name, tool):
@@ -178,11 +184,15 @@ def arguments():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--quick", action="store_true", help="about five minutes: parts of the sets, nothing chosen")
     parser.add_argument("--sets", nargs="+", choices=list(sets.SETS), help="all; with --quick not all of Finna")
-    parser.add_argument("--tools", nargs="+", choices=list(TOOLS), default=list(TOOLS))
+    parser.add_argument("--tools", nargs="+", choices=list(TOOLS), help="all that can use --threads")
+    parser.add_argument("--threads", type=int, default=1, help="of each tool; a DIR holds results of one number (1)")
     parser.add_argument("--again", action="store_true", help="run also what has been run")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "shortlist-rivals")
     options = parser.parse_args()
     options.sets = options.sets or [name for name, (_, _, quick) in sets.SETS.items() if quick or not options.quick]
+    if options.tools is None:
+        without = ONE_THREAD if options.threads > 1 else ["shortlist blocks"]
+        options.tools = [tool for tool in TOOLS if tool not in without]
     options.cache, options.out = options.cache.resolve(), options.out.resolve()
     return options
 

@@ -24,7 +24,8 @@ class Model:
     def __init__(self, task, **setting):
         self.task = task
         loss = "hs" if task.labels >= 1000 else "ova" if task.several else "softmax"
-        self.setting = {"loss": loss, "dim": 100, "minCount": 1, "thread": 1, "verbose": 0, "seed": 0} | setting
+        fixed = {"loss": loss, "dim": 100, "minCount": 1, "thread": task.threads, "verbose": 0, "seed": 0}
+        self.setting = fixed | setting
 
     def prepare(self, documents):
         if self.task.kind == "text":

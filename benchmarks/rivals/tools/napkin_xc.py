@@ -20,7 +20,7 @@ class Model:
     def __init__(self, task, ngrams, **setting):
         self.text = TfidfVectorizer(ngram_range=(1, ngrams), sublinear_tf=True) if task.kind == "text" else None
         self.folder = tempfile.TemporaryDirectory()
-        self.model = PLT(self.folder.name, threads=1, seed=0, **setting)
+        self.model = PLT(self.folder.name, threads=task.threads, seed=0, **setting)
 
     def prepare(self, documents):
         return documents if self.text is None else self.text.fit_transform(documents)

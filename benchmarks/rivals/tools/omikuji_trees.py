@@ -17,6 +17,7 @@ def settings(task):
 
 class Model:
     def __init__(self, task, ngrams):
+        self.threads = task.threads
         self.text = TfidfVectorizer(ngram_range=(1, ngrams), sublinear_tf=True) if task.kind == "text" else None
 
     def prepare(self, documents):
@@ -30,7 +31,8 @@ class Model:
                 numbers = ",".join(str(self.labels.number[label]) for label in labels)
                 file.write(numbers + " " + " ".join(f"{column}:{value:g}" for column, value in row) + "\n")
             file.flush()
-            self.model = omikuji.Model.train_on_data(file.name, omikuji.Model.default_hyper_param(), n_threads=1)
+            settings = omikuji.Model.default_hyper_param()
+            self.model = omikuji.Model.train_on_data(file.name, settings, n_threads=self.threads)
 
     def rank(self, documents, k):
         X = documents if self.text is None else self.text.transform(documents)

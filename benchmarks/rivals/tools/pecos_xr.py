@@ -22,7 +22,7 @@ def settings(task):
 class Model:
     def __init__(self, task, Cp, own=False):
         self.task, self.Cp, self.own = task, Cp, own
-        options = {"ngram_range": [1, 1], "norm": "l2", "smooth_idf": True, "threads": 1}
+        options = {"ngram_range": [1, 1], "norm": "l2", "smooth_idf": True, "threads": task.threads}
         self.config = {"type": "tfidf", "kwargs": options}
 
     def prepare(self, documents):
@@ -37,16 +37,20 @@ class Model:
     def _vectors(self, documents):
         if self.task.kind == "vectors":
             return unit(documents)
-        return self.text.predict(documents, threads=1) if self.own else csr_matrix(self.text.transform(documents))
+        if self.own:
+            return self.text.predict(documents, threads=self.task.threads)
+        return csr_matrix(self.text.transform(documents))
 
     def train(self, X, lists):
         self.labels = Labels(lists)
         Y = self.labels.matrix(lists)
-        tree = Indexer.gen(LabelEmbeddingFactory.create(Y, X), indexer_type="hierarchicalkmeans", threads=1)
-        self.model = XLinearModel.train(X, Y, C=tree, Cp=self.Cp, Cn=self.Cp, threads=1, threshold=0.1)
+        means, threads = LabelEmbeddingFactory.create(Y, X), self.task.threads
+        tree = Indexer.gen(means, indexer_type="hierarchicalkmeans", threads=threads)
+        self.model = XLinearModel.train(X, Y, C=tree, Cp=self.Cp, Cn=self.Cp, threads=threads, threshold=0.1)
 
     def rank(self, documents, k):
-        found = self.model.predict(self._vectors(documents), only_topk=k, beam_size=10, threads=1)
+        X = self._vectors(documents)
+        found = self.model.predict(X, only_topk=k, beam_size=10, threads=self.task.threads)
         ranked = []
         for i in range(found.shape[0]):
             first, last = found.indptr[i], found.indptr[i + 1]

@@ -1,7 +1,7 @@
 """scikit-learn: LinearSVC, SGDClassifier and ComplementNB, each with its own vectoriser.
 
-With several labels a document, LinearSVC and SGDClassifier are trained one versus rest, on one core; ComplementNB sees
-a document once for each of its labels.
+With several labels a document, LinearSVC and SGDClassifier are trained one versus rest, on as many threads as there may
+be; with one label only SGDClassifier can use more than one. ComplementNB sees a document once for each of its labels.
 """
 
 import pickle
@@ -49,6 +49,8 @@ class Model:
             self.text = TfidfVectorizer(ngram_range=(1, ngrams), sublinear_tf=True)
         else:
             self.text = None
+        if name == "SGDClassifier" and not task.several:
+            setting["n_jobs"] = task.threads
         self.learner = CLASSES[name](**setting)
 
     def prepare(self, documents):
@@ -61,7 +63,8 @@ class Model:
             y = np.array([self.labels.number[label] for labels in lists for label in labels])
             self.learner.fit(X if len(rows) == X.shape[0] else X[rows], y)
         else:
-            each = OneVsRestClassifier(self.learner).fit(X, self.labels.matrix(lists)).estimators_
+            every = OneVsRestClassifier(self.learner, n_jobs=self.task.threads)
+            each = every.fit(X, self.labels.matrix(lists)).estimators_
             # One matrix of all weights ranks many times faster than asking each classifier.
             self.learner.coef_ = np.vstack([one.coef_ for one in each])
             self.learner.intercept_ = np.concatenate([one.intercept_ for one in each])

@@ -22,6 +22,7 @@ MMP = {"learner": "MMP", "step": "passive-aggressive", "margin": 1.0, "passes": 
 # entry -> set -> settings to choose from; "*" stands for all other sets
 ENTRIES = {
     "Categorizer": {"*": [{}]},
+    "blocks": {"*": [TUNED | {"block": None}]},
     "FeatureFocus": {"*": [{"learner": "FeatureFocus", "text": {}}]},  # as published, on counts of words
     "best": {
         "*": [{}, LONG, WIDE],
@@ -49,11 +50,13 @@ class entry:
 
 class Model:
     def __init__(self, task, learner=None, text=None, **setting):
-        chosen = None if learner is None else getattr(sl, learner)(**setting)
+        chosen = sl.TunedIndex() if learner is None else getattr(sl, learner)(**setting)
+        if task.threads > 1 and "n_jobs" in chosen.get_params():
+            chosen.set_params(n_jobs=task.threads)
         if task.kind == "text":
             self.model = sl.Categorizer(chosen, None if text is None else sl.TextVectorizer(**text))
         else:
-            self.model = sl.TunedIndex() if chosen is None else chosen
+            self.model = chosen
 
     def prepare(self, documents):
         return documents  # a Categorizer does it itself; see from_vectors
