@@ -49,9 +49,12 @@ def audit(
     say_when_compiling()
     auditor = auditor_like(model, learner, named_values("--set", settings))
     stream = reading.open_for("categories", data)
-    pairs = [texts_and_labels(batch) for batch in teaching("categories", data, stream, progress(stream, "reading"))]
-    if not pairs:
+    batches = list(teaching("categories", data, stream, progress(stream, "reading")))
+    if not batches:
         raise InputError(f"{data} has no examples to look through")
+    if batches[0].texts is None:
+        raise InputError(f"{data} holds rows of numbers, and audit looks through texts; --text-column names theirs")
+    pairs = [texts_and_labels(batch) for batch in batches]
     texts = [text for some, _ in pairs for text in some]
     labels = NumberedLabels.stack([own for _, own in pairs])  # type: ignore[misc]
     with parts_done() as watch:

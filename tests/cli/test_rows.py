@@ -69,3 +69,7 @@ def test_no_value_is_taken_for_nought_because_it_is_negative(run, model, tmp_pat
     for command in ("train",), ("rank", model), ("evaluate", model), ("learn", model), ("compare", "--splits", "1"):
         refused(run(*command, "negative.svm"), "Negative values in data: row 0 holds -3")
     assert run("train", "negative.svm", "--learner", "mmp").code == 0
+
+
+def test_an_audit_of_rows_says_that_it_needs_texts(run, animals):
+    refused(run("audit", animals, "--target", "kind"), "holds rows of numbers", "audit looks through texts")
