@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from shortlist.categories.one_versus_rest import OneVersusRest as OneVersusRest
     from shortlist.categories.prototypes.mmp import MMP as MMP
     from shortlist.categories.prototypes.rocchio import Rocchio as Rocchio
-    from shortlist.categories.prototypes.rocchio import RocchioSelection as RocchioSelection
+    from shortlist.categories.prototypes.selection import RocchioSelection as RocchioSelection
     from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron as TopicPerceptron
     from shortlist.categories.top_down import TopDown as TopDown
     from shortlist.concepts.reading import read_vocabulary as read_vocabulary

@@ -17,7 +17,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
@@ -35,6 +34,8 @@ def kernel_function(kernel: str | Function | None, degree: int, gamma: float, co
     """The function that gives k(a, b) for all rows a of one matrix and b of another."""
     if callable(kernel):
         return kernel
+    from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel  # which load much beside them
+
     gamma = as_real(gamma, "gamma", least=0.0)
     if as_choice(kernel, "kernel", KERNELS) == "rbf":
         return lambda A, B: rbf_kernel(A, B, gamma=gamma)

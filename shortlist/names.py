@@ -39,7 +39,7 @@ WHERE = {
     "RetrievalIndex": "documents.retrieval",
     "RocSVM": "documents.roc",
     "Rocchio": "categories.prototypes.rocchio",
-    "RocchioSelection": "categories.prototypes.rocchio",
+    "RocchioSelection": "categories.prototypes.selection",
     "RowCategorizer": "models.row_categorizer",
     "Rules": "models.rules",
     "ScoreBins": "documents.binning",

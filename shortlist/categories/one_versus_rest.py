@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.svm import LinearSVC
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, add, dot, kernel
 from shortlist.arrays.rows import Rows
@@ -155,6 +154,8 @@ class OneVersusRest(PrototypeLearner):
             weights = np.zeros(rows.n_features)
             weights[-1] = sign[0]
             return weights
+        from sklearn.svm import LinearSVC  # with which scikit-learn loads half of itself
+
         svm = LinearSVC(C=self.C, fit_intercept=False, random_state=self.random_state, max_iter=MAX_ITER)
         return svm.fit(rows.to_matrix(), sign).coef_[0]
 

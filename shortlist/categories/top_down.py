@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy  # whose optimize is loaded when it is asked for
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from shortlist.arrays.given_labels import Label
@@ -268,4 +268,4 @@ def fit_sigmoid(scores: Floats, truth: NDArray[np.bool_]) -> Floats:
         return float((np.logaddexp(0, z) - (1 - target) * z).sum()), np.array([slope @ scores, slope.sum()])
 
     start = np.array([0.0, np.log((n_false + 1) / (n_true + 1))])
-    return minimize(loss, start, jac=True, method="BFGS").x
+    return scipy.optimize.minimize(loss, start, jac=True, method="BFGS").x

@@ -38,6 +38,7 @@ from shortlist.cli import (
     workspace,
 )
 from shortlist.cli.in_short import IN_SHORT
+from shortlist.cli.lean import load_what_is_used
 from shortlist.cli.version import version
 from shortlist.concurrency.prefetch import is_stuck
 from shortlist.errors import ShortlistError
@@ -65,6 +66,7 @@ def main() -> None:
     """Run the command line. Bad input is one line on standard error and exit code 2."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - None where whoever started us has closed it
     escape_what_has_no_bytes()
+    load_what_is_used()
     try:
         try:
             app()

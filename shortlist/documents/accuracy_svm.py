@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike
-from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.columns import check_columns, column_names, note_names
@@ -103,6 +102,8 @@ class AccuracySVM(LinearRanker):
         if relevant.all() or not relevant.any():
             raise InputError("there must be both relevant and non-relevant documents to learn from")
         cost = np.count_nonzero(~relevant) / np.count_nonzero(relevant) if self.variant == 2 else 1.0
+        from sklearn.svm import LinearSVC  # with which scikit-learn loads half of itself
+
         svm = LinearSVC(C=C, dual=False, class_weight={0: 1.0, 1: cost}, max_iter=10_000)
         features = self.features(X, query)
         if np.abs(features.data).max(initial=0.0) > MOST_VALUE:

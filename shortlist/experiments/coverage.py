@@ -42,7 +42,7 @@ PAPERS: dict[str, list[Item]] = {
         Item("4.3", "section 4.3", "Rocchio and the Perceptron of each topic", (),
              "shortlist/categories/prototypes/rocchio.py", "tests/categories/test_prototypes.py"),
         Item("4.4", "section 4.4", "terms selected by Rocchio's weights", (),
-             "shortlist/categories/prototypes/rocchio.py", "tests/categories/test_prototypes.py"),
+             "shortlist/categories/prototypes/selection.py", "tests/categories/test_prototypes.py"),
         Item("4.5", "section 4.5", "the measures", (), LOSSES, "tests/measures/test_twins.py"),
         Item("4.6", "figure 4", "losses while learning, Reuters-21578", ("mmp-reuters",)),
         Item("4.6", "figure 5", "losses while learning, Reuters-2000", ("mmp-rcv1",)),

@@ -25,7 +25,8 @@ import numpy as np
 from shortlist.arrays.kernels import Longs
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes.mmp import MMP
-from shortlist.categories.prototypes.rocchio import Rocchio, RocchioSelection
+from shortlist.categories.prototypes.rocchio import Rocchio
+from shortlist.categories.prototypes.selection import RocchioSelection
 from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron
 from shortlist.experiments import rcv1
 from shortlist.experiments.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # whose stats are loaded when they are asked for
 import scipy.sparse
-import scipy.stats
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.validation import as_whole

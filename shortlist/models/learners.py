@@ -19,7 +19,7 @@ from shortlist.categories.learner import CategoryLearner
 from shortlist.documents.ranker import LinearRanker
 from shortlist.errors import InputError
 from shortlist.models.base import Task
-from shortlist.names import learner_classes
+from shortlist.names import learner_classes, public
 from shortlist.ratings.learner import RatingLearner
 
 BASES: dict[Task, type[BaseEstimator]] = {
@@ -28,6 +28,7 @@ BASES: dict[Task, type[BaseEstimator]] = {
     "documents": LinearRanker,
 }
 USUAL: dict[Task, str] = {"categories": "tuned-index", "ratings": "prank", "documents": "map"}
+USUAL_CLASSES: dict[Task, str] = {"categories": "TunedIndex", "ratings": "PRank", "documents": "MapSVM"}
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,13 @@ def learners(task: Task) -> dict[str, Named]:
 
 def named(task: Task, name: str | None = None, option: str = "--learner") -> BaseEstimator:
     """A learner by its short name; the usual one if None."""
+    if name is None or name == USUAL[task]:  # to find the others by name, all of them are loaded
+        usual: BaseEstimator = public(USUAL_CLASSES[task])()
+        return usual
     known = learners(task)
-    if name is not None and name not in known:
+    if name not in known:
         raise InputError(f"{option} must be one of {', '.join(known)}, not {name!r}")
-    return known[USUAL[task] if name is None else name].make()
+    return known[name].make()
 
 
 def made(task: Task, given: BaseEstimator | str | None) -> BaseEstimator:

@@ -7,7 +7,6 @@ arrays have to spare, copies while they grow, and those that saving makes are al
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,9 @@ class Sizes:
 
 # A word is 32 bytes in the index, 24 in the vocabulary and its counts; while rows are learned it needs no table. An
 # edge is 12, in lists that have a quarter to spare. An entry is a column and a count, which take 1.7 bytes of a short
-# text. scikit-learn loads pandas where it is installed. A weight of a vector is 4, with a quarter to spare, and a copy
+# text. A weight of a vector is 4, with a quarter to spare, and a copy
 # while there come to be more, or when it is saved. Few examples are learned by halves too (categories/index/halves.py),
 # which have weights of their own, and sums of as many bytes: that is 13 of the 14, as it comes when nothing grows and
 # nothing is saved. What else a half has, words and edges, does not come to more than their copies do.
-USUAL = Sizes(
-    libraries=(340 if find_spec("pandas") else 275) * 10**6, label=300, word=72, name_byte=1, edge=16, entry=2, weight=9
-)
+USUAL = Sizes(libraries=215 * 10**6, label=300, word=72, name_byte=1, edge=16, entry=2, weight=9)
 MOST = Sizes(libraries=360 * 10**6, label=400, word=200, name_byte=6, edge=60, entry=10, weight=14)

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.linear_model import LogisticRegression
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.errors import InputError
@@ -42,6 +41,8 @@ class Calibration:
             raise InputError("the held-out examples show one rating only; probabilities need at least two")
         spread = scores.std(axis=0)
         spread[spread == 0] = 1.0
+        from sklearn.linear_model import LogisticRegression  # which loads half of scikit-learn
+
         model = LogisticRegression(solver="newton-cholesky").fit(scores / spread, y)
         slopes, offsets = np.zeros((n_steps, scores.shape[1])), np.full(n_steps, -np.inf)
         slopes[seen[-model.coef_.shape[0] :]] = (

@@ -23,6 +23,13 @@ def test_every_public_learner_has_a_name(task):
         assert clone(entry.make()).get_params().items() >= entry.settings.items()
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_the_usual_learner_is_known_without_the_others(task):
+    usual, first = named(task), next(iter(learners(task).values())).make()
+    assert type(usual) is type(first)
+    assert usual.get_params() == first.get_params()
+
+
 def test_names_that_people_type():
     assert next(iter(learners("categories"))) == "tuned-index"
     assert {"feature-focus", "independent", "mmp", "mmp1", "rocchio", "ovr-svm", "top-down"} <= set(

@@ -15,8 +15,7 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-import scipy.sparse
-import scipy.stats
+import scipy.sparse  # whose sister, stats, is loaded when it is asked for
 from numpy.typing import NDArray
 
 from shortlist import dual

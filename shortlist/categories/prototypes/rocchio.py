@@ -1,4 +1,4 @@
-"""Rocchio's prototypes in the form of Ittner et al., and the selection of terms by them (paper 001, sections 4.3, 4.4).
+"""Rocchio's prototypes in the form of Ittner et al. (paper 001, section 4.3); selection.py selects terms by them.
 
 With R_r the documents that label r is relevant to and R_r^c all others,
 
@@ -11,23 +11,17 @@ document of r has the term l: as sparse as the data.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 
-from shortlist.arrays.columns import column_names, note_names
-from shortlist.arrays.given_labels import LabelsLike
-from shortlist.arrays.rows import MatrixLike
-from shortlist.arrays.validation import as_real, as_whole
+from shortlist.arrays.validation import as_real
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.prototypes.learner import PrototypeLearner
 from shortlist.categories.prototypes.weights import Prototypes, pack
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    pass
 
 
 class Rocchio(AdditiveLearner, PrototypeLearner):
@@ -94,73 +88,3 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         term, label, weight = term[kept], label[kept], weight[kept]
         nothing = np.zeros(weight.size), np.zeros(self._totals.size), np.zeros(self._totals.size)
         return pack(term.astype(np.int64), label, weight / norm[label], *nothing)
-
-
-class RocchioSelection(SelectorMixin, BaseEstimator):
-    """Select terms by Rocchio's weights: for each label its heaviest terms; the union over labels is kept.
-
-    Works as any selector of scikit-learn: ``fit(X, Y)``, ``transform(X)``, ``get_support()``.
-
-    Parameters
-    ----------
-    least : int, default=100
-        As many terms of each label are kept, where it has as many.
-    share : float, default=0.025
-        Of a label with many terms, this share is kept; "terms of a label" are those with a weight above 0.
-    beta, gamma : float, default=16.0, 4.0
-        Of Rocchio's weights.
-
-    Attributes
-    ----------
-    support_ : ndarray of bool
-        Which columns are kept.
-    n_features_in_ : int
-        How many columns there were.
-    feature_names_in_ : ndarray of str
-        Their names, where they have names.
-
-    References
-    ----------
-    Crammer and Singer, "A new family of online algorithms for category ranking", SIGIR 2002 (paper 001),
-    section 4.4.
-
-    Examples
-    --------
-    >>> from shortlist import RocchioSelection
-    >>> RocchioSelection(least=1).fit_transform([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]], ["a", "b"]).tolist()
-    [[2.0, 0.0], [0.0, 2.0]]
-    """
-
-    def __init__(self, least: int = 100, share: float = 0.025, beta: float = 16.0, gamma: float = 4.0) -> None:
-        self.least = least
-        self.share = share
-        self.beta = beta
-        self.gamma = gamma
-
-    def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
-        """Find the terms to keep."""
-        least = as_whole(self.least, "least", least=1)
-        share = as_real(self.share, "share", least=0, most=1)
-        rocchio = Rocchio(self.beta, self.gamma).fit(X, Y)
-        term, label, weight, _ = rocchio._hypothesis().entries()
-        heaviest = np.lexsort((term, -weight, label))
-        n_terms = np.bincount(label)
-        first = np.cumsum(n_terms) - n_terms
-        place = np.arange(heaviest.size) - first[label[heaviest]]
-        most = np.maximum(least, np.ceil(share * n_terms))
-        kept = term[heaviest[place < most[label[heaviest]]]]
-        self.n_features_in_ = rocchio.n_features_in_
-        note_names(self, column_names(X))
-        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[kept] = True
-        return self
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        return self.support_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.target_tags.required = True
-        return tags
