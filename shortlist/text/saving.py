@@ -15,6 +15,7 @@ from shortlist.arrays.narrow import narrowed, widened
 from shortlist.arrays.validation import MOST_AMOUNT
 from shortlist.concurrency.locks import Shared, snapshot
 from shortlist.errors import ModelFileError
+from shortlist.files.later import Later
 from shortlist.files.store import State
 from shortlist.text.settings import Settings
 from shortlist.text.weighting import Weighting
@@ -49,11 +50,12 @@ class SavedVectorizer(Shared, BaseEstimator, ABC):
         weighting, n_features = self._weighting, self.n_features_
         if weighting.needs_counts:
             weighting.make_room(n_features)
-            arrays["document_counts"] = weighting.u[:n_features].copy()  # others may go on counting
+            u = weighting.u[:n_features].copy()  # others may go on counting
+            arrays["document_counts"] = Later(np.dtype(np.int64), u.size, lambda: iter([u.astype(np.int64)]))
 
         def compact() -> dict[str, NDArray[Any]]:
             counts = arrays.get("document_counts")
-            narrow = {} if counts is None else {"document_counts": narrowed(counts)}
+            narrow = {} if counts is None else {"document_counts": narrowed(np.asarray(counts))}
             return self.vocabulary_.compact_arrays() | narrow
 
         return State("TextVectorizer", {**self._settings._asdict(), "documents": weighting.m}, arrays, compact=compact)

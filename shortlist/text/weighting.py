@@ -16,17 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.growing import grown
+from shortlist.arrays.growing import grown, wide_enough
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
 from shortlist.arrays.logarithms import log, logs
 from shortlist.arrays.rows import Rows
 from shortlist.text.counting import keep
 
 MOST = np.iinfo(np.int64).max
+Counts: TypeAlias = NDArray[np.uint32] | Longs
 
 
 @cache
@@ -62,26 +64,28 @@ class Weighting:
         self.tf, self.idf, self.norm, self.slope, self.min_df = tf, idf, norm, slope, min_df
         self.needs_counts = needs_counts(idf, norm, min_df)
         self.m = 0
-        self.u = np.zeros(1024 if self.needs_counts else 0, dtype=np.int64)
+        self.u: Counts = np.zeros(1024 if self.needs_counts else 0, dtype=np.uint32)  # int64 if m takes that
         self.total = 0  # Σ u_l over the features with u_l ≥ min_df, so that total / m is the mean of m_i
 
     def learn(self, rows: Rows) -> None:
         """Take up some documents, as rows of counts."""
         self.m += rows.n_rows
         if self.needs_counts:
+            self.u = wide_enough(self.u, self.m)
             self.make_room(rows.n_features)
             self.total += _take_up(rows.indices, self.u, self.min_df)
 
     def unlearn(self, n_documents: int, indices: Ints) -> None:
         """Undo ``learn`` for some documents, whose entries have these columns."""
         if self.needs_counts:
-            self.u -= np.bincount(indices, minlength=self.u.size)
+            self.u -= np.bincount(indices, minlength=self.u.size).astype(self.u.dtype)
         self.restore(self.m - n_documents, self.u)
 
     def merge(self, other: Weighting, numbers: Ints, n_features: int) -> None:
         """Take up the counts of another weighting, whose features have these numbers here, of n_features."""
         self.make_room(n_features if self.needs_counts else 0)
-        self.u[numbers[: other.u.size]] += other.u[: numbers.size]
+        self.u = wide_enough(self.u, self.m + other.m)
+        self.u[numbers[: other.u.size]] += other.u[: numbers.size].astype(self.u.dtype)
         self.restore(self.m + other.m, self.u)
 
     def make_room(self, n_features: int) -> None:
@@ -94,9 +98,9 @@ class Weighting:
         self.make_room(kept.size)
         self.restore(self.m, self.u[: kept.size][kept] if self.needs_counts else self.u)
 
-    def restore(self, m: int, u: Longs) -> None:
+    def restore(self, m: int, u: Counts) -> None:
         """Go on from counts that were kept."""
-        self.m, self.u, self.total = m, u, int(u[u >= self.min_df].sum())
+        self.m, self.u, self.total = m, wide_enough(u, m), int(u[u >= self.min_df].sum(dtype=np.int64))
 
     def weigh(self, rows: Rows) -> Rows:
         """Weighted rows from rows of counts, which may be overwritten. What would weigh 0 is left out."""
@@ -153,7 +157,7 @@ def _times_idf(m: int, u: Longs, smooth: int, known: Floats, x: Floats) -> None:
 
 
 @kernel
-def _look_up(indices: Ints, counts: Longs, u: Longs) -> tuple[int, int]:
+def _look_up(indices: Ints, counts: Counts, u: Longs) -> tuple[int, int]:
     """Write the count of each entry's feature to u (int64[as many]); gives the fewest and the most."""
     fewest, most = MOST, 0
     for j in range(indices.size):
@@ -163,7 +167,7 @@ def _look_up(indices: Ints, counts: Longs, u: Longs) -> tuple[int, int]:
 
 
 @kernel
-def _take_up(indices: Ints, u: Longs, min_df: int) -> int:
+def _take_up(indices: Ints, u: Counts, min_df: int) -> int:
     """Count each entry's feature once more; gives by how much the sum of all u ≥ min_df rose."""
     rise = 0
     for feature in indices:

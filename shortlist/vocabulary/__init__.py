@@ -16,14 +16,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.growing import grown
+from shortlist.arrays.growing import grown, wide_enough
 from shortlist.arrays.kernels import Longs, fetch, product, step
 from shortlist.arrays.narrow import narrowed
 from shortlist.errors import InputError
 from shortlist.files.later import Later
 from shortlist.files.store import State
 from shortlist.texts import to_text
-from shortlist.vocabulary.letters import as_text, ends_in_bytes, ends_in_letters, names_in, unpacked
+from shortlist.vocabulary.letters import Ends, as_text, ends_in_bytes, ends_in_letters, names_in, unpacked
 
 EMPTY = np.int32(-1)
 AHEAD = 8  # hashes that memory is asked for before their turn
@@ -40,7 +40,7 @@ class Vocabulary:
         self._slots = empty_table(512)
         self._hashes = np.empty(512, dtype=np.uint64)
         self._stored: NDArray[np.uint8] | Later = np.empty(4096, dtype=np.uint8)
-        self._ends = np.zeros(513, dtype=np.int64)  # name i is _letters[_ends[i]:_ends[i+1]]
+        self._ends: Ends = np.zeros(513, dtype=np.uint32)  # name i is _letters[_ends[i]:_ends[i+1]]
 
     def __len__(self) -> int:
         return int(self._size[0])
@@ -99,12 +99,13 @@ class Vocabulary:
         """Name the newest features: their letters end to end, and where each ends."""
         self.name_from(len(self) - ends.size, *encoded(letters, ends))
 
-    def name_from(self, first: int, names: NDArray[np.uint8], ends: Longs) -> None:
+    def name_from(self, first: int, names: NDArray[np.uint8], ends: Ends) -> None:
         """Name features from number ``first`` on, all before which have names: UTF-8, and where each name ends."""
-        used = self._ends[first]
+        used = int(self._ends[first])
+        self._ends = wide_enough(self._ends, used + names.size)
         self._letters = grown(self._letters, used + names.size)
         self._letters[used : used + names.size] = names
-        self._ends[first + 1 : first + ends.size + 1] = used + ends
+        self._ends[first + 1 : first + ends.size + 1] = used + ends.astype(np.int64)
         self._ends[first + ends.size + 1 : len(self) + 1] = used + names.size
 
     def names(self, numbers: Sequence[int] | None = None) -> list[str]:
@@ -115,7 +116,7 @@ class Vocabulary:
 
     def having(self, letter: str, first: int = 0) -> Longs:
         """The numbers, from ``first`` on, of the features whose names have this letter, which is one of ASCII's."""
-        at = self._ends[first] + np.flatnonzero(self._letters[self._ends[first] : self.n_bytes] == ord(letter))
+        at = int(self._ends[first]) + np.flatnonzero(self._letters[self._ends[first] : self.n_bytes] == ord(letter))
         return np.unique(np.searchsorted(self._ends[1 : len(self) + 1], at, side="right"))
 
     def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
@@ -153,12 +154,12 @@ class Vocabulary:
     def arrays(self) -> dict[str, NDArray[np.generic] | Later]:
         """What a model file keeps; the ends are counted in letters, not bytes."""
         letters, ends = self._letters[: self.n_bytes], self._ends[1 : len(self) + 1]
-        in_letters = Later(ends.dtype, ends.size, lambda: iter([ends_in_letters(letters, ends)]))
+        in_letters = Later(np.dtype(np.int64), ends.size, lambda: iter([ends_in_letters(letters, ends)]))
         return {"hashes": self.hashes, "letters": letters, "name_ends": in_letters}
 
     def compact_arrays(self) -> dict[str, NDArray[np.generic]]:
         """What a compact model file keeps: the bytes of each name are counted, which needs no conversion."""
-        lengths = narrowed(np.diff(self._ends[: len(self) + 1]))
+        lengths = narrowed(np.diff(self._ends[: len(self) + 1]).astype(np.int64))
         return {"hashes": self.hashes, "letters": self._letters[: self.n_bytes], "name_lengths": lengths}
 
     @classmethod
@@ -169,13 +170,14 @@ class Vocabulary:
         state.require(hashes.size <= MOST, "there are not too many features")
         vocabulary = cls()
         state.require(vocabulary._enter(hashes), "no two features are the same")
+        vocabulary._ends = wide_enough(vocabulary._ends, letters.size)
         vocabulary._stored, vocabulary._ends[1 : hashes.size + 1] = letters, ends  # other letters go to another array
         return vocabulary
 
     def _enter(self, hashes: NDArray[np.uint64]) -> bool:
         """Number all these hashes, which have no names yet, instead of what there was; gives whether they differ."""
         room = max(512, 1 << (hashes.size - 1).bit_length()) if hashes.size else 512
-        self._hashes, self._ends = np.empty(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
+        self._hashes, self._ends = np.empty(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.uint32)
         self._hashes[: hashes.size], self._size[0] = hashes, hashes.size
         self._slots = empty_table(room)
         return bool(_fill(self._factor, self._slots, self.hashes))
@@ -263,7 +265,7 @@ def _learn(
     factor: NDArray[np.uint64],
     slots: NDArray[np.int32],
     hashes: NDArray[np.uint64],
-    ends: NDArray[np.int64],
+    ends: Ends,
     size: NDArray[np.int64],
 ) -> tuple[int, int]:
     """Number the wanted hashes from ``done`` on, and note in ``new`` where each new one stands; stop when room ends.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,7 @@ from shortlist.files.later import Later
 from shortlist.files.store import State
 
 Letters = NDArray[np.uint8]
+Ends: TypeAlias = NDArray[np.uint32] | Longs  # as few bytes as the last of them needs
 SOME = 1 << 16  # bytes of names that are decoded at a time
 
 
@@ -46,7 +49,7 @@ def _in_plain_file(state: State, n: int) -> tuple[Letters, Longs]:
     return letters, ends_in_bytes(letters, ends)
 
 
-def unpacked(packed: Later, ends: Longs) -> Letters:
+def unpacked(packed: Later, ends: Ends) -> Letters:
     """The letters of a file at last, refused as they would have been when it was opened."""
     try:
         letters: Letters = np.asarray(packed)
@@ -62,7 +65,7 @@ def as_text(letters: NDArray[np.uint8]) -> str:
     return letters.tobytes().decode("utf-8", "surrogatepass")
 
 
-def are_whole(letters: Letters, ends: Longs) -> bool:
+def are_whole(letters: Letters, ends: Ends) -> bool:
     """Whether no name ends within a letter."""
     return not (letters[ends[ends < letters.size]] & 0xC0 == 0x80).any()
 
@@ -92,7 +95,7 @@ def ends_in_bytes(letters: NDArray[np.uint8], ends: Longs) -> Longs:
 
 
 @kernel
-def ends_in_letters(letters: NDArray[np.uint8], ends: Longs) -> Longs:
+def ends_in_letters(letters: NDArray[np.uint8], ends: Ends) -> Longs:
     """The inverse of ``ends_in_bytes``."""
     in_letters = np.empty(ends.size, np.int64)
     n_letters = byte = 0

@@ -92,3 +92,15 @@ def test_a_pool_has_as_many_slots_as_can_be_numbered(monkeypatch):
     first = pruning.with_slots(empty_index(), 60, 10**6)
     assert first.edges.size == 60
     assert pruning.with_slots(first, 90, 10**6).edges.size == 100  # twice as many would be too many
+
+
+def test_what_was_seen_more_often_than_can_be_counted_stays_so():
+    """A feature has 32 bits for how often it was seen; files have more."""
+    seen = np.array([0, 2**32 - 2, 2**32 - 1, 2**40])
+    floats, ints = np.zeros(4), np.zeros(4, dtype=np.int32)
+    index = lists.make_index(ints, lists.make_edges(ints[:0], floats[:0]), floats, seen)
+    for f in range(4):
+        lists.see(index.features[f])
+    assert index.features["seen"].tolist() == [1] + 3 * [2**32 - 1]
+    kept = np.asarray(index.to_arrays(4)["seen"])
+    assert (kept.dtype, kept.tolist()) == (np.int64, index.features["seen"].tolist())

@@ -11,7 +11,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, step
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.blocks import CHUNK, Block, Rules, Task, part_of
 from shortlist.categories.index.contest import NOTHING
-from shortlist.categories.index.lists import EDGES, END, Index, cut_tail, move_to_more_room, put_in_place, raised
+from shortlist.categories.index.lists import EDGES, END, Index, cut_tail, move_to_more_room, put_in_place, raised, see
 from shortlist.categories.index.retrieval import fetch_list
 
 SLOTS = 8  # that an example may want, for each edge and each label of it
@@ -103,7 +103,7 @@ def count_and_correct(
             slots = SLOTS * (feature["length"] + own.size + 1)
             if index.used[END] + slots > end:
                 return a, slots
-            feature["seen"] += 1
+            see(feature)
             is_last = block.final[f] == e
             keep = block.keep[b] if is_last else max(block.keep[b], n_old)
             if block.active[b]:

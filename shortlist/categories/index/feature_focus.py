@@ -23,7 +23,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.index.learner import IndexLearner
-from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised
+from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.pauses import DONE
@@ -168,7 +168,7 @@ def learn(
 
         if first_pass:
             for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                index.features[rows.indices[j]]["seen"] += 1
+                see(index.features[rows.indices[j]])
         n = retrieve(rows, i, index, max_edges, rare, scores, touched)
         wrong = 0.0  # s′_x, the best score of a label that is not true
         for a in range(n):

@@ -190,7 +190,8 @@ class IndexLearner(MergingLearner, ShardedLearner):
     @reading
     def times_seen(self) -> Longs:
         """In how many examples each column was seen."""
-        return self._index.for_features(self.n_features_in_).features["seen"][: self.n_features_in_]
+        seen = self._index.for_features(self.n_features_in_).features["seen"][: self.n_features_in_]
+        return seen.astype(np.int64)
 
     @reading
     def has_seen(self, columns: Ints) -> NDArray[np.bool_]:

@@ -27,9 +27,9 @@ from shortlist.files.store import State
 
 FEATURE = np.dtype(
     [
-        ("start", np.int64),
         ("total", np.float64),  # w′_f
-        ("seen", np.int64),  # #_f, how often the feature has been seen
+        ("start", np.uint32),
+        ("seen", np.uint32),  # #_f, how often the feature has been seen; MOST_SEEN stands for more, too
         ("length", np.int32),
         ("capacity", np.int32),
     ],
@@ -43,7 +43,8 @@ MUCH = 4096.0  # times as much as is added: then rounding would count
 PRIME, SPREAD = np.uint64(2**29 - 3), np.uint64(331804471)  # below 2²⁹; about 0.618 of it
 BEYOND = np.uint64(2**29 - 1)  # the bits of a float64 that a float32 has no room for
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
-MOST_SLOTS = np.iinfo(np.uint32).max - 1  # a free block holds the place of the next one where edges have a label
+MOST_SEEN = np.iinfo(np.uint32).max
+MOST_SLOTS = MOST_SEEN - 1  # a free block holds the place of the next one where edges have a label
 SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (feature_focus.slots_of)
 RUN = 1 << 16  # features whose lists are copied at a time
 
@@ -134,7 +135,9 @@ class Index(NamedTuple):
 
     def to_arrays(self, n_features: int) -> dict[str, Any]:
         """The index without its spare room, for the model file."""
-        per_feature = {name: self.features[name][:n_features] for name in ("length", "total", "seen")}
+        per_feature: dict[str, Any] = {name: self.features[name][:n_features] for name in ("length", "total")}
+        seen = self.features["seen"][:n_features]
+        per_feature["seen"] = Later(np.dtype(np.int64), n_features, lambda: iter([seen.astype(np.int64)]))
         per_edge = {"edge_class": self.column("label", np.int32), "edge_weight": self.column("weight", np.float64)}
         return {**per_feature, **per_edge}
 
@@ -148,6 +151,7 @@ class Index(NamedTuple):
         state.require(sizes == {n_features}, "each feature has a length, a total and a count")
         state.require((length >= 0).all(), "lists have lengths of at least 0")
         state.require(int(length.sum(dtype=np.int64)) == labels.size == weights.size, "lists and edges agree")
+        state.require(labels.size <= MOST_SLOTS, "there are not too many edges")
         known = not labels.size or (labels.min() >= 0 and labels.max() < n_labels)
         state.require(known, "edges lead to known labels")
         state.require(bool(np.isfinite(weights).all() and np.isfinite(total).all()), "weights are finite")
@@ -172,7 +176,7 @@ def make_index(length: Ints, edges: NDArray[Any], total: Floats, seen: Longs) ->
     features = np.zeros(length.size, dtype=FEATURE)
     features["start"] = np.cumsum(length, dtype=np.int64) - length
     features["length"] = features["capacity"] = length
-    features["total"], features["seen"] = total, seen
+    features["total"], features["seen"] = total, np.minimum(seen, MOST_SEEN)
     nothing_free = np.full(SIZES, -1, dtype=np.int64)
     return Index(features, edges, nothing_free, np.array([edges.size, edges.size], dtype=np.int64))
 
@@ -280,6 +284,12 @@ def cut_tail(feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_
     if not leakage:
         feature["total"] = max(0.0, feature["total"] - dropped)  # rounding may leave less than 0
     feature["length"] = n
+
+
+@kernel
+def see(feature: np.void) -> None:
+    """The feature is seen once more."""
+    feature["seen"] += feature["seen"] < MOST_SEEN
 
 
 @kernel

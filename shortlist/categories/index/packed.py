@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.bits import WORD, Words, bits_of, read_bits, read_number, write_bits
 from shortlist.arrays.kernels import Floats, kernel, step
 from shortlist.arrays.validation import MOST_AMOUNT
-from shortlist.categories.index.lists import EDGE, FEATURE, LEAST_WEIGHT, SIZES, Index
+from shortlist.categories.index.lists import EDGE, FEATURE, LEAST_WEIGHT, MOST_SEEN, MOST_SLOTS, SIZES, Index
 from shortlist.concurrency.prefetch import by_threads
 from shortlist.files.later import Later
 from shortlist.files.packing import MOST_MORE, MOST_TIMES
@@ -106,6 +106,7 @@ def unpacked(state: State, n_features: int, n_labels: int) -> Index:
     state.require(words.size == SPARE + (int(ends[-1]) if n_chunks else 0), "its lists are whole")
     n_edges = int(edge_ends[-1]) if n_chunks else 0
     state.require(n_edges * EDGE.itemsize <= MOST_MORE + MOST_TIMES * words.nbytes, "its lists are whole")
+    state.require(n_edges <= MOST_SLOTS, "there are not too many edges")
     features, edges = np.zeros(n_features, dtype=FEATURE), np.empty(n_edges, dtype=EDGE)
     weights = edges.view(np.uint32)[:: EDGE.itemsize // 4]
 
@@ -235,7 +236,7 @@ def _unpack(
         total = number[0]
         if at > end or n > last_edge - n_edges or seen > MOST_AMOUNT or not 0.0 <= total < np.inf:
             return False
-        feature["total"], feature["seen"] = total, seen
+        feature["total"], feature["seen"] = total, min(seen, MOST_SEEN)
         feature["length"], feature["capacity"] = n, n
         if n == 0:
             continue

@@ -287,7 +287,7 @@ class TunedIndex(IndexLearner):
 
     def _merge(self, other: Any, numbers: Ints) -> None:
         n = max(self._index.features.size, other._index.features.size)
-        seen, seen_there = (grown(index.features["seen"], n)[:n] for index in (self._index, other._index))
+        seen, seen_there = (grown(index.features["seen"].astype(float), n)[:n] for index in (self._index, other._index))
         theirs = copy.copy(other)
         theirs._index = tuned_by(other._index, seen_there / np.maximum(1, seen + seen_there))
         self._index = tuned_by(self._index, seen / np.maximum(1, seen + seen_there))

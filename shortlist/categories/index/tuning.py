@@ -49,7 +49,7 @@ from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals
-from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised
+from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
 from shortlist.categories.index.misses import each_for_itself, has_error
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
@@ -277,7 +277,7 @@ def correct(rows: Rows, i: int, index: Index, scratch: Scratch, max_edges: int, 
 def only_see(rows: Rows, i: int, index: Index, keep: int, least: float, leakage: bool) -> None:
     """What is left of count_and_correct where no label has an error: features are seen, and their lists are cut."""
     for f in rows.indices[rows.indptr[i] : rows.indptr[i + 1]]:
-        index.features[f]["seen"] += 1
+        see(index.features[f])
         cut_tail(index.features[f], index.edges, index.used, keep, least, leakage)
 
 
@@ -295,7 +295,7 @@ def count_and_correct(
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
         feature = index.features[f]
-        feature["seen"] += 1
+        see(feature)
         scratch.clock[0] += 1
         first, n = feature["start"], feature["length"]
         own, has_rival = edges[first : first + n], False
