@@ -1,24 +1,31 @@
 """What it costs to know how sure a model is: processor time with and without, in one run.
 
-    python benchmarks/confidence_cost.py DATA [SET ...]
+    python benchmarks/confidence_cost.py DATA [--ranking] [SET ...]
 
 DATA is a folder with the sets in their publishers' layout; the sets are those of confidence.py that hold texts. Prints
-the least of some times of each verb, and how much longer it takes; beside it, how much longer if the learner is asked
-ahead of each piece of a stream, as it is where it cannot rank on the way. ``rank`` ranks one text after the other.
+the least of some times of each verb of learning, and how much longer it takes; beside it, how much longer if the
+learner is asked ahead of each piece of a stream, as it is where it cannot rank on the way. Of ranking, one text after
+the other and all at once, it prints medians of times taken in turn, and of their ratios: of a model that does not know
+how sure it is, and of the same one that does, and is asked for the probabilities of all it shows. With --ranking, only
+that.
 """
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 from confidence import SETS
 
 import shortlist as sl
 from shortlist.models import categorizer
-from shortlist.models.observing import FirstPass, learn_rows
+from shortlist.models.observing import FirstPass, Notes, learn_rows
 
 USUAL = ("hwu64", "snips", "dbpedia", "stackoverflow", "reuters")
 REPEATS, ONE_BY_ONE = 3, 2000  # texts that are learned, or ranked, one by one
+TURNS, AT_ONCE = 15, 5  # of ranking; how often it ranks all at once in a turn
+RANKING = "--ranking"
 WITHOUT, ON_THE_WAY, AHEAD = WAYS = ("without", "on the way", "ahead")
 
 
@@ -45,8 +52,8 @@ def one_by_one(model, texts, labels):
         model.learn(text, own)
 
 
-def verbs(texts, labels, new):
-    """By its name, each verb as what is made ready and what is timed."""
+def verbs(texts, labels):
+    """By its name, each verb of learning as what is made ready and what is timed."""
     some, more = slice(ONE_BY_ONE), slice(ONE_BY_ONE, 2 * ONE_BY_ONE)
 
     def begun():
@@ -56,30 +63,57 @@ def verbs(texts, labels, new):
         "fit": (sl.Categorizer, lambda model: model.fit(texts, labels)),
         "learn_many": (sl.Categorizer, lambda model: model.learn_many(texts, labels)),
         "learn": (begun, lambda model: one_by_one(model, texts[more], labels[more])),
-        "rank": (lambda: sl.Categorizer().fit(texts, labels), lambda model: [model.rank(text) for text in new]),
     }
 
 
 def measure(name, data):
     (texts, labels), (new, _) = SETS[name](data)
-    for verb, (ready, work) in verbs(texts, labels, new[:ONE_BY_ONE]).items():
+    for verb, (ready, work) in ({} if RANKING in sys.argv else verbs(texts, labels)).items():
         taken = {way: [] for way in WAYS}
         for _ in range(REPEATS + 1):  # the first one compiles
             for way in WAYS:
                 observing(way)
                 model = ready()
-                began = time.process_time()
-                work(model)
-                taken[way].append(time.process_time() - began)
+                taken[way].append(processor_time(partial(work, model)))
         least = {way: min(taken[way][1:]) for way in WAYS}
         longer = [f"{100 * (least[way] / least[WITHOUT] - 1):+.1f} %" for way in (ON_THE_WAY, AHEAD)]
         print(
             f"| {name} | {verb} | {least[WITHOUT]:.3f} | {least[ON_THE_WAY]:.3f} | {' | '.join(longer)} |", flush=True
         )
+    observing(ON_THE_WAY)
+    measure_ranking(name, sl.Categorizer().fit(texts, labels), new[:ONE_BY_ONE])
+
+
+def measure_ranking(name, model, texts):
+    asked = {
+        "rank, one by one": lambda: [model.rank(text).probabilities for text in texts],
+        "rank, all at once": lambda: [model.rank(texts).probabilities for _ in range(AT_ONCE)],
+    }
+    blind = {
+        "rank, one by one": lambda: [model.rank(text) for text in texts],
+        "rank, all at once": lambda: [model.rank(texts) for _ in range(AT_ONCE)],
+    }
+    knowing = model._notes
+    for verb in asked:
+        taken = []
+        for _ in range(TURNS + 1):
+            model._notes = Notes()
+            without = processor_time(blind[verb])
+            model._notes = knowing
+            taken.append((without, processor_time(asked[verb])))
+        without, known = np.array(taken[1:]).T
+        times = " | ".join(f"{np.median(own):.3f}" for own in (without, known))
+        print(f"| {name} | {verb} | {times} | {100 * (np.median(known / without) - 1):+.1f} % | – |", flush=True)
+
+
+def processor_time(work):
+    began = time.process_time()
+    work()
+    return time.process_time() - began
 
 
 if __name__ == "__main__":
-    folder, *chosen = sys.argv[1:]
+    folder, *chosen = (argument for argument in sys.argv[1:] if argument != RANKING)
     print("| | | without, s | with, s | | if asked ahead |\n|---|---|---|---|---|---|")
     for one in chosen or USUAL:
         measure(one, Path(folder))

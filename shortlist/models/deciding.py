@@ -105,8 +105,9 @@ class DecidingModel(CategoryModel, Generic[Given]):
         """The k best labels, with probabilities: that of the best depends on the scores of some others."""
         k = as_whole(k, "k", least=1, most=sys.maxsize)
         ranking = self._found(rows, max(k, TOGETHER), rules)
-        ranking._probabilities = self._confidence().promised(ranking.scores)
-        return ranking if k >= TOGETHER else ranking.first(k)
+        shown = ranking if k >= TOGETHER else ranking.first(k)
+        shown._probabilities = self._confidence().promised(ranking.scores, shown.ids.shape[1])
+        return shown
 
     # Deciding.
 

@@ -21,6 +21,18 @@ def probability(x, weights, centre, scale, furthest):
     return 1 / (1 + math.exp(-total))
 
 
+def probabilities(scores, curves, width, furthest):
+    """Those of all labels of a ranking."""
+    found = []
+    for place, score in enumerate(scores):
+        x, at = features(scores, place), min(place, width - 1)
+        if place >= width:
+            x = [1.0, score, score**2, curves.centre[at][3], scores[0] - score]
+        p = probability(x, curves.weights[at], curves.centre[at], curves.scale[at], furthest)
+        found.append(min([p, *found[-1:]]) if place < width else min(found[at], p * width / (place + 1)))
+    return found
+
+
 def slope(X, hits, weights, penalty):
     """The slope of the penalised likelihood, 0 where it is largest."""
     found = [-penalty * w for w in weights]

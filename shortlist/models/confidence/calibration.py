@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.arrays.kernels import Floats, Longs, kernel, step
 from shortlist.files.store import State
 from shortlist.models.confidence.window import WIDTH, Seen
 
@@ -33,6 +33,9 @@ PENALTY = 0.1  # as so much of one example
 LONGEST_STEP, STEPS, CLOSE = 2.0, 30, 1e-2  # of Newton's method: after a step of CLOSE, about its square is missing
 ENOUGH = 4096  # examples to draw curves from, the newest
 HALVINGS = 10  # of the argument of an exponential, whose value is then squared as often
+
+
+Described = tuple[float, float, float, float]  # the features of a place but the first, which is 1
 
 
 class Curves(NamedTuple):
@@ -63,7 +66,7 @@ class Curves(NamedTuple):
         return curves
 
 
-@kernel
+@step
 def exponential(x: float) -> float:
     """e^x for |x| ≤ 40, to eight digits: Taylor's series where it is short, squared again and again."""
     y = x / (1 << HALVINGS)
@@ -73,65 +76,108 @@ def exponential(x: float) -> float:
     return value
 
 
-@kernel
+@step
 def logistic(x: float) -> float:
     return 1.0 / (1.0 + exponential(-min(40.0, max(-40.0, x))))
 
 
-@kernel
-def describe(scores: Floats, n: int, j: int, x: Floats) -> None:
+@step
+def describe(scores: Floats, n: int, j: int) -> Described:
     """The features of place j (from 0, below WIDTH) in a ranking of n labels, before they are centred.
 
     Of a longer ranking it is enough to know that n is at least TOGETHER.
     """
-    x[0], x[1], x[3], x[4] = 1.0, scores[j], scores[max(0, j - 1)], scores[0]
-    x[2] = x[1] * x[1]
-    x[3] -= x[1]
-    x[4] -= x[1]
-    if j == 0:
-        x[3] = x[1] - (scores[1] if n > 1 else min(0.0, x[1]))
-        together = 0.0
-        for a in range(min(n, TOGETHER)):
-            together += max(0.0, scores[a])
-        x[4] = x[1] / together if together > 0.0 else 1.0
+    score = np.float64(scores[j])
+    if j > 0:
+        return score, score * score, scores[j - 1] - score, scores[0] - score
+    together = 0.0
+    for a in range(min(n, TOGETHER)):
+        together += max(0.0, scores[a])
+    margin = score - (scores[1] if n > 1 else min(0.0, score))
+    return score, score * score, margin, score / together if together > 0.0 else 1.0
 
 
-@kernel
-def chance(x: Floats, place: int, curves: Curves) -> float:
-    """The probability at a place (from 0, below WIDTH) with these features."""
-    total = curves.weights[place, 0]
+@step
+def describe_deep(score: float, best: float, curves: Curves) -> Described:
+    """The features of a place from WIDTH on."""
+    return score, score * score, curves.centre[WIDTH - 1, 3], best - score
+
+
+@step
+def scaled(value: float, centre: float, scale: float) -> float:
+    """A feature centred, scaled and cut. Compilers make no jumps of it, as they do of ``min`` and ``max``."""
+    z = (value - centre) * scale
+    z = z if z < FURTHEST else FURTHEST
+    return z if z > -FURTHEST else -FURTHEST
+
+
+@step
+def log_odds(x: Described, place: int, curves: Curves) -> float:
+    """What a curve makes of these features at a place (from 0, below WIDTH): the logarithm of the odds."""
+    weights, centre, scale = curves.weights, curves.centre, curves.scale
+    total = weights[place, 0]
     for a in range(1, FEATURES):
-        z = (x[a] - curves.centre[place, a]) * curves.scale[place, a]
-        total += curves.weights[place, a] * min(FURTHEST, max(-FURTHEST, z))
-    return logistic(total)
+        total += weights[place, a] * scaled(x[a - 1], centre[place, a], scale[place, a])
+    return total
 
 
-@kernel
-def deep_chance(score: float, best: float, place: int, curves: Curves, x: Floats) -> float:
+@step
+def chance(x: Described, place: int, curves: Curves) -> float:
+    """The probability at a place (from 0, below WIDTH) with these features."""
+    return logistic(log_odds(x, place, curves))
+
+
+@step
+def deep_chance(score: float, best: float, place: int, curves: Curves) -> float:
     """The probability at a place (from 0) from WIDTH on."""
-    x[0], x[1], x[2], x[3], x[4] = 1.0, score, score * score, curves.centre[WIDTH - 1, 3], best - score
-    return chance(x, WIDTH - 1, curves) * WIDTH / (place + 1)
+    return chance(describe_deep(score, best, curves), WIDTH - 1, curves) * WIDTH / (place + 1)
 
 
 @kernel
-def probabilities(scores: Floats, curves: Curves) -> Floats:
-    """The probabilities of rankings (scores float64[n, k]: labels first, then NaN); NaN where there is no label.
+def probabilities(scores: Floats, k: int, weights: Floats, centre: Floats, scale: Floats) -> Floats:
+    """The probabilities of the first k labels of rankings (scores float64[n, at least k]: labels first, then NaN).
 
-    One call does it all: to rank one text takes no longer than a few dozen calls of NumPy.
+    NaN where there is no label. One call does it all, and takes curves as three arrays, as Numba unpacks a tuple of
+    them slowly: to rank one text takes no longer than a few dozen calls of NumPy.
     """
-    n, k = scores.shape
-    found, x = np.full((n, k), np.nan), np.empty(FEATURES)
-    for i in range(n):
-        length, least = 0, 1.0
-        while length < k and not np.isnan(scores[i, length]):
-            length += 1
-        for j in range(min(length, WIDTH)):
-            describe(scores[i], length, j, x)
-            least = min(least, chance(x, j, curves))
-            found[i, j] = least
-        for j in range(WIDTH, length):
-            found[i, j] = min(least, deep_chance(scores[i, j], scores[i, 0], j, curves, x))
+    found = np.empty((scores.shape[0], k))
+    fill_log_odds(scores, Curves(weights, centre, scale), found)
+    flat = found.reshape(-1)
+    for a in range(flat.size):  # a loop of its own: processors work out several at a time
+        flat[a] = logistic(flat[a])
+    let_fall(scores, found)
     return found
+
+
+@step
+def fill_log_odds(scores: Floats, curves: Curves, found: Floats) -> None:
+    """Write what curves make of the first labels of rankings into ``found`` (n × k), 0 where there is no label."""
+    (n, width), k = scores.shape, found.shape[1]
+    for i in range(n):
+        length = 0
+        while length < width and not np.isnan(scores[i, length]):
+            length += 1
+        for j in range(k):
+            if j >= length:
+                found[i, j] = 0.0
+            elif j < WIDTH:
+                found[i, j] = log_odds(describe(scores[i], length, j), j, curves)
+            else:
+                found[i, j] = log_odds(describe_deep(scores[i, j], scores[i, 0], curves), WIDTH - 1, curves)
+
+
+@step
+def let_fall(scores: Floats, found: Floats) -> None:
+    """Make probabilities (n × k) of what curves say place by place: none rises, deep ones are fainter, NaN is none."""
+    n, k = found.shape
+    for i in range(n):
+        for j in range(k):
+            if np.isnan(scores[i, j]):
+                found[i, j] = np.nan
+            elif j >= WIDTH:
+                found[i, j] = min(found[i, WIDTH - 1], found[i, j] * WIDTH / (j + 1))
+            elif j > 0:
+                found[i, j] = min(found[i, j - 1], found[i, j])
 
 
 @kernel
@@ -152,7 +198,8 @@ def fit_curves(seen: Seen, rows: Longs, curves: Curves) -> None:
         n = 0
         for i in rows:
             if seen.ids[i, place] >= 0:
-                describe(seen.scores[i], kept(seen, i), place, x[n])
+                x[n, 0] = 1.0
+                x[n, 1], x[n, 2], x[n, 3], x[n, 4] = describe(seen.scores[i], kept(seen, i), place)
                 hits[n] = seen.hits[i, place]
                 n += 1
         if n > 0:
@@ -175,7 +222,7 @@ def describe_nothing(x: Floats, centre: Floats, scale: Floats) -> None:
     """The features of a best label for which nothing speaks, no more than for others, centred and scaled."""
     x[0], x[1], x[2], x[3], x[4] = 1.0, 0.0, 0.0, 0.0, 1.0 / TOGETHER
     for a in range(1, FEATURES):
-        x[a] = min(FURTHEST, max(-FURTHEST, (x[a] - centre[a]) * scale[a]))
+        x[a] = scaled(x[a], centre[a], scale[a])
 
 
 @kernel
@@ -193,7 +240,7 @@ def centre_and_scale(x: Floats, centre: Floats, scale: Floats) -> None:
         deviation = np.sqrt(square / n)
         scale[a] = 1.0 / deviation if 1e-12 < deviation < np.inf else 1.0
         for i in range(n):
-            x[i, a] = min(FURTHEST, max(-FURTHEST, (x[i, a] - centre[a]) * scale[a]))
+            x[i, a] = scaled(x[i, a], centre[a], scale[a])
 
 
 @kernel

@@ -90,7 +90,7 @@ class Confidence:
         """Add examples up to the next look, and look."""
         n = seen.true.size
         if self.ready:
-            best = calibration.probabilities(_scores_of(seen)[:, :TOGETHER].copy(), self._curves)[:, 0]
+            best = calibration.probabilities(_scores_of(seen)[:, :TOGETHER].copy(), 1, *self._curves)[:, 0]
             seen.expected[:] = np.where(np.isnan(best), 0.0, best)
             move_levels(seen, self._curves, self._ascending, self._since, LEVELS, self._levels)
         self.window.add(seen)
@@ -154,11 +154,12 @@ class Confidence:
 
     def probabilities(self, scores: Floats) -> Floats:
         """The probability that each label of each ranking (n × k) is right; NaN where there is no label."""
-        return calibration.probabilities(scores, self._curves) if self.ready else np.full(scores.shape, np.nan)
+        promised = self.promised(scores, scores.shape[1])
+        return np.full(scores.shape, np.nan) if promised is None else promised()
 
-    def promised(self, scores: Floats) -> Callable[[], Floats] | None:
-        """Their probabilities as of now, to be worked out if they are asked for; None as long as nothing is known."""
-        return partial(calibration.probabilities, scores, self._curves) if self.ready else None
+    def promised(self, scores: Floats, k: int) -> Callable[[], Floats] | None:
+        """Those of the first k labels as of now, to be worked out if asked for; None as long as nothing is known."""
+        return partial(calibration.probabilities, scores, k, *self._curves) if self.ready else None
 
     def lengths(self, scores: Floats, coverage: float) -> Longs:
         """How many labels of each ranking hold all true ones, in a share of ``coverage`` of all texts."""
@@ -226,7 +227,7 @@ class Confidence:
             rows = self.window.rows()
             found = np.full((self.window.ring.true.size, WIDTH), np.nan)
             for by, own in self._judges(rows) if self.ready else ():
-                found[own] = calibration.probabilities(_scores_of(self.window.ring.take(own)), by)
+                found[own] = calibration.probabilities(_scores_of(self.window.ring.take(own)), WIDTH, *by)
             self._known["past"] = found[rows]
         past: Floats = self._known["past"]
         return past

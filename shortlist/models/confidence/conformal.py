@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
-from shortlist.models.confidence.calibration import FEATURES, Curves, chance, deep_chance, describe, kept
+from shortlist.models.confidence.calibration import Curves, chance, deep_chance, describe, kept
 from shortlist.models.confidence.window import GROUPS, NEVER, WIDTH, Seen
 
 LEVELS = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5])  # α
@@ -28,27 +28,26 @@ STEP = 0.3
 
 
 @kernel
-def strangeness(seen: Seen, i: int, curves: Curves, x: Floats) -> float:
+def strangeness(seen: Seen, i: int, curves: Curves) -> float:
     """How strange example i is, between 0 and 1; infinite if a true label was not retrieved."""
     depth = seen.depth[i]
     if depth == NEVER:
         return np.inf
     least, n = 1.0, kept(seen, i)
     for j in range(min(depth, WIDTH)):
-        describe(seen.scores[i], n, j, x)
-        least = min(least, chance(x, j, curves))
+        least = min(least, chance(describe(seen.scores[i], n, j), j, curves))
     if depth > WIDTH:
-        best, score = float(seen.scores[i, 0]), float(seen.deepest[i])
-        least = min(least, deep_chance(score, best, depth - 1, curves, x))
+        best, score = np.float64(seen.scores[i, 0]), np.float64(seen.deepest[i])
+        least = min(least, deep_chance(score, best, depth - 1, curves))
     return 1.0 - least
 
 
 @kernel
 def all_strangeness(seen: Seen, rows: Longs, curves: Curves) -> Floats:
     """The strangeness of the examples at ``rows``."""
-    x, found = np.empty(FEATURES), np.empty(rows.size)
+    found = np.empty(rows.size)
     for a in range(rows.size):
-        found[a] = strangeness(seen, rows[a], curves, x)
+        found[a] = strangeness(seen, rows[a], curves)
     return found
 
 
@@ -63,11 +62,10 @@ def limit(ascending: Floats, alpha: float) -> float:
 @kernel
 def move_levels(seen: Seen, curves: Curves, ascending: Floats, since: int, levels: Floats, moved: Floats) -> None:
     """Let new examples move the levels (float64, in place of α); ``since`` so many came after the last drift."""
-    x = np.empty(FEATURES)
     for i in range(seen.true.size):
         root = np.sqrt(float(since + i + 1))
         step = STEP / (root * np.sqrt(np.sqrt(root)))
-        strange = strangeness(seen, i, curves, x)
+        strange = strangeness(seen, i, curves)
         for a in range(levels.size):
             missed = 1.0 if strange > limit(ascending, moved[a]) else 0.0
             moved[a] = min(1.0, max(0.0, moved[a] + step * (levels[a] - missed)))

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from shortlist.models.confidence.conformal import limit
 from shortlist.models.confidence.drift import ALARM, stretch_to_keep
 from shortlist.models.confidence.thresholds import find_threshold
 from shortlist.models.confidence.window import GROUPS, NEVER, WIDTH, Seen, look
-from tests.models.confidence.made_up import several, single
+from tests.models.confidence.made_up import several
 from tests.reference import confidence as twin
 
 ROUND = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
@@ -64,21 +65,29 @@ def test_curves_are_the_most_likely_ones():
         assert np.abs(slope).max() < 0.02  # as steep as a hundredth of one example
 
 
-def test_probabilities_follow_the_curves_and_never_rise():
-    ids, scores, truth, _ = single(500, seed=2)
+@given(st.lists(st.integers(0, WIDTH + 4), min_size=1, max_size=6), st.integers(0, WIDTH + 4), st.integers(0, 99))
+def test_probabilities_follow_the_curves_and_never_rise(lengths, k, seed):
+    confidence, draws = sure_of_several(), np.random.default_rng(seed)
+    scores = -np.sort(-draws.normal(0.3, 0.5, (len(lengths), WIDTH + 4)), axis=1)
+    scores[np.arange(WIDTH + 4) >= np.array(lengths)[:, None]] = np.nan
+    found = confidence.probabilities(scores)
+    for n, row, own in zip(lengths, found, scores.tolist(), strict=True):
+        expected = twin.probabilities(own[:n], confidence._curves, WIDTH, FURTHEST)
+        assert row[:n].tolist() == pytest.approx(expected, rel=1e-6)
+        assert np.isnan(row[n:]).all()
+        assert (np.diff(row[: min(n, WIDTH)]) <= 0).all()
+        assert (row[WIDTH:n] <= row[WIDTH - 1]).all()
+    few = confidence.promised(scores, k)
+    assert few is not None
+    assert few().tobytes() == found[:, :k].tobytes()
+
+
+@cache
+def sure_of_several():
+    ids, scores, truth, _ = several(500, seed=2)
     confidence = Confidence()
     confidence.fit(ids, scores, truth)
-    found = confidence.probabilities(scores[:50, :WIDTH])
-    c = confidence._curves
-    for row, given_scores in zip(found, scores[:50, :WIDTH].tolist(), strict=True):
-        least = 1.0
-        for j, p in enumerate(row):
-            x = twin.features(given_scores, j)
-            least = min(least, twin.probability(x, c.weights[j], c.centre[j], c.scale[j], FURTHEST))
-            assert p == pytest.approx(least, rel=1e-6)
-    found = confidence.probabilities(scores)
-    assert (np.diff(found[:, :WIDTH], axis=1) <= 0).all()
-    assert (found[:, WIDTH:] <= found[:, WIDTH - 1 : WIDTH]).all()
+    return confidence
 
 
 def a_few(rows):
