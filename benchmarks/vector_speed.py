@@ -49,10 +49,16 @@ def learning(n):
           f"{other:.2f} s, P@1 {100 * theirs.score(new, truth):.1f}; {other / own:.1f} times as fast")  # fmt: skip
     some = [(X[i : i + 1], y[i : i + 1]) for i in range(min(n, 500))]
     each = seconds(lambda: [ours.partial_fit(*one) for one in some]) / len(some)
-    model = sl.Categorizer().fit([f"text {label}" for label in y[:500]], y[:500], vectors=X[:500])
-    texts = [(f"text {label}", label, x) for x, label in zip(X[:200], y[:200], strict=True)]
-    both = seconds(lambda: [model.learn(text, int(label), vector=x) for text, label, x in texts]) / len(texts)
-    print(f"one example: TunedVectors.partial_fit {1e6 * each:.0f} µs, Categorizer.learn with one {1e6 * both:.0f} µs")
+    print(f"one example: TunedVectors.partial_fit {1e6 * each:.0f} µs")
+    texts, labels = [f"text {label}" for label in y[:500]], y[:500].tolist()
+    with_one, without = sl.Categorizer().fit(texts, labels, vectors=X[:500]), sl.Categorizer().fit(texts, labels)
+    some = list(zip(texts, labels, X, strict=False))
+    for verb, one, other in (
+        ("learn", lambda t, c, x: with_one.learn(t, c, vector=x), lambda t, c, x: without.learn(t, c)),
+        ("rank", lambda t, c, x: with_one.rank(t, vector=x), lambda t, c, x: without.rank(t)),
+    ):
+        both, words = (1e6 * seconds(lambda do=do: [do(*s) for s in some]) / len(some) for do in (one, other))
+        print(f"one text: Categorizer.{verb} {words:.0f} µs, with a vector {both:.0f} µs")
 
 
 def ranking():

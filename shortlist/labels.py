@@ -45,7 +45,7 @@ class LabelSets(NamedTuple):
     def n_labels(self) -> int:
         """How many labels all examples have, where those that were judged in part have as many as the others."""
         whole = self.partial.complete
-        if not whole.any():  # nothing is complete, or everything, and nothing is said
+        if whole.size == 0 or not whole.any():  # nothing is complete, or everything, and nothing is said
             return self.ids.size
         of_whole = int(np.diff(self.indptr)[whole].sum())
         return max(self.ids.size, of_whole * whole.size // int(whole.sum()))
@@ -142,9 +142,9 @@ class NumberedLabels(Sequence[list[Label]]):
         indptr, ids, partial = self.sets
         if partial.ids.size:
             partial = partial._replace(ids=numbers[partial.ids])
-        if _repeats(indptr, ids):
+        if ids.size > 1 and _repeats(indptr, ids):
             return LabelSets.of(numbers[own].tolist() for own in np.split(ids, indptr[1:-1]))._replace(partial=partial)
-        return LabelSets(indptr, numbers[ids], partial)
+        return LabelSets(indptr, numbers.take(ids), partial)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
@@ -191,8 +191,9 @@ class LabelIndex:
     def _learn(self, names: list[Label], ids: NDArray[np.int32]) -> NDArray[np.int32]:
         """Number those of the names that these ids mention; gives the numbers of all, −1 where one has none."""
         numbers = self._numbers_of(names)
-        unknown = ids[numbers[ids] < 0]
-        for i in _in_order(unknown, numbers.size) if unknown.size else ():
+        if _have_numbers(ids, numbers):
+            return numbers
+        for i in _in_order(ids[numbers[ids] < 0], numbers.size):
             name = names[i]
             if name not in self.number:
                 self.number[name] = len(self.names)
@@ -300,6 +301,15 @@ def _list_new(ids: NDArray[np.int32], seen: NDArray[np.bool_], found: NDArray[np
             found[n] = number
             n += 1
     return n
+
+
+@kernel
+def _have_numbers(ids: NDArray[np.int32], numbers: NDArray[np.int32]) -> bool:
+    """Whether no id has the number −1."""
+    least = 0
+    for i in ids:
+        least = min(least, numbers[i])
+    return least == 0
 
 
 @kernel

@@ -12,7 +12,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from shortlist.arrays.sparse import compressed
+from shortlist.arrays.sparse import compressed, is_sparse
 from shortlist.errors import InputError
 
 LONG = 1000  # letters of a label that an array of texts would give to every other label too
@@ -37,7 +37,9 @@ def _as_lists(Y: Any, n_rows: int) -> list[list[Label]]:
             return [[label] for label in Y]
         if kinds <= {list} and are_plain(Y):
             return Y
-    if scipy.sparse.issparse(Y):
+    if type(Y) is np.ndarray and Y.ndim == 1 and Y.dtype != object:
+        lists = [[label] for label in Y.tolist()]
+    elif is_sparse(Y):
         rows = compressed(Y, "Y")
         lists = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])] if Y.shape[0] else []
     elif isinstance(columns := indicator_columns(Y), list):

@@ -27,6 +27,11 @@ class Compressed(NamedTuple):
     data: NDArray[np.float64]
 
 
+def is_sparse(X: object) -> bool:
+    """Whether X is one of SciPy's matrices; of an array, as most are, that is known sooner than SciPy can tell."""
+    return type(X) is not np.ndarray and bool(scipy.sparse.issparse(X))
+
+
 def compressed(X: scipy.sparse.sparray | scipy.sparse.spmatrix, name: str = "X") -> Compressed:
     """The rows of a sparse matrix of finite numbers. Arrays are shared where nothing had to be changed."""
     if X.ndim != 2:

@@ -10,13 +10,12 @@ from decimal import Decimal
 from typing import Any, TypeVar, cast
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.rows import MatrixLike, Rows, as_plain
-from shortlist.arrays.sparse import Compressed, compressed
+from shortlist.arrays.sparse import compressed, is_sparse
 from shortlist.errors import InputError
 
 Choice = TypeVar("Choice")
@@ -27,8 +26,10 @@ def as_rows(X: MatrixLike) -> Rows:
 
     The caller's matrix is never modified.
     """
-    matrix = X if scipy.sparse.issparse(X) else _as_matrix(X)
-    rows = compressed(matrix) if scipy.sparse.issparse(matrix) else _from_dense(matrix)
+    matrix = X if is_sparse(X) else _as_matrix(X)
+    if not is_sparse(matrix):
+        return _from_dense(matrix)
+    rows = compressed(matrix)
     return Rows(
         as_plain(rows.indptr, np.int64),
         as_plain(rows.indices, np.int32),
@@ -56,7 +57,7 @@ def _as_matrix(X: MatrixLike) -> Any:
     """What is not a sparse matrix, as a dense one of finite numbers (or a sparse one, of a frame with such columns)."""
     if type(X) is np.ndarray and X.dtype in (np.float64, np.float32) and X.ndim == 2 and X.shape[1] > 0:
         matrix = np.ascontiguousarray(X, dtype=np.float64)
-        if _are_finite(matrix):
+        if are_finite(matrix):
             return matrix  # as vectors come: for one of them the other way takes longer than to learn it
     try:
         return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
@@ -66,21 +67,23 @@ def _as_matrix(X: MatrixLike) -> Any:
         raise InputError(" ".join(str(problem).split())[:300]) from None
 
 
-def _from_dense(array: NDArray[np.float64]) -> Compressed:
-    """As SciPy would make it, several times faster. Without zeros it shares the memory of the array."""
+def _from_dense(array: NDArray[np.float64]) -> Rows:
+    """As SciPy would make it, several times faster. Without zeros it shares the memory of the array, if it may."""
     n_rows, width = array.shape
     columns = np.arange(width, dtype=np.int32)
     if _have_no_gap(array):
         indices = columns if n_rows == 1 else np.tile(columns, n_rows)
-        return Compressed(np.arange(0, array.size + 1, width), indices, array.ravel())
+        return Rows(
+            np.arange(0, array.size + 1, width, dtype=np.int64), indices, as_plain(array.ravel(), np.float64), width
+        )
     stored = array != 0
     ends = np.cumsum(np.count_nonzero(stored, axis=1), dtype=np.int64)
-    return Compressed(np.append(0, ends), np.broadcast_to(columns, array.shape)[stored], array[stored])
+    return Rows(np.append(0, ends), np.broadcast_to(columns, array.shape)[stored], array[stored], width)
 
 
 @kernel
-def _are_finite(array: NDArray[np.float64]) -> bool:
-    """Whether no entry of float64[rows, columns] is infinite, or no number."""
+def are_finite(array: NDArray[np.floating[Any]]) -> bool:
+    """Whether no entry of an array of rows and columns is infinite, or no number."""
     for i in range(array.shape[0]):
         n = 0
         for value in array[i]:

@@ -87,7 +87,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
     @whole
     def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
         """Learn some more examples, once, in the order given. ``classes`` names labels that need not occur in Y."""
-        return self._learn_rows(*self._met(X, Y, classes))
+        return self._learn_more(*self._met(X, Y, classes))
 
     def _met(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None) -> tuple[Rows, NumberedLabels]:
         """More examples, checked; from now on it expects their columns, and the labels that are named."""
@@ -169,6 +169,10 @@ class CategoryLearner(FormerNames, AnsweringLearner):
     @whole
     def _learn_rows(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
         """``partial_fit`` on rows that have been checked; ``watch`` sees them first (portions.py)."""
+        return self._learn_more(rows, Y, watch)
+
+    def _learn_more(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
+        """The same, by whoever has the lock."""
         self._check_updatable()
         Y = numbered(Y, rows.n_rows)
         self.check_judged(Y)

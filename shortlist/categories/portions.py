@@ -11,6 +11,7 @@ import scipy.sparse
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.sparse import one_row
+from shortlist.concurrency import interrupts
 from shortlist.concurrency.interrupts import runs
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets, NumberedLabels
@@ -27,10 +28,10 @@ def at_once(learner: object, rows: Rows | RowStore, labels: LabelSets, order: Lo
 
 def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, NumberedLabels]]:
     """The rows and their labels in runs, which share memory with them."""
+    if rows.n_rows <= interrupts.RUN:
+        yield rows, labels
+        return
     for run in runs(rows.n_rows):
-        if run.stop - run.start == rows.n_rows:
-            yield rows, labels
-            return
         indptr = rows.indptr[run.start : run.stop + 1]
         inside = slice(indptr[0], indptr[-1])
         indices, width = rows.indices[inside], rows.n_features

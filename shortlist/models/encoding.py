@@ -29,7 +29,7 @@ def with_vectors(texts: Sequence[Document], vectors: ArrayLike | None) -> Sequen
 
 def one_with_vector(text: Document, vector: ArrayLike | None) -> Sequence[Any]:
     """One text as many, with its vector beside it if it has one."""
-    alone: Any = None if vector is None else [vector]
+    alone: Any = vector[np.newaxis] if type(vector) is np.ndarray else None if vector is None else [vector]
     return with_vectors([text], alone)
 
 

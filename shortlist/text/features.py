@@ -7,7 +7,7 @@ words of at least ``prefix`` letters give a prefix: that of a shorter word would
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,19 +44,7 @@ def with_characters(features: Features, words: Words, table: NDArray[np.uint32],
     """The features of some texts, those of each followed by its runs of ``least`` to ``most`` characters."""
     with hashing():
         found = runs(words.codes, words.text_starts, words.text_ends, table, least, most)
-    hashes, starts, sizes, indptr = found
-    own = np.arange(features.hashes.size) + np.repeat(indptr[:-1], np.diff(features.indptr))
-    new = np.arange(hashes.size) + np.repeat(features.indptr[1:], np.diff(indptr))
-
-    def joined(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-        array = np.empty(own.size + new.size, dtype=one.dtype)
-        array[own], array[new] = one, other
-        return array
-
-    return Features(
-        joined(features.hashes, hashes), joined(features.firsts, starts), joined(features.sizes, sizes),
-        features.indptr + indptr,
-    )  # fmt: skip
+    return Features(*_alternating(*features, *found))
 
 
 def places(words: Words, features: Features, prefix: int) -> tuple[Longs, Longs]:
@@ -118,6 +106,25 @@ def _features(
                 n += 1
         feature_indptr[text + 1] = n
     return feature_hashes[:n], firsts[:n], sizes[:n], feature_indptr
+
+
+@kernel
+def _alternating(
+    hashes: NDArray[np.uint64], firsts: Longs, sizes: Longs, indptr: Longs,
+    more_hashes: NDArray[np.uint64], more_firsts: Longs, more_sizes: Longs, more_indptr: Longs,
+) -> tuple[NDArray[np.uint64], Longs, Longs, Longs]:  # fmt: skip
+    """The arrays of two Features of the same texts as those of one: of each text the first, then the others."""
+    room = hashes.size + more_hashes.size
+    all_hashes, all_firsts, all_sizes = np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(room, np.int64)
+    n = 0
+    for text in range(indptr.size - 1):
+        for j in range(indptr[text], indptr[text + 1]):
+            all_hashes[n], all_firsts[n], all_sizes[n] = hashes[j], firsts[j], sizes[j]
+            n += 1
+        for j in range(more_indptr[text], more_indptr[text + 1]):
+            all_hashes[n], all_firsts[n], all_sizes[n] = more_hashes[j], more_firsts[j], more_sizes[j]
+            n += 1
+    return all_hashes, all_firsts, all_sizes, indptr + more_indptr
 
 
 @kernel

@@ -35,6 +35,15 @@ def test_rows_hold_what_the_matrix_holds(matrix):
         assert all(array.flags.writeable and array.flags.c_contiguous for array in rows[:3])
 
 
+def test_what_may_not_be_written_is_copied_and_what_may_is_shared():
+    matrix = np.full((2, 3), 2.5)
+    assert np.shares_memory(as_rows(matrix).data, matrix)
+    matrix.flags.writeable = False
+    rows = as_rows(matrix)
+    assert rows.data.flags.writeable
+    assert not np.shares_memory(rows.data, matrix)
+
+
 @pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array", "lil_array", "dok_array"])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float64"])
 def test_sparse_matrices_of_any_kind(kind, dtype):

@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 from shortlist import InputError, TunedBoth, TunedIndex, TunedVectors
 from shortlist.categories.checks import as_bytes
+from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
 
 
 @pytest.mark.parametrize("learner", [TunedIndex(values="raw"), TunedVectors(values="raw"), TunedBoth(2, values="raw")])
@@ -33,3 +37,10 @@ def test_what_grows_without_end_is_said_and_not_kept(kind):
     with np.errstate(all="ignore"), pytest.raises(InputError, match="no longer finite numbers"):
         learner.fit(long, labels)
     assert as_bytes(learner) == before
+
+
+@given(arrays(float, 8, elements=st.floats(0, 1e300)))
+def test_values_have_the_digits_and_the_range_of_weights(data):
+    expected = np.clip(data, LEAST_VALUE, MOST_VALUE).astype(np.float32).astype(np.float64)
+    round_to_weights(data)
+    np.testing.assert_array_equal(data, expected)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from shortlist import Categorizer, TextVectorizer
-from shortlist.text.characters import character_table
-from shortlist.text.tokens import NOT_ONE_TO_ONE
+from shortlist.text.characters import character_table, runs
+from shortlist.text.features import features_of, with_characters
+from shortlist.text.tokens import NOT_ONE_TO_ONE, letter_table, split
 from tests.text.test_vectorizer import SCRIPTS, texts
 
 SIZES = [(1, 1), (2, 4), (3, 4), (5, 5), (1, 7)]
@@ -42,6 +43,21 @@ def test_counts_are_those_of_char_wb_in_every_script(script, size, lowercase):
 @given(texts, st.sampled_from(SIZES))
 def test_counts_are_those_of_char_wb_on_any_text(some, size):
     assert_same_as_char_wb([*some, "one word"], size, lowercase=True)
+
+
+@given(texts, st.sampled_from(SIZES))
+def test_runs_come_behind_the_words_of_their_own_text(some, size):
+    words = split(some, letter_table(lowercase=True), 1, lowercase=True)
+    table = character_table(lowercase=True)
+    alone = features_of(words, letter_table(lowercase=True), 2, 3)
+    found = with_characters(alone, words, table, *size)
+    *behind, ends = runs(words.codes, words.text_starts, words.text_ends, table, *size)
+    for i in range(len(some)):
+        first, then = slice(*alone.indptr[i : i + 2]), slice(*ends[i : i + 2])
+        for one, other, both in zip(alone[:3], behind, found[:3], strict=True):
+            both = both[found.indptr[i] : found.indptr[i + 1]].tolist()
+            assert both == [*one[first].tolist(), *other[then].tolist()]
+    assert found.hashes.size == found.indptr[-1] == alone.hashes.size + ends[-1]
 
 
 def test_the_table_agrees_with_str_methods_everywhere():

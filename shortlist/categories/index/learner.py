@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label, LabelsLike
-from shortlist.arrays.kernels import Floats, Ints, Longs, scale_to_unit_length
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.categories.allowed import Allowed
@@ -89,9 +89,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
             data = rows.data.copy()
             if self.values == "l2":
                 scale_to_unit_length(rows.indptr, data)
-            # As weights are: then the whole of a feature's weight is 1, to the last digit.
-            np.clip(data, LEAST_VALUE, MOST_VALUE, out=data)
-            data = data.astype(np.float32).astype(np.float64)
+            round_to_weights(data)
         return Rows(rows.indptr, rows.indices, data, rows.n_features)
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
@@ -276,3 +274,10 @@ class IndexLearner(MergingLearner, ShardedLearner):
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most of their weight: seen with everything, they predict nothing."""
         return self._index.leaks(n)
+
+
+@kernel
+def round_to_weights(data: Floats) -> None:
+    """Give values the digits and the range that weights have: then all weight of a feature is 1, to the last digit."""
+    for j in range(data.size):
+        data[j] = np.float32(min(max(data[j], LEAST_VALUE), MOST_VALUE))

@@ -111,10 +111,10 @@ class Team:
         while True:
             position, why, amount = self._learn(task, position, index, rules)
             if why == ONE_BY_ONE:
-                last, scratch = min(task.order.size, (position // self.size + 1) * self.size), self._works[0].scratch
+                last = min(task.order.size, (position // self.size + 1) * self.size)
                 position, why, amount = learn(
                     task.rows, task.labels, task.order[:last], position, task.first_pass, index, task.bias, task.stats,
-                    task.to_come, scratch, *rules, np.zeros(0, dtype=np.int8), nobody(), task.mates,
+                    task.to_come, *rules, np.zeros(0, dtype=np.int8), nobody(), task.mates,
                 )  # fmt: skip
                 if why == DONE and position < task.order.size:
                     continue

@@ -31,7 +31,6 @@ from shortlist.categories.index.vectors import Beside, check_size, merged, widen
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.pauses import DONE
 from shortlist.categories.portions import Watch, at_once
-from shortlist.categories.scratch import make_scratch
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.files.store import State
@@ -195,7 +194,7 @@ class TunedBoth(TunedIndex):
             missed, n_labels = self._missed.copy(), len(self._labels)
             learn_vectors(
                 beside, labels, order, first_pass, self._vector_biases[:n_labels], self._vector_stats,
-                self._to_come_for_vectors, make_scratch(beside.weights.shape[1]), float(self.step), missed,
+                self._to_come_for_vectors, float(self.step), missed,
             )  # fmt: skip
             if first_pass:
                 sharing.note_misses(words, beside.rows, order, self._missed, missed, self._misses)

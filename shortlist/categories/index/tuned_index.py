@@ -37,7 +37,6 @@ from shortlist.categories.index.tuning import (
     width,
 )
 from shortlist.categories.portions import Watch, at_once
-from shortlist.categories.scratch import make_scratch
 from shortlist.files.store import State
 from shortlist.labels import SINGLE, LabelSets
 
@@ -190,9 +189,8 @@ class TunedIndex(IndexLearner):
             self._team = self._team or Team(self._block, self._jobs(), len(self._labels))
             found = self._team.learn(task, done, self._index, rules)
         else:
-            scratch = make_scratch(len(self._labels))
             found = learn(
-                rows, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, scratch, *rules,
+                rows, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, *rules,
                 self._missed, self._ahead, mates,
             )  # fmt: skip
         self._learn_company(mates, labels, order[done : found[0]])

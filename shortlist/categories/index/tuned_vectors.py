@@ -22,7 +22,6 @@ from shortlist.categories.index.together import ALL, rank
 from shortlist.categories.index.tuned_index import START, joined
 from shortlist.categories.index.vector_tuning import learn_vectors
 from shortlist.categories.portions import Watch, at_once
-from shortlist.categories.scratch import make_scratch
 from shortlist.categories.shards import MergingLearner
 from shortlist.concurrency.interrupts import runs
 from shortlist.files.store import State
@@ -122,11 +121,10 @@ class TunedVectors(MergingLearner):
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
         further = max(1, self._planned - 1)
-        to_come = np.array([further + 1 - self._pass, further], dtype=np.float64) * order.size
-        n_labels = len(self._labels)
+        n, n_labels = float(order.size), len(self._labels)
+        to_come = np.array([n * (further + 1 - self._pass), n * further])
         self._weights = vectors.widened(self._weights, rows.n_features, n_labels)
         self._biases = grown(self._biases, n_labels)[:n_labels]
-        scratch = make_scratch(self._weights.shape[1])
         for run in runs(order.size, RUN):
             some, own, which = rows, labels, order[run]
             if not isinstance(some, Rows):
@@ -134,7 +132,7 @@ class TunedVectors(MergingLearner):
                 which = np.arange(which.size)
             learn_vectors(
                 vectors.Beside(some, self._weights), own, which, first_pass, self._biases, self._stats, to_come,
-                scratch, float(self.step), NOBODY_ASKS,
+                float(self.step), NOBODY_ASKS,
             )  # fmt: skip
         check_finite(self.values, self._biases)
 

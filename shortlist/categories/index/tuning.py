@@ -55,7 +55,7 @@ from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
 from shortlist.categories.index.sharing import Missed
 from shortlist.categories.pauses import DONE
-from shortlist.categories.scratch import Scratch
+from shortlist.categories.scratch import Scratch, make_scratch
 from shortlist.labels import SINGLE, LabelSets
 
 FURTHER = 0.5  # of the step, where further passes begin; times g, but no more than the step itself
@@ -72,8 +72,8 @@ KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every ro
 @kernel
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
-    stats: Floats, to_come: Floats, scratch: Scratch, max_edges: int, min_weight: float, rare: int, leakage: bool,
-    cap: int, step: float, few: bool, missed: Missed, ahead: Ahead, mates: Ahead,
+    stats: Floats, to_come: Floats, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int, step: float,
+    few: bool, missed: Missed, ahead: Ahead, mates: Ahead,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
@@ -83,6 +83,7 @@ def learn(
     missed: int8[order], receives whether a wrong label was first before an example was learned; empty if nobody asks.
     ahead, mates: receive rankings of some examples, as they were before each was learned; mates where labels are many.
     """
+    scratch = make_scratch(bias.size)
     for t in range(position, order.size):
         i, voting, many = order[t], width(max_edges, stats), are_many(stats)
         if first_pass:

@@ -16,21 +16,22 @@ from shortlist.categories.index.tuning import (
     only_judged,
 )
 from shortlist.categories.index.vectors import Beside, add_votes, correct, has_vector, list_met
-from shortlist.categories.scratch import Scratch
+from shortlist.categories.scratch import make_scratch
 from shortlist.labels import LabelSets
 
 
 @kernel
 def learn_vectors(
     beside: Beside, labels: LabelSets, order: Longs, first_pass: bool, bias: Floats, stats: Floats, to_come: Floats,
-    scratch: Scratch, step: float, missed: Missed,
+    step: float, missed: Missed,
 ) -> None:  # fmt: skip
     """Learn the examples of ``order``; to_come and missed as tuning.learn has them.
 
-    scratch: as wide as the weights, so that the inner loops end where processors that add several at a time do.
+    All that is kept for labels is as wide as the weights: so inner loops end where processors that add several do.
     Votes are added in float32 here, which is as exact as the weights are and several times as fast; ranking does not.
     """
-    rows, weights, width = beside.rows, beside.weights, scratch.change.size
+    rows, weights, width = beside.rows, beside.weights, beside.weights.shape[1]
+    scratch = make_scratch(width)
     votes, errors = np.zeros(width, dtype=np.float32), np.zeros(width, dtype=np.float32)
     for t in range(order.size):
         i, n = order[t], 0
