@@ -60,8 +60,9 @@ def lines_of(answers: Iterable[Answers], as_json: bool) -> Iterator[str]:
 
 
 def facts_in_words(facts: Mapping[str, object]) -> str:
-    """Numbers with their names: 6 examples, 1 label."""
-    return ", ".join(counted(value, name) for name, value in facts.items() if isinstance(value, int))
+    """Numbers with their names: 6 examples, 1 label, vectors of 256 numbers."""
+    said = [counted(value, name) for name, value in facts.items() if isinstance(value, int) and name != "vector"]
+    return ", ".join(said + [f"vectors of {n} numbers" for n in [facts.get("vector")] if n])
 
 
 def counted(n: int, things: str) -> str:

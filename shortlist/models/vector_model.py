@@ -70,8 +70,8 @@ class VectorModel(TextDecider):
         if self.encoder is None:
             by = f", made by the encoder {learned_with}" if learned_with else ""
             raise InputError(
-                f"the model was learned with vectors of {n} numbers{by}: give vectors beside the texts, or the "
-                "encoder, as model.encoder = …"
+                f"the model was learned with vectors of {n} numbers{by}: give vectors beside the texts (--vectors or "
+                "--vector-column), or the encoder (model.encoder = …, or --encoder of a server)"
             )
         if learned_with is not None and not is_called(self.encoder, learned_with):
             raise InputError(

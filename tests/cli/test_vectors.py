@@ -36,7 +36,8 @@ def data(tmp_path):
 
 def test_a_column_and_a_file_teach_the_same(data, run):
     for name, how in (("column", ["--vector-column", "v"]), ("file", ["--vectors", data / "news.npy"])):
-        done(run("train", data / "news.jsonl", "--output", data / f"{name}.shortlist", *how))
+        trained = done(run("train", data / "news.jsonl", "--output", data / f"{name}.shortlist", *how)).out
+        assert "edges, vectors of 8 numbers.\n" in trained
         found = done(run("evaluate", data / f"{name}.shortlist", data / "news.jsonl", *how, "--json")).json
         assert found["measures"]["R1"]["value"] == 1.0
     model = data / "column.shortlist"
@@ -52,7 +53,8 @@ def test_a_column_and_a_file_teach_the_same(data, run):
 def test_what_does_not_fit_is_said(data, run):
     model = data / "m.shortlist"
     done(run("train", data / "news.jsonl", "--output", model, "--vector-column", "v"))
-    assert "was learned with vectors of 8 numbers" in refused(run("rank", model, data / "news.jsonl"))
+    without = refused(run("rank", model, data / "news.jsonl"))
+    assert "was learned with vectors of 8 numbers: give vectors beside the texts (--vectors or --vector-" in without
     assert "was learned with vectors of 8 numbers" in refused(run("rank", model, "--text", "some news"))
     np.save(data / "other.npy", np.ones((90, 5)))
     wrong = refused(run("rank", model, data / "news.jsonl", "--vectors", data / "other.npy"))
