@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 from shortlist import InputError, ModelFileError, TunedBoth, TunedIndex, TunedVectors
+from shortlist.arrays.validation import as_rows
 from shortlist.categories.checks import as_bytes
+from shortlist.categories.index.held_back import leads_by_share
 from shortlist.categories.relabelling import merged, split_off
 from shortlist.files.store import build
+from shortlist.labels import numbered
 from tests.reference.tuned_both import SlowTunedBoth
 
 WIDE, WORDS, LABELS = 4, 5, 6
@@ -73,27 +76,34 @@ def meanings(n=900, n_labels=8, seed=0):
     return V, W, y
 
 
-def test_halves_of_which_one_has_no_label_are_weighed_too():
+def test_parts_of_which_some_have_no_label_are_weighed_too():
     V, W, _ = meanings(20)
     learner = TunedBoth(16).fit(np.hstack([V, W]), [["a"]] + [[]] * 19)
     assert 0 < learner.share_of_vector_ < 1
     assert list(learner.classes_) == ["a"]
 
 
-def test_few_examples_are_weighed_as_is_best_on_their_halves():
-    V, W, y = meanings(120)
+@pytest.mark.parametrize(("n", "n_parts"), [(120, 8), (300, 5), (900, 2)])
+def test_few_examples_are_weighed_as_is_best_on_those_held_back(n, n_parts):
+    V, W, y = meanings(n)
     own = {"random_state": 3}
     both = TunedBoth(16, **own).fit(np.hstack([V, W]), y)
-    order = np.random.default_rng(0).permutation(120)
-    right = dict.fromkeys(range(11), 0)
-    for mine, others in ((order[::2], order[1::2]), (order[1::2], order[::2])):
+    order = np.random.default_rng(0).permutation(n)
+    leads = {tenths: [] for tenths in range(11)}
+    for part in range(n_parts):
+        mine, others = order[[i for i in range(n) if i % n_parts != part]], order[part::n_parts]
         words, vector = TunedIndex(**own).fit(W[mine], y[mine]), TunedVectors(**own).fit(V[mine], y[mine])
         assert words.classes_.tolist() == vector.classes_.tolist()
-        has_words = W[others].any(axis=1)
         by_words, by_vector = words.decision_function(W[others]), vector.decision_function(V[others])
-        for tenths in right:
-            best = ((1.0 - tenths / 10.0) * by_words + tenths / 10.0 * by_vector).argmax(axis=1)
-            right[tenths] += int(((words.classes_[best] == y[others]) & has_words).sum())
+        for i in np.flatnonzero(W[others].any(axis=1)):
+            for tenths in leads:
+                scores = (1.0 - tenths / 10.0) * by_words[i] + tenths / 10.0 * by_vector[i]
+                is_right = words.classes_ == y[others[i]]
+                leads[tenths].append(scores[is_right].max() - scores[~is_right].max())
+    right = {}
+    for tenths, own_leads in leads.items():
+        near = 0.25 * np.mean(np.abs(own_leads))
+        right[tenths] = int(sum(0.5 + 0.5 * lead / (abs(lead) + near) for lead in own_leads) + 0.5)
     weights = {tenths: 2.0 ** ((n - max(right.values())) / 4) for tenths, n in right.items()}
     expected = sum(tenths / 10.0 * weight for tenths, weight in weights.items()) / sum(weights.values())
     assert both.share_of_vector_ == pytest.approx(min(0.99, max(0.01, expected)), abs=1e-12)
@@ -104,7 +114,21 @@ def test_few_examples_are_weighed_as_is_best_on_their_halves():
     assert both._misses[3] == beta, "more examples change what is missed, and go on from there"
 
 
-def test_what_is_weighed_on_halves_and_what_is_not():
+def test_who_has_all_labels_right_or_none_that_is_known_or_no_words_leads_nobody():
+    V, W, _ = meanings(6)
+    W[:] = 1.0
+    W[5] = 0.0
+    labels = [["a"], ["b"], ["a", "b"], ["new"], [], ["a"]]
+    learner = TunedBoth(16).fit(np.hstack([V, W])[:3], labels[:3])
+    leads = leads_by_share(learner, as_rows(np.hstack([V, W])), numbered(labels, 6))
+    assert leads.shape == (11, 2)
+    for tenths, own in enumerate(leads):
+        by_words, by_vector = (learner.decision_function(X) for X in (np.hstack([0 * V, W]), np.hstack([V, 0 * W])))
+        scores = ((1.0 - tenths / 10.0) * by_words + tenths / 10.0 * by_vector)[:2]
+        np.testing.assert_allclose(own, [scores[0, 0] - scores[0, 1], scores[1, 1] - scores[1, 0]], atol=1e-12)
+
+
+def test_what_is_weighed_on_examples_held_back_and_what_is_not():
     V, W, y = meanings(60)
     X = np.hstack([V, W])
     assert TunedBoth(16).partial_fit(X, y)._misses[3] == 1.0
@@ -118,7 +142,7 @@ def test_what_is_weighed_on_halves_and_what_is_not():
     assert judged == TunedBoth(16).fit(X, y).share_of_vector_
 
 
-def test_a_model_from_before_halves_were_tried_is_as_it_was(tmp_path):
+def test_a_model_from_before_any_were_held_back_is_as_it_was(tmp_path):
     V, W, y = meanings(60)
     learner = TunedBoth(16).partial_fit(np.hstack([V, W]), y)
     state = learner.to_state()
@@ -232,7 +256,7 @@ def test_what_was_learned_apart_can_be_put_together():
     X, new = np.hstack([V, W]), np.hstack([new_V, new_W])
     whole = TunedBoth(16).fit(X, y).score(new, truth)
     merged = TunedBoth(16).fit(X[:450], y[:450]).merge(TunedBoth(16).fit(X[450:], y[450:]))
-    assert merged.score(new, truth) > whole - 0.06  # weighed by what was best for halves of the halves
+    assert merged.score(new, truth) > whole - 0.06  # weighed by what was best for parts of the halves
     with pytest.raises(InputError, match="vectors of 3 columns cannot be merged into those of 16"):
         merged.merge(TunedBoth(3).fit(X[:, 13:], y))
 

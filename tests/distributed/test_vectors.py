@@ -51,7 +51,7 @@ def test_parts_teach_nearly_what_one_machine_learns(client, tmp_path):
     assert isinstance(batch.texts, WithVectors)
     found, expected = there.score(batch.texts, batch.labels), here.score(batch.texts, batch.labels)
     assert expected > 0.9
-    assert found > expected - 0.06  # who learns in parts weighs nothing on halves, and adds no means
+    assert found > expected - 0.06  # who learns in parts holds nothing back, and adds no means
     words = sl.Categorizer().fit_batches((some.texts.texts, some.labels) for some in read(path, vector="v"))
     assert found > words.score(batch.texts.texts, batch.labels) + 0.2
 

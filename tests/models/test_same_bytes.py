@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from shortlist import Categorizer, PRank, Rater, evaluate
 
@@ -44,15 +45,21 @@ def file_of(model: Categorizer | Rater) -> str:
         return digest(Path(f"{folder}/model").read_bytes())
 
 
-def categories(learner: str, labels_each: int) -> dict[str, str]:
+def encode(texts: list[str]) -> NDArray[np.float64]:
+    """By how much each digit is more frequent than one in eight letters: dense, and of either sign."""
+    return np.array([[text.count(digit) - len(text) / 8.0 for digit in "01234567"] for text in texts])
+
+
+def categories(learner: str, labels_each: int, has_vectors: bool = False) -> dict[str, str]:
     texts, labels = made_up(labels_each)
-    model = Categorizer(learner=learner).fit(texts[:LEARNED], labels[:LEARNED])
+    vectors, new = (encode(some) if has_vectors else None for some in (texts[:LEARNED], texts[LEARNED:]))
+    model = Categorizer(learner=learner).fit(texts[:LEARNED], labels[:LEARNED], vectors=vectors)
     fitted = file_of(model)
     asked, true = texts[LEARNED:], labels[LEARNED:]
-    ranking = model.rank(asked, k=5)
+    ranking = model.rank(asked, k=5, vectors=new)
     measured = evaluate(ranking, true, ["R1", "P@3", "nDCG@5"], resamples=100).to_dict()
-    for text, of_text in zip(asked[:20], true[:20], strict=True):
-        model.learn(text, of_text)
+    for i, (text, of_text) in enumerate(zip(asked[:20], true[:20], strict=True)):
+        model.learn(text, of_text, vector=None if new is None else new[i])
     return {
         "fitted": fitted,
         "scores": digest(ranking.scores.tobytes()),
@@ -75,6 +82,9 @@ def cases() -> dict[str, Callable[[], dict[str, str]]]:
     for learner in LEARNERS:
         for labels_each in (1, 3):
             found[f"{learner}, up to {labels_each} labels"] = lambda a=learner, b=labels_each: categories(a, b)
+    for labels_each in (1, 3):
+        name = f"tuned-index and vectors, up to {labels_each} labels"
+        found[name] = lambda b=labels_each: categories("tuned-index", b, has_vectors=True)
     return found
 
 

@@ -16,5 +16,5 @@ corrections.py      putting together what was tuned apart    limits.py     rows 
 tuned_vectors.py    the learner of dense vectors             vectors.py    its index, in which all lists are full
 vector_tuning.py    its loop                                 contenders.py  the best of many labels, soon found
 tuned_both.py       the learner of words and a vector        together.py   rows of both
-sharing.py, halves.py  how much the vector counts            means.py      of few vectors, how near their means are
+sharing.py, held_back.py  how much the vector counts         means.py      of few vectors, how near their means are
 """

@@ -7,7 +7,7 @@ each alone has put a wrong label first, of the last 300 examples that were new: 
 
 So where there are few examples of many words the vector decides, and the more there are, the more the words do. Before
 anything is known, both count the same: each begins as if it had missed once. β is 1, unless ``fit`` had few examples:
-then it makes α what is best on halves of them (halves.py), from where it goes on.
+then it makes α what is best on examples held back (held_back.py), from where it goes on.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from shortlist.arrays.validation import as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import means, retrieval, sharing, together
-from shortlist.categories.index.halves import FEWEST, best_share
+from shortlist.categories.index.held_back import FEWEST, best_share
 from shortlist.categories.index.limits import check_finite
 from shortlist.categories.index.tuned_index import START, TunedIndex, joined
 from shortlist.categories.index.vector_tuning import learn_vectors
@@ -140,7 +140,7 @@ class TunedBoth(TunedIndex):
         check_size(self.vector, len(self._labels) + len(labels.names), self)
         return super()._take_up(rows, labels, shuffled)
 
-    _is_half = False  # whether it only learns half of what another one does
+    _learns_a_part = False  # whether it only learns some of what another one does, to be asked about the others
 
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         is_new, labels = getattr(self, "n_examples_", 0) == 0, numbered(Y, rows.n_rows)
@@ -149,7 +149,7 @@ class TunedBoth(TunedIndex):
             if self.values == "l2":
                 bias = self._vector_biases[: len(self._labels)]
                 means.add_means(rows, self.vector, self.label_numbers(labels), self._weights, bias)
-            if rows.n_rows >= FEWEST and not self._is_half:
+            if rows.n_rows >= FEWEST and not self._learns_a_part:
                 self._misses[sharing.BETA] = sharing.beta_for(self._misses, best_share(self, rows, labels))
 
     def _check_updatable(self) -> None:
