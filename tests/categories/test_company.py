@@ -115,16 +115,18 @@ def test_a_stream_is_the_same_however_it_is_cut():
     assert as_bytes(whole) == as_bytes(pieces)
 
 
-def test_rankings_made_on_the_way_are_those_of_rank():
+@pytest.mark.parametrize("values", ["raw", "l2"])
+def test_rankings_made_on_the_way_are_those_of_rank(values):
     X, Y = together(150)
+    X = scipy.sparse.hstack([X, scipy.sparse.diags_array(np.full(150, 3.0))]).tocsr()  # in each row something new
     which = np.arange(3, 150, 5)
-    at_once, one_by_one = TunedIndex(values="raw"), TunedIndex(values="raw")
+    at_once, one_by_one = TunedIndex(values=values), TunedIndex(values=values)
     for learner in (at_once, one_by_one):
         learner._expect_labels([[label] for label in range(40)])
     found = []
 
     def watch(own, some, labels, order):
-        found.append(own._rank_ahead(some.n_rows, which, 100))
+        found.append(own._rank_ahead(some.n_rows, which, 100, whole=True))
         yield order
 
     at_once._learn_rows(as_rows(X), Y, watch)

@@ -221,12 +221,9 @@ def _learn(
     """is_true: for each label, false between examples."""
     n_examples, sums = ids.shape[0], np.zeros(MATES)
     for i in range(n_examples):
-        n = add_mates_votes(ids[i], scores[i], votes, sums)
         if ahead.place.size > 0 and ahead.place[order[i]] >= 0:
-            at = ahead.place[order[i]]
-            for q in range(min(n, ahead.ids.shape[1])):
-                ahead.scores[at, q] = sums[q]
-            put_in_order(ahead.ids[at], ahead.scores[at])
+            finish(ahead.ids[ahead.place[order[i]]], ahead.scores[ahead.place[order[i]]], votes, sums)
+        n = add_mates_votes(ids[i], scores[i], votes, sums)
         step = begin + (end - begin) * i / n_examples
         own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
         for c in own:
@@ -240,6 +237,14 @@ def _learn(
                         votes[ids[i, p], c] += step * error * heard(scores[i, p])
         for c in own:
             is_true[c] = False
+
+
+@kernel
+def finish(ids: Ints, scores: Floats, votes: Votes, sums: Floats) -> None:
+    """Let labels vote in a ranking by words. That of a whole row is not the one that is learned from."""
+    for q in range(add_mates_votes(ids, scores, votes, sums)):
+        scores[q] = sums[q]
+    put_in_order(ids, scores)
 
 
 @kernel
