@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from shortlist.errors import InputError
 
-
 MOST_IN_FOUR_BYTES = np.iinfo(np.uint32).max
 
 

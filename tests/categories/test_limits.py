@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
-from shortlist import InputError, TunedBoth, TunedIndex, TunedVectors
+from shortlist import InputError, RowCategorizer, TunedBoth, TunedIndex, TunedVectors
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
 
@@ -44,3 +44,13 @@ def test_values_have_the_digits_and_the_range_of_weights(data):
     expected = np.clip(data, LEAST_VALUE, MOST_VALUE).astype(np.float32).astype(np.float64)
     round_to_weights(data)
     np.testing.assert_array_equal(data, expected)
+
+
+@pytest.mark.parametrize("kind", [TunedIndex, TunedVectors])
+def test_a_step_with_which_everything_grows_without_end_is_said(kind):
+    random = np.random.default_rng(5)
+    rows, labels = random.random((400, 10)), random.choice(list("abc"), 400)
+    model = RowCategorizer(kind(step=50))
+    for learn in (model.fit, model.partial_fit):
+        with np.errstate(all="ignore"), pytest.raises(InputError, match="learn anew with a smaller step"):
+            learn(rows, labels)

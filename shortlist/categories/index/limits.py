@@ -37,8 +37,11 @@ def check_lengths(rows: Rows | RowStore, values: str, step: float) -> None:
 
 def check_finite(values: str, bias: Floats) -> None:
     """Refuse to go on with corrections that have grown without end."""
-    if values == "raw" and not np.isfinite(bias).all():
+    if not np.isfinite(bias).all():
+        how = "a smaller step"
+        if values == "raw":
+            how = "values='l2', which gives rows the length 1, with scaled rows or with a smaller step"
         raise InputError(
-            "what was learned are no longer finite numbers: the rows are too long for this step; learn anew with "
-            "values='l2', which gives rows the length 1, with scaled rows or with a smaller step"
+            "what was learned are no longer finite numbers, as corrections have grown without end; learn anew with "
+            + how
         )
