@@ -34,7 +34,7 @@ class BoundedModel(RelabellingModel):
             return None
         now = self._bound_now
         same = now is not None and now.given == self.max_memory and now.learner is learner
-        return now if same else Bound(self.max_memory, text, learner)
+        return now if same else Bound(self.max_memory, text, learner, now)
 
     def _fit_within(
         self, bound: Bound, batches: Iterable[tuple[Sequence[Document], LabelsLike]], honest: FirstPass

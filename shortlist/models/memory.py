@@ -46,17 +46,20 @@ class RoomMade(UserWarning):
 class Bound:
     """The bound on one model, and what it has cost so far."""
 
-    def __init__(self, max_memory: str | int, text: TextVectorizer, learner: CategoryLearner) -> None:
+    def __init__(
+        self, max_memory: str | int, text: TextVectorizer, learner: CategoryLearner, before: Bound | None = None
+    ) -> None:
         self.given = max_memory
         self.size = as_size(max_memory, "max_memory", least=LEAST)
-        self.words_forgotten = 0
+        self.text, self.words_forgotten, self._said = text, 0, False
+        if before is not None and before.text is text:  # it goes on, with labels of other names, say
+            self.words_forgotten, self._said = before.words_forgotten, before._said
         if not isinstance(learner, IndexLearner):
             raise InputError(f"max_memory needs a learner that can make room, such as FeatureFocus, not {learner}")
-        self.text, self.learner = text, learner
+        self.learner = learner
         self.n_vector = learner.vector if isinstance(learner, TunedBoth) else 0
         if getattr(learner, "shards", 1) > 1:
             raise InputError("max_memory bounds one index, and each shard has its own; use shards=1")
-        self._said = False
         if not learner.__sklearn_is_fitted__():
             learner._start()
             text.fit([])

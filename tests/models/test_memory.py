@@ -144,6 +144,16 @@ def test_a_model_from_a_file_goes_on_as_the_saved_one_would_have(tmp_path):
     assert as_bytes(loaded) == as_bytes(model)
 
 
+def test_what_was_forgotten_is_still_known_when_a_label_has_another_name():
+    model = capped()
+    before = model.forgotten_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RoomMade)  # it was said once
+        model.rename_label("label 1", "label one").learn("topic1 theme1", "label one")
+    assert before["words"] > 0
+    assert model.forgotten_ == before
+
+
 @pytest.mark.parametrize("how", ["fit_batches", "learn_batches"])
 def test_a_bound_that_is_not_reached_changes_nothing(how):
     free = getattr(Categorizer(), how)(stream(3))
