@@ -39,6 +39,7 @@ class Layout:
     before: str = ""
     between: str = ""
     behind: str = ""
+    last: int = 2**62  # the number of the last example that it was looked at for
 
 
 def told(example: Judged) -> dict[str, Any]:
@@ -118,7 +119,11 @@ def exported(journal: Journal, name: str) -> Iterator[str]:
 
 
 def layout_for(journal: Journal, name: str) -> tuple[Layout, dict[str, str]]:
-    """A layout with room for all fields of documents, and what ours are called in it; looks at all of them."""
+    """A layout with room for all fields of documents, and what ours are called in it; looks at all of them.
+
+    What is learned afterwards may have other fields, and is left to the next export.
+    """
+    last = journal.version().examples
     if name not in LAYOUTS:
         raise InputError(f"there is no layout {name!r}; there are {', '.join(LAYOUTS)}")
     if name == "csv" and journal.has_in_a_list(SEPARATOR):
@@ -126,7 +131,7 @@ def layout_for(journal: Journal, name: str) -> tuple[Layout, dict[str, str]]:
             f"a label, or an entry of a list, holds {SEPARATOR}, which stands between two of them in a cell of CSV; "
             "export another layout, as jsonl"
         )
-    layout, fields = LAYOUTS[name], journal.field_names()
+    layout, fields = replace(LAYOUTS[name], last=last), journal.field_names()
     names = called(fields)
     if name == "csv" and fields:  # a column for each, and one for those that have none
         columns = list(dict.fromkeys(["text", *fields]))
@@ -162,7 +167,7 @@ def pieces(journal: Journal, layout: Layout, names: Mapping[str, str]) -> Iterat
     """The examples that were learned and not taken back, some at a time."""
     number, between = 0, ""
     yield layout.before
-    while some := journal.judged(number):
+    while some := journal.judged(number, before=layout.last + 1):
         yield between + layout.between.join(layout.of(one, names) for one in some)
         number, between = some[-1].number, layout.between
     yield layout.behind

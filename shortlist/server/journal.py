@@ -212,12 +212,14 @@ class Journal(Ledger):
         query = "SELECT example FROM undos WHERE number > ? AND number <= ? ORDER BY number"
         return [example for (example,) in self._rows(query, (after, last))]
 
-    def lines(self, after: int, names: Mapping[str, str] = USUAL, limit: int = 500) -> tuple[int, bytes]:
+    def lines(
+        self, after: int, names: Mapping[str, str] = USUAL, last: int = 2**62, limit: int = 500
+    ) -> tuple[int, bytes]:
         """Some examples as JSON lines, a training file like any other, and the number of the last of them.
 
-        names: what labels and all else beside a document are called (column_names.py).
+        names: what labels and all else beside a document are called (column_names.py). last: none after this number.
         """
-        lessons = self.after(after, 2**62, limit)
+        lessons = self.after(after, last, limit)
         records = [_record(lesson, names) for lesson in lessons if not isinstance(lesson.labels, dict)]
         lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
         return lessons[-1].number if lessons else 0, "".join(lines).encode()

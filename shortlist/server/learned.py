@@ -64,16 +64,22 @@ class LearnedRoutes:
         return StreamingResponse(self._pieces(), media_type=self.kind)
 
     async def _pieces(self) -> AsyncIterator[bytes]:
-        names = called(await self._context.look_back(Journal.field_names))
-        number, lines = self.lines(0, names)
+        last, names = await self._context.look_back(last_and_names)
+        number, lines = self.lines(0, names, last)
         while number:
             for piece in range(0, len(lines), PIECE):  # the middleware's clock starts anew with each piece taken
                 yield lines[piece : piece + PIECE]
-            number, lines = self.lines(number, names)
+            number, lines = self.lines(number, names, last)
 
-    def lines(self, after: int, names: Mapping[str, str]) -> tuple[int, bytes]:
-        """Some examples after a number, as lines of the file, and the number of the last of them; 0 for none."""
-        return self._replica.journal.lines(after, names)
+    def lines(self, after: int, names: Mapping[str, str], last: int) -> tuple[int, bytes]:
+        """Some examples after a number, up to another, as lines of the file, and which was the last; 0 for none."""
+        return self._replica.journal.lines(after, names, last)
+
+
+def last_and_names(journal: Journal) -> tuple[int, dict[str, str]]:
+    """The number of the last example, and what ours are called beside the fields of all up to it."""
+    last = journal.version().examples
+    return last, called(journal.field_names())
 
 
 def short(document: Mapping[str, Value]) -> dict[str, Value]:

@@ -151,7 +151,7 @@ class RatedRowsRoutes(LearnedRoutes):
 
     kind = "text/csv"
 
-    def lines(self, after: int, names: Mapping[str, str]) -> tuple[int, bytes]:
+    def lines(self, after: int, names: Mapping[str, str], last: int) -> tuple[int, bytes]:
         number, lines = table_piece(self._replica.journal, after, cast("Rater", self._context.served).column_names)
         return number, lines.encode()
 

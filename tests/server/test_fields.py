@@ -11,7 +11,9 @@ import shortlist as sl
 from shortlist.inputs import read
 from shortlist.server import snapshots
 from shortlist.server.auditing import audit_of
+from shortlist.server.exporting import LAYOUTS, exported
 from shortlist.server.journal import Example, Journal
+from shortlist.server.learned import last_and_names
 from shortlist.server.queue.store import FILE, Queue
 from shortlist.server.replica import Replica
 from tests.server.servers import in_thread, state_bytes
@@ -186,3 +188,19 @@ def test_what_is_no_document_is_refused(state, bad):
             assert refused.status_code == 422
             assert "function-" not in refused.json()["error"], "in words of ours"
         assert server.ask("model")["journal"] == 0
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_is_learned_during_an_export_is_left_to_the_next_one(folder, layout):
+    """It may have fields for which the file that was begun has no column, or of which it has called one of ours."""
+    journal = Journal(folder)
+    journal.append([[Example({"title": "rye"}, ["grain"])]])
+    before = "".join(exported(journal, layout))
+    pieces, (last, names) = exported(journal, layout), last_and_names(journal)
+    begun = next(pieces)
+    journal.append([[Example({"body": "oats", "labels": "none", "person": "a farmer"}, ["a|b"])]])
+    assert begun + "".join(pieces) == before
+    number, lines = journal.lines(0, names, last)
+    assert json.loads(lines) == {"title": "rye", "labels": ["grain"]}
+    assert journal.lines(number, names, last) == (0, b"")
+    journal.close()
