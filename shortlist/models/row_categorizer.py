@@ -219,8 +219,8 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
         return self.learner_._of_right_signs(rows_in(examples))
 
     def feature_names(self, columns: Sequence[int]) -> list[Any]:
-        names = getattr(self.learner_, "feature_names_in_", None)
-        return list(columns) if names is None else names[list(columns)].tolist()
+        names: Sequence[Any] = getattr(self.learner_, "feature_names_in_", ())
+        return [names[column] if column < len(names) else column for column in columns]  # more may have come without
 
     def _rows_of(self, given: MatrixLike | Rows) -> Rows:
         return given if isinstance(given, Rows) else self.learner_._check(given)

@@ -215,6 +215,15 @@ def test_an_explanation_names_the_columns():
     assert named.strongest("b", 1) == [("paws", plain.strongest("b", 1)[0][1])]
 
 
+def test_columns_that_came_without_a_name_are_numbers():
+    X, labels = np.array([[1.0, 0.0], [0.0, 1.0]] * 4), ["a", "b"] * 4
+    batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
+    wider = Examples(rows=as_rows([[1.0, 0.0, 1.0]]), labels=[["a"]])
+    model = sl.RowCategorizer().fit_batches([batch]).learn_batches([wider])
+    assert {voter for voter, _ in model.explain_example(wider).votes} == {"wings", 2, "(any row)"}
+    assert {name for name, _ in model.strongest("a", 2)} == {"wings", 2}
+
+
 def test_who_has_learned_nothing_says_how_to_begin():
     with pytest.raises(NotFittedError, match="nothing yet; call fit or partial_fit first"):
         sl.RowCategorizer().rank([[1.0]])
