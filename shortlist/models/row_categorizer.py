@@ -106,11 +106,13 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
         learn_rows(learner, rows, labels, notes, whole=True)
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
-        labels, parts, names = LabelBatches(), [], None
+        labels, parts = LabelBatches(), []
+        names: list[str] | None = None
         for batch in prefetch(batches):
             labels.add(batch.labels or [], len(batch))
             parts.append(rows_in(batch))
-            names = batch.feature_names
+            check_names(names, batch.feature_names)
+            names = names or batch.feature_names
         if not parts:
             raise InputError("there are no examples to learn from")
         learner, honest = self.new_learner(), FirstPass(whole=True)

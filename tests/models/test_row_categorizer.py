@@ -215,6 +215,13 @@ def test_an_explanation_names_the_columns():
     assert named.strongest("b", 1) == [("paws", plain.strongest("b", 1)[0][1])]
 
 
+def test_batches_with_other_columns_are_refused():
+    rows, labels = as_rows(np.eye(2)), [["a"], ["b"]]
+    batches = [Examples(rows=rows, labels=labels, feature_names=list(names)) for names in ("uv", "vu")]
+    with pytest.raises(InputError, match="the columns are v, u, and the model learned from u, v"):
+        sl.RowCategorizer().fit_batches(batches)
+
+
 def test_columns_that_came_without_a_name_are_numbers():
     X, labels = np.array([[1.0, 0.0], [0.0, 1.0]] * 4), ["a", "b"] * 4
     batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
