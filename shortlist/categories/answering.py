@@ -234,10 +234,10 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
     def _as_rows(self, X: MatrixLike) -> Rows:
         return self._of_right_signs(as_rows(X))
 
-    def _of_right_signs(self, rows: Rows) -> Rows:
-        """The same rows, refused where a value is negative that must not be."""
+    def _of_right_signs(self, rows: Rows, first: int = 0) -> Rows:
+        """The same rows, numbered from ``first`` on, refused where a value is negative that must not be."""
         if self.nonnegative:
-            check_nonnegative(rows)
+            check_nonnegative(rows, first)
         return rows
 
     def _check_fitted(self) -> None:

@@ -32,6 +32,7 @@ class Examples:
     ids: list[str] | None = None
     split: list[str] | None = None
     feature_names: list[str] | None = None  # names of the columns of ``rows``, not one for each example
+    first: int = 0  # how many examples of the same stream stand before these
 
     def __len__(self) -> int:
         for name, values in self.columns():
@@ -46,7 +47,7 @@ class Examples:
                 taken[name] = [values[n] for n in which]
             else:
                 taken[name] = values.take(which)  # type: ignore[attr-defined]
-        return Examples(**taken, feature_names=self.feature_names)
+        return Examples(**taken, feature_names=self.feature_names, first=self.first)
 
     def complete_only(self) -> Examples:
         """The examples of which all labels were judged: those by which a ranking can be measured."""
@@ -61,7 +62,7 @@ class Examples:
         """The fields that this batch has, by name."""
         for one in fields(self):
             values = getattr(self, one.name)
-            if values is not None and one.name != "feature_names":
+            if values is not None and one.name not in ("feature_names", "first"):
                 yield one.name, values
 
 

@@ -40,13 +40,15 @@ class Stream:
         self._progress = progress
 
     def __iter__(self) -> Iterator[Examples]:
+        seen = 0
         while True:
             with _collector_paused(), _explained():
                 batch = next(self._batches, None)
             if batch is None:
                 return
             if len(batch):
-                batch.feature_names = self.columns
+                batch.feature_names, batch.first = self.columns, seen
+                seen += len(batch)
                 yield batch
 
     def with_vectors(self, path: str | os.PathLike[str], first: int = 0, last: int | None = None) -> Stream:

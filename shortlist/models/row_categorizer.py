@@ -218,7 +218,7 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
 
     def _given_in(self, examples: Examples) -> Rows:
         check_names(getattr(self.learner_, "feature_names_in_", None), examples.feature_names)
-        return self.learner_._of_right_signs(rows_in(examples))
+        return self.learner_._of_right_signs(rows_in(examples), examples.first)
 
     def feature_names(self, columns: Sequence[int]) -> list[Any]:
         names: Sequence[Any] = getattr(self.learner_, "feature_names_in_", ())

@@ -222,6 +222,15 @@ def test_batches_with_other_columns_are_refused():
         sl.RowCategorizer().fit_batches(batches)
 
 
+def test_a_row_that_is_refused_is_numbered_within_its_file(tmp_path):
+    model = sl.RowCategorizer().fit(*examples(100))
+    (tmp_path / "rows.svm").write_text("+1 1:0.5 2:3\n" * 40 + "+1 1:0.5 2:-3\n")
+    for ask in (model.learn_batches, lambda batches: list(model.rank_batches(batches, 1))):
+        batches = sl.read(tmp_path / "rows.svm", batch=100)
+        with pytest.raises(InputError, match="row 40 holds -3"):
+            ask(batches)
+
+
 def test_columns_that_came_without_a_name_are_numbers():
     X, labels = np.array([[1.0, 0.0], [0.0, 1.0]] * 4), ["a", "b"] * 4
     batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])

@@ -113,7 +113,7 @@ class TunedBoth(TunedIndex):
         tags.input_tags.positive_only = not self.vector
         return tags
 
-    def _of_right_signs(self, rows: Rows) -> Rows:
+    def _of_right_signs(self, rows: Rows, first: int = 0) -> Rows:
         words = rows.data[rows.indices >= as_whole(self.vector, "vector")]
         if words.size and words.min() < 0:
             raise InputError(
