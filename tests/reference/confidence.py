@@ -69,11 +69,11 @@ def precise_threshold(probabilities, hits, share):
     return found
 
 
-def mean_f1(probabilities, hits, keys, true, threshold):
-    """The mean of F1 over keys of which anything is true or assigned."""
+def mean_f1(probabilities, right, keys, true, threshold):
+    """The mean of F1 over keys of which anything is true or assigned; ``right`` is how much of each label is."""
     total, counted = 0.0, 0
     for key in range(len(true)):
-        chosen = [h for p, h, k in zip(probabilities, hits, keys, strict=True) if k == key and p >= threshold]
+        chosen = [r for p, r, k in zip(probabilities, right, keys, strict=True) if k == key and p >= threshold]
         if chosen or true[key]:
             total, counted = total + 2 * sum(chosen) / (len(chosen) + true[key]), counted + 1
     return total / counted

@@ -2,6 +2,10 @@
 
 All labels of all honest rankings are laid out by falling probability, and assigned one after the other; the threshold
 is where the aim is met best. For costs nothing need be tried: a probability is worth what it says.
+
+A mean of F1 over labels hangs on rare ones, of which a thousand examples hold one or two: whether these were right is
+chance, and a threshold that follows it is too. There, how many are right is what probabilities expect: Σp in place of
+counts.
 """
 
 from __future__ import annotations
@@ -40,25 +44,20 @@ def find_threshold(aim: Aim, seen: Seen, probabilities: Floats) -> float:
     if isinstance(aim, Precision):
         at = last_precise(falling, hits, aim.share)
     else:
-        keys, true = _keys(aim, seen, order)
-        at = best_f1(falling, hits, keys, true)
+        at = best_f1(falling, *_worth(aim, seen, order, falling))
     return float(falling[at]) if at >= 0 else NOTHING
 
 
-def _keys(aim: F1, seen: Seen, order: Longs) -> tuple[Ints, Longs]:
-    """Of what F1 is averaged, by number, for each place in ``order``; and how many true labels each of them has.
-
-    True labels behind the first WIDTH places count, but to no label's own: their names are not kept.
-    """
-    width = seen.ids.shape[1]
+def _worth(aim: F1, seen: Seen, order: Longs, falling: Floats) -> tuple[Floats, Ints, Floats]:
+    """For each place in ``order`` how much of it is right, and of what F1 is averaged, by number; and how many true
+    labels each of these has."""
+    hits = seen.hits.ravel()[order].astype(np.float64)
     if aim.average == "micro":
-        return np.zeros(order.size, dtype=np.int32), np.array([seen.true.sum()], dtype=np.int64)
+        return hits, np.zeros(order.size, dtype=np.int32), np.array([seen.true.sum()], dtype=np.float64)
     if aim.average == "example":
-        return (order // width).astype(np.int32), seen.true.astype(np.int64)
-    _, numbers = np.unique(seen.ids.ravel(), return_inverse=True)
-    numbers = numbers.ravel()
-    true = np.bincount(numbers[seen.hits.ravel() > 0], minlength=int(numbers.max(initial=-1)) + 1)
-    return numbers[order].astype(np.int32), true.astype(np.int64)
+        return hits, (order // seen.ids.shape[1]).astype(np.int32), seen.true.astype(np.float64)
+    _, numbers = np.unique(seen.ids.ravel()[order], return_inverse=True)
+    return falling, numbers.ravel().astype(np.int32), np.bincount(numbers.ravel(), falling).astype(np.float64)
 
 
 @kernel
@@ -77,12 +76,12 @@ def last_precise(falling: Floats, hits: Bytes, share: float) -> int:
 
 
 @kernel
-def best_f1(falling: Floats, hits: Bytes, keys: Ints, true: Longs) -> int:
+def best_f1(falling: Floats, right: Floats, keys: Ints, true: Floats) -> int:
     """The place down to which the mean of 2·correct / (assigned + true) over keys is largest; −1 for nothing at all.
 
     Keys for which nothing is true or assigned do not count.
     """
-    assigned, correct = np.zeros(true.size, dtype=np.int64), np.zeros(true.size, dtype=np.int64)
+    assigned, correct = np.zeros(true.size, dtype=np.int64), np.zeros(true.size)
     total, counted, best, found = 0.0, 0, 0.0, -1
     for key in range(true.size):
         counted += true[key] > 0
@@ -94,7 +93,7 @@ def best_f1(falling: Floats, hits: Bytes, keys: Ints, true: Longs) -> int:
         else:
             counted += 1
         assigned[key] += 1
-        correct[key] += hits[a] > 0
+        correct[key] += right[a]
         total += 2.0 * correct[key] / (both + 1)
         if (a + 1 == falling.size or falling[a + 1] < falling[a]) and total > best * counted:
             best, found = total / counted, a

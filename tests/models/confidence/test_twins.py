@@ -120,13 +120,14 @@ def test_a_threshold_for_the_largest_f1(rows, average):
     row, _ = np.nonzero(known)
     keys = {"micro": np.zeros(len(hits), dtype=int), "macro": seen.ids[known], "example": row}[average].tolist()
     n = {"micro": 1, "macro": 3, "example": len(rows)}[average]
-    true = [sum(h for h, k in zip(hits, keys, strict=True) if k == key) for key in range(n)]
+    right = chances if average == "macro" else hits  # of labels, what is expected
+    true = [sum(h for h, k in zip(right, keys, strict=True) if k == key) for key in range(n)]
     found = find_threshold(F1(average), seen, p)
-    if not any(hits):
+    if not any(right):
         assert found == math.inf
     else:
-        reached = twin.mean_f1(chances, hits, keys, true, found)
-        assert reached == pytest.approx(max(twin.mean_f1(chances, hits, keys, true, t) for t in set(chances)))
+        reached = twin.mean_f1(chances, right, keys, true, found)
+        assert reached == pytest.approx(max(twin.mean_f1(chances, right, keys, true, t) for t in set(chances)))
 
 
 @given(st.integers(0, 300), st.integers(0, 2**32 - 1), st.floats(0.02, 0.98))
