@@ -237,8 +237,9 @@ def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
         check_count(Y.sets.indptr.size - 1, n_rows)
         return Y
     labels = NumberedLabels.of(label_lists(Y, n_rows))
-    labels.columns = indicator_columns(Y)
-    warn_of_a_column(Y)
+    if len(getattr(Y, "shape", ())) == 2:
+        labels.columns = indicator_columns(Y)
+        warn_of_a_column(Y)
     texts = set(map(type, labels.names)) <= {str}  # as most are, which is known sooner
     if not texts and any(isinstance(name, int) and not -BEYOND < name < BEYOND for name in labels.names):
         raise InputError("a label is a whole number of more than 4,300 digits, which no model file can hold; use text")

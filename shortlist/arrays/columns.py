@@ -54,6 +54,8 @@ def check_names(known: Sequence[str] | None, given: Sequence[str] | None) -> Non
 def grown_names(estimator: BaseEstimator, X: object) -> Names | None:
     """The names of the columns once X is learned too: columns may arrive behind those there are, but none change."""
     known: Names | None = getattr(estimator, "feature_names_in_", None)
+    if known is None and _is_nameless(X):
+        return None
     names = column_names(X)
     if known is None or names is None or names.size <= known.size or list(names[: known.size]) != list(known):
         check_columns(estimator, X)

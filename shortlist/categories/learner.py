@@ -209,12 +209,13 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         note_names(self, None)
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
-        numbers = numbered(Y, rows.n_rows)
+        n_rows = rows.n_rows
+        numbers = numbered(Y, n_rows)
         self._take_up_columns(numbers.columns)
-        labels = self._labels.learn_right(numbers, rows.n_rows, shuffled)
+        labels = self._labels.learn_right(numbers, n_rows, shuffled)
         self._label_counts = grown(self._label_counts, len(self._labels))
         count_up(labels.ids, self._label_counts)
-        self.n_examples_ += rows.n_rows
+        self.n_examples_ += n_rows
         self.n_features_in_ = max(self.n_features_in_, rows.n_features)
         return labels
 

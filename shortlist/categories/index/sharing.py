@@ -27,10 +27,11 @@ N, OF_WORDS, OF_VECTORS, BETA = 0, 1, 2, 3
 START = np.ones(4)
 
 
+@kernel
 def share_of_vector(misses: Floats) -> float:
     """α."""
     words, vectors = squares(misses)
-    return words * float(misses[BETA]) / (words * float(misses[BETA]) + vectors)
+    return words * misses[BETA] / (words * misses[BETA] + vectors)
 
 
 def beta_for(misses: Floats, alpha: float) -> float:
@@ -39,9 +40,10 @@ def beta_for(misses: Floats, alpha: float) -> float:
     return alpha / (1.0 - alpha) * vectors / words
 
 
+@kernel
 def squares(misses: Floats) -> tuple[float, float]:
     """m_w² and m_v²."""
-    words, vectors = (max(float(misses[who]), 1.0 / RECENT) for who in (OF_WORDS, OF_VECTORS))
+    words, vectors = max(misses[OF_WORDS], 1.0 / RECENT), max(misses[OF_VECTORS], 1.0 / RECENT)
     return words * words, vectors * vectors
 
 

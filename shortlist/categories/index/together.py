@@ -55,6 +55,16 @@ def _split(rows: Rows, n_vector: int) -> tuple[Longs, Ints, Floats, Longs, Ints,
 
 
 @kernel
+def all_biases(words: Floats, vector: Floats, alpha: float) -> Floats:
+    """The biases for examples of words, of a vector, and of both, where the vector has the share α."""
+    biases = np.empty((3, words.size))
+    for c in range(words.size):
+        biases[OF_WORDS, c], biases[OF_VECTOR, c] = words[c], vector[c]
+        biases[OF_BOTH, c] = (1.0 - alpha) * words[c] + alpha * vector[c]
+    return biases
+
+
+@kernel
 def which_bias(words: Rows, beside: Beside, i: int) -> int:
     """Which biases row i has: OF_WORDS, OF_VECTOR or OF_BOTH."""
     if not has_vector(beside, i):

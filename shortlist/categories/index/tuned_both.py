@@ -230,7 +230,7 @@ class TunedBoth(TunedIndex):
         if self._is_former:
             return np.tile(words, (3, 1))
         vector = grown(self._vector_biases, words.size)[: words.size]
-        return np.stack([words, vector, (1.0 - alpha) * words + alpha * vector])
+        return together.all_biases(words, vector, alpha)
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         self._rank_allowed(rows, Allowed(together.ALL), ids, scores)
