@@ -16,7 +16,7 @@ import numpy as np
 
 import shortlist as sl
 from shortlist.arrays.kernels import kernel
-from shortlist.categories.index import blocks, teams
+from shortlist.categories.index import parts, teams
 from shortlist.files.store import checksum
 from shortlist.labels import NumberedLabels
 from shortlist.models.text_batches import LabelBatches, default_text
@@ -120,10 +120,10 @@ class Alone(Clock):
             found = function(team, task, position, index, rules)
             last, times = min(team.size, task.order.size), 20
             copied = task._replace(stats=task.stats.copy(), to_come=task.to_come.copy())
-            desk = teams.make_desk(team.n_threads)
-            alone(copied, last, team._block, desk, 1)
+            desk = teams.make_desk(team.n_threads, teams.STRETCH)
+            alone(copied, last, team._block, desk, rules, index, 1)
             began = time.perf_counter()
-            alone(copied, last, team._block, desk, times)
+            alone(copied, last, team._block, desk, rules, index, times)
             gone = time.perf_counter()
             self.seconds += (gone - began) / times * -(-(found[0] - position) // team.size)
             self.not_alone += gone - came
@@ -150,11 +150,11 @@ class Busiest(Clock):
 
 
 @kernel
-def alone(task, last, block, desk, times):
+def alone(task, last, block, desk, rules, index, times):
     for _ in range(times):
-        teams.lay_out(task, 0, last, block)
-        teams.settle(task, 0, last, block)
-        teams.give_out(desk, 0, False)
+        teams.agree(task, 0, last, block, desk, rules)
+        teams.gather(index, desk)
+        teams.begin(task, 0, last, block, desk, rules)
 
 
 # What one thread does while the others wait, beside what Python itself does between two pieces or rounds.
@@ -170,7 +170,7 @@ def main(path, n, threads):
         if len(texts) >= n:
             break
     size = teams.block_size(len(texts) * 9 // 10)
-    print(f"{len(texts):,} titles; blocks of {size} examples, {blocks.PARTS} parts of the features.")
+    print(f"{len(texts):,} titles; blocks of {size} examples, {parts.PARTS} parts of the features.")
     print(f"Reading took {time.perf_counter() - began:.1f} s: it does not divide, but a thread does it ahead.\n")
     order = np.random.default_rng(1).permutation(len(texts))
     cut = len(texts) * 9 // 10

@@ -10,7 +10,7 @@ tuned_index.py      the usual learner, which counts, then tunes
 tuning.py           its rule, one example at a time          misses.py     what a label misses
 contest.py          the rule where examples have one label   company.py    labels vote for labels, where they have many
 passes.py           how often ``fit`` goes through the rows  ahead.py      rankings made before an example is learned
-blocks.py, changes.py, teams.py  examples learned in blocks, by several threads
+blocks.py, changes.py  examples learned in blocks             teams.py, desk.py, parts.py  by several threads
 corrections.py      putting together what was tuned apart    limits.py     rows that are too long to be learned
 
 tuned_vectors.py    the learner of dense vectors             vectors.py    its index, in which all lists are full

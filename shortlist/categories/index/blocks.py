@@ -3,9 +3,10 @@
 1. ``score`` finds the errors of a chunk of its examples, by the index as it stood when the block began, and writes down
    for each edge that voted the error of its label. Examples do not wait for one another.
 2. ``settle`` adds to the stats what the examples have found, in their order, and ``add_biases`` does so to the biases.
-3. ``count_and_correct`` (changes.py) walks the block's examples in order and changes the lists of the features that it
-   owns, and of no others. During a block a list keeps its order, and new edges stand behind it: so what was written
-   down finds its edge. With the last example that has the feature, the list is put in order and cut.
+3. ``count_and_correct`` (changes.py) goes through the entries of some parts of the features (parts.py), in the order of
+   the examples, and changes the lists of these features, and of no others. During a block a list keeps its order, and
+   new edges stand behind it: so what was written down finds its edge. With the last example that has the feature, the
+   list is put in order and cut.
 
 What an example changes is what it would change alone, but it does not see what the others of its block have changed; a
 block of one is learned as ``tuning.learn`` learns it, to the last bit. Which thread does what changes nothing.
@@ -22,6 +23,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, fetch, step, take
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.lists import Index
+from shortlist.categories.index.parts import PARTS, part_of, sort_by_portion
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.categories.index.tuning import (
     AGREEMENT,
@@ -40,8 +42,6 @@ from shortlist.categories.index.tuning import (
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 
-PARTS = 64  # of the features, of which each has one owner
-TOGETHER = 4  # bits: so many features that stand side by side belong to the same part, as they share lines of the cache
 AHEAD = 8  # labels whose sums memory is asked for before their turn
 CHUNK = 32  # examples that one thread scores, and adds up the biases of before they are added to the others
 ENTRY = 16  # what an entry of a row costs, in edges
@@ -91,7 +91,12 @@ class Block(NamedTuple):
 
     common: Longs  # what threads count together
     entry: Longs  # int64[examples + 1], where the entries of each example begin among those of the block
+    shift: Longs  # int64[examples], how far the entries of each example are from their places in the rows
     label: Longs  # int64[examples + 1], where the labels of each example begin
+    example: Ints  # int32[entries], which example has each entry
+    portion: Longs  # int64[PARTS], in which portion the features of each part are
+    sorted: Ints  # int32[entries], the entries of each chunk in the order of portions
+    starts: Ints  # int32[chunks, PARTS + 2], where those of each portion begin
     begin: Longs  # int64[chunks], where the errors of each chunk begin
     at: Ints  # int32[entries], where those of each entry begin behind that
     n_old: Ints  # int32[entries], how many they are: one for each edge that the list had when the block began
@@ -117,7 +122,12 @@ def make_block(n_examples: int, n_entries: int, n_labels: int, n_errors: int, n_
     return Block(
         common=np.zeros(COMMON, dtype=np.int64),
         entry=np.zeros(n_examples + 1, dtype=np.int64),
+        shift=np.zeros(n_examples, dtype=np.int64),
         label=np.zeros(n_examples + 1, dtype=np.int64),
+        example=np.zeros(n_entries, dtype=np.int32),
+        portion=np.zeros(PARTS, dtype=np.int64),
+        sorted=np.zeros(n_entries, dtype=np.int32),
+        starts=np.zeros((n_chunks, PARTS + 2), dtype=np.int32),
         begin=np.zeros(n_chunks, dtype=np.int64),
         at=np.zeros(n_entries, dtype=np.int32),
         n_old=np.zeros(n_entries, dtype=np.int32),
@@ -150,11 +160,6 @@ def make_sums(n_labels: int) -> Sums:
 
 
 @step
-def part_of(f: int) -> int:
-    return (f >> TOGETHER) % PARTS
-
-
-@step
 def lay_out(task: Task, first: int, last: int, block: Block) -> None:
     """Begin with the block order[first:last]."""
     rows, labels, order = task.rows, task.labels, task.order
@@ -162,6 +167,7 @@ def lay_out(task: Task, first: int, last: int, block: Block) -> None:
     for t in range(first, last):
         i, b = order[t], t - first
         block.entry[b + 1] = block.entry[b] + rows.indptr[i + 1] - rows.indptr[i]
+        block.shift[b] = rows.indptr[i] - block.entry[b]
         block.label[b + 1] = block.label[b] + labels.indptr[i + 1] - labels.indptr[i]
 
 
@@ -187,7 +193,10 @@ def score(
 def look_up(
     task: Task, first: int, last: int, chunk: int, index: Index, load: Longs, block: Block, rules: Rules
 ) -> int:
-    """How long the lists of a chunk are, and with that how much work each part is; gives how many errors there are."""
+    """How long the lists of a chunk are, with that how much work each part is, and which entries are in each portion.
+
+    Gives how many errors there are.
+    """
     rows, order = task.rows, task.order
     begin, end = chunk * CHUNK, min((chunk + 1) * CHUNK, last - first)
     n, e = 0, block.entry[begin]
@@ -199,10 +208,13 @@ def look_up(
             f = rows.indices[j]
             length = index.features[f]["length"]
             n_old = length if task.first_pass else min(length, rules.max_edges)
-            block.at[e], block.n_old[e] = n, n_old
+            block.at[e], block.n_old[e], block.example[e] = n, n_old, b
             load[part_of(f)] += length + ENTRY
             n += n_old
             e += 1
+    sort_by_portion(
+        rows, block.shift, block.example, block.entry[begin], e, block.portion, block.starts[chunk], block.sorted
+    )
     return n
 
 

@@ -2,138 +2,110 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, step
+from shortlist.arrays.kernels import Floats, Ints, step
 from shortlist.arrays.rows import Rows
-from shortlist.categories.index.blocks import CHUNK, Block, Rules, Task, part_of
+from shortlist.categories.index.blocks import CHUNK, Block, Rules, Task
 from shortlist.categories.index.contest import NOTHING
 from shortlist.categories.index.lists import EDGES, END, Index, cut_tail, move_to_more_room, put_in_place, raised, see
 from shortlist.categories.index.retrieval import fetch_list
 
 SLOTS = 8  # that an example may want, for each edge and each label of it
-
-
-class Mine(NamedTuple):
-    """The entries of a block whose features one thread owns, in order: e of them, and where those of an example begin.
-
-    They are found before anything is done with them: no processor could foresee whose the next one is.
-    """
-
-    entry: Ints  # int32[entries + 1]
-    begin: Longs  # int64[examples + 1]
-
-
-def make_mine(n_examples: int, n_entries: int) -> Mine:
-    return Mine(np.zeros(n_entries + 1, dtype=np.int32), np.zeros(n_examples + 1, dtype=np.int64))
+AHEAD = 16  # entries whose lists memory is asked for before their turn
 
 
 @step
-def find_mine(rows: Rows, order: Longs, first: int, last: int, block: Block, owner: Longs, n: int, mine: Mine) -> None:
-    """The entries of the block order[first:last] that belong to owner n."""
-    found = 0
-    for b in range(last - first):
-        i, e = order[first + b], block.entry[b]
-        for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            mine.entry[found] = e  # to be overwritten by the next one, unless it is mine
-            found += owner[part_of(rows.indices[j])] == n
-            e += 1
-        mine.begin[b + 1] = found
+def find_final(rows: Rows, block: Block, own: Ints, n: int) -> None:
+    """The last of the n own entries that each feature has."""
+    for a in range(n):
+        e = own[a]
+        block.final[rows.indices[block.shift[block.example[e]] + e]] = e
 
 
 @step
-def find_final(rows: Rows, order: Longs, first: int, last: int, block: Block, mine: Mine) -> None:
-    """The last entry of each feature that is mine."""
-    for b in range(last - first):
-        start = rows.indptr[order[first + b]] - block.entry[b]
-        for a in range(mine.begin[b], mine.begin[b + 1]):
-            block.final[rows.indices[start + mine.entry[a]]] = mine.entry[a]
+def fetch_own(rows: Rows, index: Index, block: Block, own: Ints, a: int, n: int) -> None:
+    """Ask memory for the lists of some own entries from a on: for many at once, as each takes a while."""
+    for k in range(a, min(a + AHEAD, n)):
+        e = own[k]
+        fetch_list(index, rows.indices[block.shift[block.example[e]] + e])
 
 
 @step
-def correct(rows: Rows, order: Longs, first: int, last: int, index: Index, block: Block, mine: Mine) -> None:
-    """u_fc += η·e_c·x[f] on the edges that voted, of the features that are mine."""
-    for b in range(last - first):
-        fetch_mine(rows, order, first, min(b + 1, last - first - 1), index, block, mine)
+def correct(rows: Rows, index: Index, block: Block, own: Ints, n: int) -> None:
+    """u_fc += η·e_c·x[f] on the edges that voted, of the features of the n own entries."""
+    for a in range(n):
+        if a % AHEAD == 0:
+            fetch_own(rows, index, block, own, a + AHEAD, n)
+        e = own[a]
+        b = block.example[e]
         if not block.active[b]:
             continue
-        start, errors, eta = rows.indptr[order[first + b]] - block.entry[b], block.begin[b // CHUNK], block.eta[b]
-        for a in range(mine.begin[b], mine.begin[b + 1]):
-            e = mine.entry[a]
-            shift, begin = eta * rows.data[start + e], errors + block.at[e]
-            own = index.features[rows.indices[start + e]]["start"]
-            for k in range(block.n_old[e]):
-                index.edges[own + k]["tuned"] += shift * block.errors[begin + k]
-
-
-@step
-def fetch_mine(rows: Rows, order: Longs, first: int, b: int, index: Index, block: Block, mine: Mine) -> None:
-    """Ask memory for the lists of example b of a block that are mine."""
-    start = rows.indptr[order[first + b]] - block.entry[b]
-    for a in range(mine.begin[b], mine.begin[b + 1]):
-        fetch_list(index, rows.indices[start + mine.entry[a]])
+        j, begin = block.shift[b] + e, block.begin[b // CHUNK] + block.at[e]
+        shift, start = block.eta[b] * rows.data[j], index.features[rows.indices[j]]["start"]
+        for k in range(block.n_old[e]):
+            index.edges[start + k]["tuned"] += shift * block.errors[begin + k]
 
 
 @step
 def count_and_correct(
-    task: Task, first: int, last: int, index: Index, block: Block, mine: Mine, done: int, met: NDArray[np.bool_],
+    task: Task, first: int, index: Index, block: Block, own_entries: Ints, done: int, n: int, met: NDArray[np.bool_],
     rules: Rules, least: float, end: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """FSU and corrections on the lists of the features that are mine: what tuning.count_and_correct does, for a block.
+    """FSU and corrections on the lists of the features of n own entries: what tuning.count_and_correct does, for a
+    block, order[first:].
 
-    met: bool[labels], false; done: how many of mine are. Stops where there may be too few slots before ``end``, and
-    gives how many are done then, and how many slots are wanted.
+    met: bool[labels], false; done: how many of the entries are. Stops where there may be too few slots before ``end``,
+    and gives how many are done then, and how many slots are wanted.
     """
-    rows, labels, order, max_edges = task.rows, task.labels, task.order, rules.max_edges
+    rows, labels, max_edges = task.rows, task.labels, rules.max_edges
     edges = index.edges
-    for b in range(last - first):
-        if mine.begin[b + 1] <= done:
-            continue
-        i, eta, rival = order[first + b], block.eta[b], block.rival[b]
+    for a in range(done, n):
+        if a % AHEAD == 0:
+            fetch_own(rows, index, block, own_entries, a + AHEAD, n)
+        e = own_entries[a]
+        b = block.example[e]
+        i, eta, rival, j = task.order[first + b], block.eta[b], block.rival[b], block.shift[b] + e
         own, errors = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], block.own[block.label[b] :]
-        fetch_mine(rows, order, first, min(b + 1, last - first - 1), index, block, mine)
-        for a in range(max(done, mine.begin[b]), mine.begin[b + 1]):
-            e = mine.entry[a]
-            j = rows.indptr[i] + e - block.entry[b]
-            f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
-            feature, begin, n_old = index.features[f], block.begin[b // CHUNK] + block.at[e], block.n_old[e]
-            slots = SLOTS * (feature["length"] + own.size + 1)
-            if index.used[END] + slots > end:
-                return a, slots
-            see(feature)
-            is_last = block.final[f] == e
-            keep = block.keep[b] if is_last else max(block.keep[b], n_old)
-            if block.active[b]:
-                start, total, has_rival, n_new = feature["start"], feature["total"], rival < 0, 0
-                for k in range(n_old):
-                    error = block.errors[begin + k]
-                    if k < max_edges:
-                        edges[start + k]["tuned"] += shift * error
-                    has_rival |= edges[start + k]["label"] == rival
-                    if error > 0.0:
-                        met[edges[start + k]["label"]] = True
-                        edges[start + k]["weight"] = raised(edges[start + k]["weight"], x, total)
-                for k in range(own.size):
-                    if errors[k] > 0.0:
-                        feature["total"] += x
-                        n_new += not met[own[k]]
-                too_light = rules.leakage and block.keep[b] == 0 and np.float32(x) / feature["total"] < least
-                if n_new > 0 and (feature["length"] > n_old or not too_light):
-                    add_new(f, n_old, own, errors, x, shift, n_new, too_light, total, met, index)
-                for k in range(own.size):
-                    met[own[k]] = False
-                start, n = feature["start"], feature["length"]
-                for k in range(n_old, n):
-                    has_rival |= edges[start + k]["label"] == rival
-                if not has_rival and n < max_edges:
-                    append(f, rival, NOTHING * x, shift * block.rival_error[b], 1, index)
-            if is_last:
-                put_in_order(edges, feature["start"], feature["length"])
-            cut_tail(feature, edges, index.used, keep, least, rules.leakage)
-    return mine.begin[last - first], 0
+        f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
+        feature, begin, n_old = index.features[f], block.begin[b // CHUNK] + block.at[e], block.n_old[e]
+        slots = SLOTS * (feature["length"] + own.size + 1)
+        if index.used[END] + slots > end:
+            return a, slots
+        see(feature)
+        is_last = block.final[f] == e
+        keep = block.keep[b] if is_last else max(block.keep[b], n_old)
+        if block.active[b]:
+            start, total, has_rival, n_new = feature["start"], feature["total"], rival < 0, 0
+            for k in range(n_old):
+                error = block.errors[begin + k]
+                if k < max_edges:
+                    edges[start + k]["tuned"] += shift * error
+                has_rival |= edges[start + k]["label"] == rival
+                if error > 0.0:
+                    met[edges[start + k]["label"]] = True
+                    edges[start + k]["weight"] = raised(edges[start + k]["weight"], x, total)
+            for k in range(own.size):
+                if errors[k] > 0.0:
+                    feature["total"] += x
+                    n_new += not met[own[k]]
+            too_light = rules.leakage and block.keep[b] == 0 and np.float32(x) / feature["total"] < least
+            if n_new > 0 and (feature["length"] > n_old or not too_light):
+                add_new(f, n_old, own, errors, x, shift, n_new, too_light, total, met, index)
+            for k in range(own.size):
+                met[own[k]] = False
+            start, length = feature["start"], feature["length"]
+            for k in range(n_old, length):
+                has_rival |= edges[start + k]["label"] == rival
+            if not has_rival and length < max_edges:
+                append(f, rival, NOTHING * x, shift * block.rival_error[b], 1, index)
+        if is_last:
+            put_in_order(edges, feature["start"], feature["length"])
+        cut_tail(feature, edges, index.used, keep, least, rules.leakage)
+    return n, 0
 
 
 @step

@@ -1,11 +1,13 @@
 """Blocks of examples learned one after the other (blocks.py): by one thread, or each by several.
 
 How many examples a block has is given by how many there are to learn, never by the threads. Threads score the examples
-of a block together; then each changes the lists of the features that it owns, and takes room for them from stretches
-of the pool of its own. Where lists lie in the pool does depend on the threads, what stands in them does not.
+of a block together; then each changes the lists of some parts of the features (parts.py), takes more of them as long
+as there are any, and takes room for lists from stretches of the pool of its own. Where lists lie in the pool does
+depend on the threads, what stands in them does not.
 
-All threads go through the same loop, ``learn_blocks``, and meet between its stages, without the interpreter: what one
-of them does while the others wait is a few microseconds for each block.
+All threads go through the same loop, ``learn_blocks``, and meet between its two stages, without the interpreter. What
+one has to do while the others wait, a few microseconds for each block, is done by the last to come: nobody has to wake
+up for it.
 """
 
 from __future__ import annotations
@@ -16,12 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs, kernel, look, sleep_shortly, step, take
+from shortlist.arrays.kernels import Ints, Longs, kernel, look, step, take
 from shortlist.categories.index.ahead import nobody
 from shortlist.categories.index.blocks import (
     CHUNK,
     ERRORS,
-    PARTS,
     Block,
     Rules,
     Sums,
@@ -35,8 +36,26 @@ from shortlist.categories.index.blocks import (
     settle,
     widened,
 )
-from shortlist.categories.index.changes import Mine, correct, count_and_correct, find_final, find_mine, make_mine
-from shortlist.categories.index.lists import EDGES, END, SIZES, Index
+from shortlist.categories.index.changes import correct, count_and_correct, find_final
+from shortlist.categories.index.desk import (
+    AMOUNT,
+    BIASES,
+    CHANGING,
+    GIVEN_UP,
+    PORTIONS,
+    STRETCH_END,
+    STRETCHES,
+    TAKEN,
+    VOTING,
+    WANTED,
+    WHY,
+    Desk,
+    comes_last,
+    go_on,
+    make_desk,
+)
+from shortlist.categories.index.lists import EDGES, END, Index
+from shortlist.categories.index.parts import find_own, share_out
 from shortlist.categories.index.pruning import UNLIMITED
 from shortlist.categories.index.tuning import learn, least_share
 from shortlist.categories.pauses import DONE, WANTS_ROOM, WANTS_SLOTS
@@ -46,11 +65,6 @@ MOST_EXAMPLES, PER_PASS = 1024, 128  # in a block at most so many; blocks in a p
 ENOUGH = 64  # examples of a block are worth a thread
 STRETCH = 1 << 13  # slots of the pool that a thread takes at a time, or what one list may want if that is more
 ONE_BY_ONE = -1  # the examples of a block are to be learned each for itself
-PATIENCE = 20_000  # looks at what the others do before somebody else may have the processor: some tens of µs
-# Entries of Desk.said. How many have come and how often all were there; why to stop, how much is wanted; whether lists
-# are still to be changed, how many edges vote, and how long a stretch is; whether somebody will never come.
-CAME, MET, WHY, AMOUNT, CHANGING, VOTING, STRETCHES, GIVEN_UP, SAID = 0, 8, 16, 17, 18, 19, 20, 21, 24
-READY, WANTED, STRETCH_END = 0, 1, 2  # entries of a row of Desk.done
 
 
 def block_size(n_examples: int) -> int:
@@ -64,28 +78,7 @@ class Work(NamedTuple):
     scratch: Scratch
     sums: Sums
     met: NDArray[np.bool_]  # for each label, false between lists
-    mine: Mine
-
-
-class Desk(NamedTuple):
-    """What the threads of a team share, beside the block. Rows are far apart: each is written by another thread."""
-
-    said: Longs
-    owner: Longs  # int64[PARTS], which thread changes the lists of a part
-    load: Longs  # int64[threads, PARTS], how much work each part is, as each thread has found
-    given: Longs  # int64[threads], how much work it has
-    done: Longs  # int64[threads, …]: how many of its entries are done; how many slots it wants; where its stretch ends
-    free: Longs  # int64[threads, SIZES], the free blocks of each (lists.Index)
-    used: Longs  # int64[threads, …], what each has used of its stretch
-
-
-def make_desk(n_threads: int) -> Desk:
-    def rows(n: int) -> Longs:
-        return np.zeros((n_threads, n), dtype=np.int64)
-
-    said, owner, given = (np.zeros(n, dtype=np.int64) for n in (SAID, PARTS, n_threads))
-    said[STRETCHES] = STRETCH
-    return Desk(said, owner, rows(PARTS), given, rows(16), np.full((n_threads, SIZES), -1, dtype=np.int64), rows(16))
+    own: Ints  # the entries of a portion
 
 
 class Team:
@@ -95,11 +88,11 @@ class Team:
         self.size, self.n_labels = size, n_labels
         self.n_threads = max(1, min(n_threads, size // ENOUGH))
         self._works = [
-            Work(make_scratch(n_labels), make_sums(n_labels), np.zeros(n_labels, dtype=np.bool_), make_mine(0, 0))
+            Work(make_scratch(n_labels), make_sums(n_labels), np.zeros(n_labels, np.bool_), np.zeros(0, np.int32))
             for _ in range(self.n_threads)
         ]
         self._block = make_block(size, 0, 0, 0, 0)
-        self._desk = make_desk(self.n_threads)
+        self._desk = make_desk(self.n_threads, STRETCH)
         self._pool = ThreadPoolExecutor(max(1, self.n_threads - 1))  # starts a thread when it is needed
 
     def learn(self, task: Task, position: int, index: Index, rules: Rules) -> tuple[int, int, int]:
@@ -133,7 +126,7 @@ class Team:
         """Give the free blocks of all threads to whoever uses the index next."""
         for free in self._desk.free:
             join_free(index, free)
-        self._desk.free[:], self._desk.used[:], self._desk.done[:, STRETCH_END] = -1, 0, 0
+        self._desk.free[:], self._desk.used[:], self._desk.has[:, STRETCH_END] = -1, 0, 0
 
     def _make_room(self, task: Task, index: Index) -> None:
         """Room for the largest block of the task, but for its errors."""
@@ -145,7 +138,7 @@ class Team:
         block, n_features = self._block, index.features.size
         if block.at.size < n_entries or block.own.size < n_labels or block.final.size < n_features:
             self._block = make_block(self.size, 2 * n_entries, 2 * n_labels, block.errors.size, n_features)
-            self._works = [work._replace(mine=make_mine(self.size, 2 * n_entries)) for work in self._works]
+            self._works = [work._replace(own=np.zeros(2 * n_entries, dtype=np.int32)) for work in self._works]
 
     def _learn(self, task: Task, position: int, index: Index, rules: Rules) -> tuple[int, int, int]:
         """Learn blocks, by all threads; each comes to the same end."""
@@ -173,29 +166,28 @@ def learn_blocks(
 ) -> tuple[int, int, int]:
     """What thread n does to learn task.order[position:], ``size`` examples at a time; gives what Team.learn does."""
     said = desk.said
-    if not meet(desk):
+    if comes_last(desk):
+        begin(task, position, size, block, desk, rules)
+        go_on(desk)
+    if look(said, GIVEN_UP):
         return position, DONE, 0
     while position < task.order.size:
-        last = min(task.order.size, (position // size + 1) * size)
+        last = end_of_block(task, position, size)
         if said[CHANGING] == 0:
             if is_one_by_one(task, position, last, size, index, rules):
                 return position, ONE_BY_ONE, 0
-            if n == 0:
-                lay_out(task, position, last, block)
-            meet(desk)
             voting = widened(rules, task.stats)
             score(task, position, last, index, work.scratch, work.sums, desk.load[n], block, voting)
-            meet(desk)
-            if n == 0:
+            if comes_last(desk):
                 agree(task, position, last, block, desk, rules)
-            meet(desk)
+                go_on(desk)
             if said[WHY] != DONE:
                 return position, said[WHY], said[AMOUNT]
         change_lists(n, work, task, position, last, index, block, desk, rules)
-        meet(desk)
-        if n == 0:
+        if comes_last(desk):
             gather(index, desk)
-        meet(desk)
+            begin(task, last, size, block, desk, rules)
+            go_on(desk)
         if said[WHY] != DONE:
             return position, said[WHY], said[AMOUNT]
         position = last
@@ -203,26 +195,17 @@ def learn_blocks(
 
 
 @step
-def meet(desk: Desk) -> bool:
-    """Wait until all threads have come here. What each wrote before, all can read afterwards.
+def end_of_block(task: Task, position: int, size: int) -> int:
+    return min(task.order.size, (position // size + 1) * size)
 
-    False if somebody will never come, which only those can hear who have just begun.
-    """
-    said, n_threads, looks = desk.said, desk.given.size, 0
-    if n_threads == 1:
-        return True
-    before = look(said, MET)
-    if take(said, CAME, 1) == n_threads - 1:
-        said[CAME] = 0
-        take(said, MET, 1)
-        return True
-    while look(said, MET) == before:
-        looks += 1
-        if looks > PATIENCE:
-            if look(said, GIVEN_UP):
-                return False
-            sleep_shortly()
-    return True
+
+@step
+def begin(task: Task, position: int, size: int, block: Block, desk: Desk, rules: Rules) -> None:
+    """What one thread does before a block, if there is one and that before it is done: lay it out, share out parts."""
+    if desk.said[CHANGING] == 0 and position < task.order.size:
+        lay_out(task, position, end_of_block(task, position, size), block)
+        alone = task.first_pass and rules.cap < UNLIMITED  # an index that may be full has one pool, which is packed
+        desk.said[PORTIONS] = 1 + share_out(desk.load, alone, block.portion)
 
 
 @step
@@ -246,7 +229,7 @@ def is_one_by_one(task: Task, first: int, last: int, size: int, index: Index, ru
 
 @step
 def agree(task: Task, first: int, last: int, block: Block, desk: Desk, rules: Rules) -> None:
-    """What one thread does once all is scored: see that the errors had room, settle the stats, and give out parts."""
+    """What one thread does once all is scored: see that the errors had room, and settle the stats."""
     said = desk.said
     said[WHY], said[AMOUNT] = DONE, block.common[ERRORS]
     if block.common[ERRORS] > block.errors.size:
@@ -254,87 +237,75 @@ def agree(task: Task, first: int, last: int, block: Block, desk: Desk, rules: Ru
         return
     said[VOTING], said[CHANGING] = widened(rules, task.stats).max_edges, 1
     settle(task, first, last, block)
-    n_biases = 0
-    for chunk in range((last - first + CHUNK - 1) // CHUNK):
-        n_biases += block.n_biases[chunk]
-    alone = task.first_pass and rules.cap < UNLIMITED  # an index that may be full has one pool, which is packed
-    give_out(desk, n_biases // 2, alone)
-
-
-@step
-def give_out(desk: Desk, n_others: int, alone: bool) -> None:
-    """Who owns each part: the heaviest parts are given away first, each to who has the least to do.
-
-    n_others: what the last thread does beside that. alone: the first has them all.
-    """
-    load, n_threads = desk.load, desk.given.size
-    for n in range(n_threads):
-        desk.given[n] = n_others if n == n_threads - 1 else 0
-        desk.done[n, READY] = -1
-    for part in range(PARTS):
-        for n in range(1, n_threads):
-            load[0, part] += load[n, part]
-    for _ in range(PARTS):
-        heaviest = least = 0
-        for part in range(PARTS):
-            heaviest = part if load[0, part] > load[0, heaviest] else heaviest
-        for n in range(n_threads):
-            least = n if desk.given[n] < desk.given[least] and not alone else least
-        desk.owner[heaviest] = least
-        desk.given[least] += load[0, heaviest]
-        load[0, heaviest] = -1
+    said[TAKEN] = 0
+    for portion in range(said[PORTIONS]):
+        desk.done[portion] = 0
 
 
 @step
 def change_lists(
     n: int, work: Work, task: Task, first: int, last: int, index: Index, block: Block, desk: Desk, rules: Rules
 ) -> None:
-    """Change the lists of the features that are mine; the last thread changes the biases."""
-    rows, order, n_threads = task.rows, task.order, desk.given.size
-    done = desk.done[n]
-    if done[READY] < 0:
-        if n == n_threads - 1:
-            add_biases(task, (last - first + CHUNK - 1) // CHUNK, block)
-        find_mine(rows, order, first, last, block, desk.owner, n, work.mine)
-        done[READY] = 0
-        if not task.first_pass:
-            correct(rows, order, first, last, index, block, work.mine)
-            done[READY] = work.mine.begin[last - first]
-            return
-        find_final(rows, order, first, last, block, work.mine)
-    voting, stretch = having(rules, desk.said[VOTING]), desk.said[STRETCHES]
-    least = least_share(rules.min_weight, task.stats)
-    if n_threads == 1 or rules.cap < UNLIMITED:
-        done[READY], done[WANTED] = count_and_correct(
-            task, first, last, index, block, work.mine, done[READY], work.met, voting, least, index.edges.size
+    """Change the biases and the lists of the features, a portion after the other as long as there is one that no thread
+    has taken, and the pool has room."""
+    n_chunks, wanted = (last - first + CHUNK - 1) // CHUNK, 0
+    while wanted == 0:
+        portion = take(desk.said, TAKEN, 1)
+        if portion >= desk.said[PORTIONS]:
+            break
+        if portion != BIASES:
+            n_own = find_own(block.starts, block.sorted, n_chunks, portion - 1, work.own)
+            if task.first_pass:
+                wanted = count_portion(n, n_own, portion, work, task, first, index, block, desk, rules)
+            elif desk.done[portion] == 0:
+                correct(task.rows, index, block, work.own, n_own)
+                desk.done[portion] = n_own
+        elif desk.done[BIASES] == 0:
+            add_biases(task, n_chunks, block)
+            desk.done[BIASES] = 1
+    desk.has[n, WANTED] = wanted
+
+
+@step
+def count_portion(
+    n: int, n_own: int, portion: int, work: Work, task: Task, first: int, index: Index, block: Block, desk: Desk,
+    rules: Rules,
+) -> int:  # fmt: skip
+    """Count and correct a portion; gives how many slots are wanted if the pool has too few of them, otherwise 0."""
+    done, has, own = desk.done, desk.has[n], work.own
+    voting, least = having(rules, desk.said[VOTING]), least_share(rules.min_weight, task.stats)
+    find_final(task.rows, block, own, n_own)
+    if desk.load.shape[0] == 1 or rules.cap < UNLIMITED:
+        done[portion], wanted = count_and_correct(
+            task, first, index, block, own, done[portion], n_own, work.met, voting, least, index.edges.size
         )
-        return
-    own = Index(index.features, index.edges, desk.free[n], desk.used[n])
-    wanted = 1
+        return wanted
+    mine, wanted = Index(index.features, index.edges, desk.free[n], desk.used[n]), 1
     while wanted > 0:
-        done[READY], wanted = count_and_correct(
-            task, first, last, own, block, work.mine, done[READY], work.met, voting, least, done[STRETCH_END]
+        done[portion], wanted = count_and_correct(
+            task, first, mine, block, own, done[portion], n_own, work.met, voting, least, has[STRETCH_END]
         )
-        done[WANTED] = wanted
         if wanted > 0:
-            start = take(index.used, END, wanted + stretch)
-            if start + wanted + stretch > index.edges.size:
-                take(index.used, END, -(wanted + stretch))
-                return
-            own.used[END], done[STRETCH_END] = start, start + wanted + stretch
+            stretch = wanted + desk.said[STRETCHES]
+            start = take(index.used, END, stretch)
+            if start + stretch > index.edges.size:
+                take(index.used, END, -stretch)
+                return wanted
+            mine.used[END], has[STRETCH_END] = start, start + stretch
+    return 0
 
 
 @step
 def gather(index: Index, desk: Desk) -> None:
     """What one thread does once lists are changed: count the edges, and see that nobody wants slots."""
-    said, wanted, n_threads = desk.said, 0, desk.given.size
+    said, wanted, n_threads = desk.said, 0, desk.load.shape[0]
     for n in range(n_threads):
         index.used[EDGES] += desk.used[n, EDGES]
         desk.used[n, EDGES] = 0
-        wanted = max(wanted, desk.done[n, WANTED])
-        desk.done[n, WANTED] = 0
+        wanted = max(wanted, desk.has[n, WANTED])
     said[WHY] = WANTS_SLOTS if wanted > 0 else DONE
     said[AMOUNT], said[CHANGING] = n_threads * (wanted + said[STRETCHES]), 1 if wanted > 0 else 0
+    said[TAKEN] = 0
 
 
 @kernel
