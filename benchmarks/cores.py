@@ -174,8 +174,9 @@ def main(path, n, threads):
     print(f"Reading took {time.perf_counter() - began:.1f} s: it does not divide, but a thread does it ahead.\n")
     order = np.random.default_rng(1).permutation(len(texts))
     cut = len(texts) * 9 // 10
-    batches = [
-        (Texts.of(as_texts([texts[i] for i in some])), NumberedLabels.of([labels[i] for i in some]))  # as ``read`` does
+    numbered = NumberedLabels.of(labels)
+    batches = [  # as ``read`` makes them: texts end to end, names of labels that all batches share
+        (Texts.of(as_texts([texts[i] for i in some])), NumberedLabels(numbered.names, numbered.sets.chosen(some)))
         for some in np.array_split(order[:cut], max(1, cut // BATCH))
     ]
     held_out = order[cut:]

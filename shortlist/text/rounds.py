@@ -2,8 +2,8 @@
 
 A round is some pieces of text. Its features are looked up by all threads, in a vocabulary that nobody changes
 meanwhile. Those that are not known are then numbered by one, piece after piece, in order of first appearance; they are
-few once a vocabulary has grown. Spelling their names and counting is done by all threads again, while they look up
-the features of the next round.
+few once a vocabulary has grown. Meanwhile the others cut the texts of the next round into features, for which they need
+no vocabulary. Spelling the names of what was new, and counting, is done by all threads again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from shortlist.texts.fields import Document, as_documents
 from shortlist.vocabulary import Vocabulary, encoded
 
 PIECES = 2  # of a round, for each thread
+Cut: TypeAlias = tuple[Words, Features | FieldFeatures]
 
 
 class Found(NamedTuple):
@@ -60,8 +61,8 @@ def counted_by_threads(vectorizer: NamingVectorizer, pieces: Iterable[Sequence[s
     """Learn the features of one piece of text after the other; gives their rows of counts, in order."""
     pieces, vocabulary = iter(pieces), vectorizer.vocabulary_
 
-    def look_up(texts: Sequence[str]) -> Found:
-        words, features = vectorizer._features(texts)
+    def look_up(cut: Future[Cut]) -> Found:
+        words, features = cut.result()
         if vectorizer._settings.hashed is not None:
             return Found(words, features, vectorizer._columns(features.hashes))
         return Found(words, features, vocabulary.find(features.hashes))
@@ -79,8 +80,14 @@ def counted_by_threads(vectorizer: NamingVectorizer, pieces: Iterable[Sequence[s
 
     counting: list[Future[Counted]] = []
     with ThreadPoolExecutor(n_threads) as pool:
-        while some := list(islice(pieces, PIECES * n_threads)):
-            looking = [pool.submit(look_up, texts) for texts in some]
+
+        def cut_next() -> list[Future[Cut]]:
+            return [pool.submit(vectorizer._features, texts) for texts in islice(pieces, PIECES * n_threads)]
+
+        cut = cut_next()
+        while cut:
+            looking = [pool.submit(look_up, one) for one in cut]  # all of which are cut, or being cut, when one is run
+            cut = cut_next()
             yield from taken(counting)
             found = [task.result() for task in looking]  # from now on nobody reads the vocabulary
             numbered = [number_new(vocabulary, one) for one in found]
