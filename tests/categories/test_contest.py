@@ -97,29 +97,42 @@ def test_a_file_from_before_contests_opens_and_goes_on():
     assert opened._stats[MISSED] < 0.5
 
 
+def test_an_example_that_stays_behind_teaches_nothing_more():
+    X, Y = np.repeat(np.eye(2), 60, axis=0), ["a"] * 60 + ["b"] * 60
+    learner = TunedIndex(passes=2).partial_fit(X, Y)
+    rows, labels = learner._check(X), learner._labels.learn(Y[::-1], len(Y))  # the words of the other label
+    learner._block, learner._rankings = 1, []
+    for few in (False, True):
+        learner._few, learner._pass, before = few, 0, learner.decision_function(X)
+        assert abs(before[0, 0] - before[0, 1]) > 1
+        learner._learn(rows, labels, np.array([0]), False)
+        assert (learner.decision_function(X) == before).all() != few
+
+
 @pytest.mark.parametrize(
     ("n_classes", "rows", "passes"),
     [
-        (1, 4000, 2), (26, 4000, 2), (27, 4000, 3), (40, 4000, 3), (41, 4000, 4), (500, 4000, 4),
-        (20, 10_000, 2), (64, 10_000, 2), (77, 10_003, 3), (150, 15_000, 3), (500, 19_999, 3), (500, 20_000, 2),
+        (1, 4000, 6), (1, 5163, 6), (1, 5164, 5), (1, 7303, 2), (20, 10_000, 2), (64, 9960, 2), (64, 9600, 2),
+        (64, 9599, 3), (77, 10_780, 3), (77, 10_003, 5), (64, 6242, 6), (150, 15_000, 6), (500, 24_999, 5),
+        (500, 25_000, 4), (1000, 49_999, 3), (1000, 50_000, 2),
     ],
 )  # fmt: skip
-def test_rows_are_gone_through_until_each_label_was_seen_often(n_classes, rows, passes):
+def test_rows_are_gone_through_more_often_where_they_are_few_for_each_label(n_classes, rows, passes):
     learner = TunedIndex().fit(np.ones((n_classes, 1)), np.arange(n_classes))
     assert learner.passes_through(rows, rows) == passes
     assert learner.passes_through(rows, 2 * rows) == 2  # with several labels
     assert learner.set_params(passes=1).passes_through(rows, rows) == 1
 
 
-def test_fit_goes_through_4000_rows_of_80_labels_four_times():
-    rows = TunedIndex()._check(scipy.sparse.csr_array(np.ones((4000, 1))))
-    assert max(TunedIndex()._fit_passes(rows, [str(i % 80) for i in range(4000)])) == 4
+def test_fit_goes_through_8000_rows_of_80_labels_six_times():
+    rows = TunedIndex()._check(scipy.sparse.csr_array(np.ones((8000, 1))))
+    assert max(TunedIndex()._fit_passes(rows, [str(i % 80) for i in range(8000)])) == 6
 
 
-@pytest.mark.parametrize(("rows", "passes"), [(1, 10), (640, 10), (3200, 10), (4000, 2), (10**6, 2)])
+@pytest.mark.parametrize(("rows", "passes"), [(1, 10), (640, 10), (3999, 10), (4000, 6), (8000, 2)])
 def test_few_rows_are_gone_through_more_often(rows, passes):
     assert TunedIndex().passes_through(rows) == passes
     assert TunedIndex(passes=3).passes_through(rows) == 3
     assert TunedIndex().passes_through(rows, 2 * rows) == min(10, max(2, -(-8000 // rows)))  # with several labels
-    X = scipy.sparse.csr_array(np.ones((min(rows, 4000), 1)))
+    X = scipy.sparse.csr_array(np.ones((rows, 1)))
     assert max(TunedIndex()._fit_passes(TunedIndex()._check(X), ["a"] * X.shape[0])) == passes

@@ -277,7 +277,10 @@ def test_what_has_diverged_says_so_and_replaces_no_file(tmp_path):
     TunedIndex().fit(X, Y).save(path)
     before = path.read_bytes()
     with np.errstate(all="ignore"):  # without compiling, NumPy warns of what the kernels pass over
-        diverged = TunedIndex(passes=20, step=1e300).fit(X, Y)
+        with pytest.raises(InputError, match="no longer finite"):
+            TunedIndex(passes=20, step=1e300).fit(X, Y)
+    diverged = TunedIndex().fit(X, Y)
+    diverged._biases[0] = np.inf
     with pytest.raises(InputError, match=r"this TunedIndex is not saved: .* no longer finite"):
         diverged.save(path)
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])

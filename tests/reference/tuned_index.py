@@ -4,6 +4,7 @@ A block of examples is learned at a time; a block of one is the published order,
 is its features and its labels and, if it was judged in part, those that were crossed out.
 """
 
+import math
 from copy import copy
 from dataclasses import dataclass
 
@@ -159,7 +160,8 @@ class SlowTunedIndex(SlowFeatureFocus):
             mean = stats.surprise
             eta = self.step * stats.pace * ((1.0 + 2.3 * z * max(0.0, 1.0 - 5.0 * mean)) / max(1.0, 5.0 * mean))
         if not first_pass:
-            eta = eta * (min(1.0, 0.5 * stats.pace) * to_come / further)
+            trust = 1.0 - math.sqrt(z) if contest and not self.few else 1.0
+            eta = eta * (min(1.0, 0.5 * stats.pace) * to_come / further * trust)
         a = 0.0
         for f, v in x:
             for c, _ in self.edges.get(f, [])[: self.width()]:

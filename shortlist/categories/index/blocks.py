@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, Ints, Longs, fetch, step, take
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
+from shortlist.categories.index.contest import trust
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.parts import PARTS, part_of, sort_by_portion
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
@@ -242,7 +243,8 @@ def score_chunk(
             labels, i, first_pass, task.bias, stats, scratch, n, rules.max_edges, rules.step, rules.few
         )
         if not first_pass:
-            eta *= min(1.0, FURTHER * stats[PACE]) * (task.to_come[0] - b) / task.to_come[1]
+            share = min(1.0, FURTHER * stats[PACE]) * (task.to_come[0] - b) / task.to_come[1]
+            eta *= share * trust(keep > 0 and not rules.few, block.surprise[b])
         block.keep[b] = keep
         block.rival[b] = rival
         block.rival_error[b] = scratch.change[rival] if rival >= 0 else 0.0

@@ -17,6 +17,10 @@ example that has several, as a few may, the one that scores least contends.
 Where ``fit`` has few examples of each label, most are missed because little has been learned, not because they cannot
 be foreseen: labels contend from the first, and r shall lead by 2.
 
+An example that was learned before, and whose label is still behind, is likely to have the wrong one: further passes
+that went on raising it would learn mistakes by heart. By how much it is behind, so much less it teaches there, and
+nothing where that is 1 or more. Where examples of each label are few, all have their whole say.
+
 A word speaks against a label only through an edge, and edges are made by counting. In a contest the first of the wrong
 labels is given edges too, from the features that have none to it and fewer than ``max_edges``, with next to no
 weight; and edges are dropped for being light only where a feature has more than ``max_edges``.
@@ -78,3 +82,9 @@ def contend(
     for c in own:
         change[c] = 0.0
     change[r] = np.float32(scale * theta)
+
+
+@kernel
+def trust(contest: bool, z: float) -> float:
+    """How far an example of surprise z is believed in a further pass: the less, the more its label is behind."""
+    return 1.0 - np.sqrt(z) if contest else 1.0

@@ -57,8 +57,8 @@ class TunedIndex(IndexLearner):
     passes : int or None, default=None
         How often ``fit`` goes through the examples: the first time it counts and tunes, then it tunes. None: twice,
         three times where examples have four labels or more, and through fewer than 4,000 rows up to ten times. Where
-        they have one label each, always ten times through so few, and up to four times through more, if a label has
-        fewer than 150 examples on average.
+        they have one label each, always ten times through so few, and up to six times through more, if a label has
+        fewer than 150 examples on average or they are no more than 7,302.
     step : float, default=0.3
         How much of what a label misses is made up for at a time; 0 only counts.
     leakage, rare, values, max_total_edges, random_state

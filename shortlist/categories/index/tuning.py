@@ -48,7 +48,7 @@ from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
-from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals
+from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals, trust
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
 from shortlist.categories.index.misses import each_for_itself, has_error
 from shortlist.categories.index.pruning import room_for
@@ -98,7 +98,7 @@ def learn(
             rank_ahead(rows, i, index, bias, scratch, n, mates)
         if missed.size > 0:
             missed[t] = is_missed(labels, i, bias, scratch, n)
-        rival, keep, eta, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
+        rival, keep, eta, _, z = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
         own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
         teaches = has_error(own, scratch.touched[:n], scratch.change)
         if first_pass:
@@ -109,8 +109,8 @@ def learn(
                 only_see(rows, i, index, keep, least, leakage)
             set_pace(stats, a)
         else:
-            eta *= of_further_pass(stats, to_come)
-            if teaches:
+            eta *= of_further_pass(stats, to_come) * trust(keep > 0 and not few, z)
+            if teaches and eta > 0.0:
                 correct(rows, i, index, scratch, voting, eta)
         for a in range(n):
             c = scratch.touched[a]
