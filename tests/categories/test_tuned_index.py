@@ -276,9 +276,9 @@ def test_what_has_diverged_says_so_and_replaces_no_file(tmp_path):
     Y, path = random.integers(0, 5, 50), tmp_path / "model.shortlist"
     TunedIndex().fit(X, Y).save(path)
     before = path.read_bytes()
-    with np.errstate(all="ignore"):  # without compiling, NumPy warns of what the kernels pass over
-        with pytest.raises(InputError, match="no longer finite"):
-            TunedIndex(passes=20, step=1e300).fit(X, Y)
+    # Without compiling, NumPy warns of what the kernels pass over.
+    with np.errstate(all="ignore"), pytest.raises(InputError, match="no longer finite"):
+        TunedIndex(passes=20, step=1e300).fit(X, Y)
     diverged = TunedIndex().fit(X, Y)
     diverged._biases[0] = np.inf
     with pytest.raises(InputError, match=r"this TunedIndex is not saved: .* no longer finite"):
