@@ -35,6 +35,14 @@ def made_up(labels_each: int) -> tuple[list[str], list[list[str]]]:
     return texts, labels
 
 
+def partly_wrong() -> dict[str, str]:
+    """Texts that name their label, but every seventh has that of another: further passes doubt it."""
+    texts, labels = made_up(1)
+    naming = [f"{name} {text}" for (name,), text in zip(labels, texts, strict=True)]
+    labels[::7] = labels[::-7]
+    return {"fitted": file_of(Categorizer().fit(naming, labels))}
+
+
 def digest(value: Any) -> str:
     return hashlib.sha256(value).hexdigest()[:16]
 
@@ -78,7 +86,7 @@ def ratings() -> dict[str, str]:
 
 
 def cases() -> dict[str, Callable[[], dict[str, str]]]:
-    found: dict[str, Callable[[], dict[str, str]]] = {"prank": ratings}
+    found: dict[str, Callable[[], dict[str, str]]] = {"prank": ratings, "partly wrong": partly_wrong}
     for learner in LEARNERS:
         for labels_each in (1, 3):
             found[f"{learner}, up to {labels_each} labels"] = lambda a=learner, b=labels_each: categories(a, b)
