@@ -180,7 +180,8 @@ def main(path, n, threads):
         for some in np.array_split(order[:cut], max(1, cut // BATCH))
     ]
     held_out = order[cut:]
-    found = stages(batches, [texts[i] for i in held_out], [labels[i] for i in held_out])
+    truth = NumberedLabels(numbered.names, numbered.sets.chosen(held_out))
+    found = stages(batches, [texts[i] for i in held_out], truth)
     head = " | ".join(f"{k} threads, s" for k in threads)
     print(
         f"| stage | processor, s | {head} | times as fast | same bytes | alone, s | projected for {PROJECTED} cores |"
