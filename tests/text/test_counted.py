@@ -98,7 +98,7 @@ def test_learning_in_pieces_changes_nothing(monkeypatch):
 SOME = st.lists(st.text(st.sampled_from("ab cdeé\u0301.1 "), max_size=30), max_size=40)
 
 
-@given(SOME, st.integers(1, 3), st.sampled_from([2, 3]), st.booleans(), st.sampled_from([None, 16]))
+@given(SOME, st.integers(1, 3), st.sampled_from([2, 3, 8]), st.booleans(), st.sampled_from([None, 16]))
 @settings(max_examples=100, deadline=None)
 def test_threads_number_and_count_as_one_does(texts, n_batches, n_jobs, pairs, hashed):
     own = {"ngrams": 2, "prefix": 2} if pairs else {}
