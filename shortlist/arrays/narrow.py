@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,14 +11,19 @@ from shortlist.arrays.bits import WORD, Words, bits_of, read_bits, write_bits
 from shortlist.arrays.kernels import Longs, kernel
 
 Bytes = NDArray[np.uint8]
+SOME = 1 << 16  # numbers that are written at a time, in whole runs
 
 
-def narrowed(numbers: Longs) -> Bytes:
+def narrowed(numbers: NDArray[np.integer[Any]]) -> Bytes:
     """Numbers from 0 on: the widths of all runs, and behind them the words."""
     widths = np.zeros(-(-numbers.size // WORD), dtype=np.uint8)
-    words = np.zeros(numbers.size + WORD, dtype=np.uint64)
-    n_words = _narrow(numbers.view(np.uint64), widths, words)
-    return np.concatenate([widths, words[:n_words].astype("<u8").view(np.uint8)])
+    narrow = []
+    for first in range(0, numbers.size, SOME):
+        some = numbers[first : first + SOME].astype(np.uint64)
+        words = np.zeros(some.size + WORD, dtype=np.uint64)
+        n_words = _narrow(some, widths[first // WORD : -(-(first + some.size) // WORD)], words)
+        narrow.append(words[:n_words].astype("<u8").view(np.uint8))
+    return np.concatenate([widths, *narrow])
 
 
 def widened(data: Bytes, size: int) -> Longs | None:

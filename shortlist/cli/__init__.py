@@ -38,7 +38,7 @@ from shortlist.cli import (
     workspace,
 )
 from shortlist.cli.in_short import IN_SHORT
-from shortlist.cli.lean import load_what_is_used
+from shortlist.cli.lean import load_what_is_used, never_keep_large
 from shortlist.cli.version import version
 from shortlist.concurrency.prefetch import is_stuck
 from shortlist.errors import ShortlistError
@@ -67,6 +67,7 @@ def main() -> None:
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - None where whoever started us has closed it
     escape_what_has_no_bytes()
     load_what_is_used()
+    never_keep_large()
     try:
         try:
             app()

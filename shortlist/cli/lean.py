@@ -1,11 +1,13 @@
-"""What scikit-learn loads and does not use stays out of the process, where the process is ours.
+"""Less memory, where the process is ours: what scikit-learn loads and does not use, and what the C library would keep.
 
-Until the release after 1.9 its ``sklearn.utils.fixes``, without which nothing of it can be used, loads pandas, which it
+Up to 1.9 scikit-learn has ``sklearn.utils.fixes``, without which nothing of it can be used, load pandas, which it
 makes no use of at all, and scipy.stats, for one function (scikit-learn's pull request 34265): 110 MB.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
@@ -15,6 +17,7 @@ from types import ModuleType
 
 WHERE = "sklearn.utils.fixes"
 UNUSED = ("pandas", "scipy.stats")
+MMAP_THRESHOLD, LARGE = -3, 1 << 22  # as <malloc.h> numbers it; smaller ones are made and freed all the time
 
 
 class LeanLoader(SourceFileLoader):
@@ -53,3 +56,13 @@ def load_what_is_used() -> None:
     """From now on scikit-learn is loaded without what it does not use."""
     if not any(isinstance(finder, LeanFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, LeanFinder())
+
+
+def never_keep_large() -> None:
+    """From now on what was freed of arrays of LARGE bytes or more goes back to the system at once (glibc).
+
+    By itself the C library comes to keep up to 64 MB for the next array. This is for a process of our own: it changes
+    how all of the process gets its memory.
+    """
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE)

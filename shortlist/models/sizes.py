@@ -24,9 +24,9 @@ class Sizes:
 
 # A word is 24 bytes in the index, 16 in the vocabulary and its counts; while rows are learned it needs no table. An
 # edge is 12, in lists that have a quarter to spare. An entry is a column and a count, which take 1.7 bytes of a short
-# text. A weight of a vector is 4, with a quarter to spare, and a copy
-# while there come to be more, or when it is saved. Few examples are learned in parts too (index/held_back.py), which
-# have weights of their own, and sums of as many bytes: that is 13 of the 14, as it comes when nothing grows and
-# nothing is saved. What else a part has, words and edges, does not come to more than their copies do.
-USUAL = Sizes(libraries=215 * 10**6, label=300, word=72, name_byte=1, edge=16, entry=2, weight=9)
+# text. A weight of a vector is 4, with a quarter to spare, and a copy while there come to be more, or when it is saved.
+# Few examples are learned in parts too (index/held_back.py), which have weights of their own, and sums of as many
+# bytes: that is 13 of the 14, as it comes when nothing grows and nothing is saved. What else a part has, words and
+# edges, does not come to more than their copies do.
+USUAL = Sizes(libraries=215 * 10**6, label=300, word=56, name_byte=1, edge=16, entry=2, weight=9)
 MOST = Sizes(libraries=360 * 10**6, label=400, word=200, name_byte=6, edge=60, entry=10, weight=14)

@@ -80,9 +80,10 @@ class LabelBatches:
         return dict(zip(self._names.names, found.tolist(), strict=True))
 
     def all(self) -> NumberedLabels:
-        """The labels of all batches; those of an indicator matrix if all came as such."""
+        """The labels of all batches, none of which is kept apart; those of an indicator matrix if all came as such."""
         columns = reduce(joined_columns, self._columns) if self._columns else None
-        return NumberedLabels(self._names.names, LabelSets.stack(self._sets), columns)
+        self._sets = [LabelSets.stack(self._sets)]
+        return NumberedLabels(self._names.names, self._sets[0], columns)
 
 
 class VectorBatches:

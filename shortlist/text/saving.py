@@ -18,11 +18,13 @@ from shortlist.errors import ModelFileError
 from shortlist.files.later import Later
 from shortlist.files.store import State
 from shortlist.text.settings import Settings
-from shortlist.text.weighting import Weighting
+from shortlist.text.weighting import Counts, Weighting
 from shortlist.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+NO_COUNTS: Counts = np.zeros(0, dtype=np.uint32)
 
 
 class SavedVectorizer(Shared, BaseEstimator, ABC):
@@ -47,15 +49,14 @@ class SavedVectorizer(Shared, BaseEstimator, ABC):
         """What a model file keeps."""
         check_is_fitted(self, "vocabulary_")
         arrays: dict[str, Any] = self.vocabulary_.arrays()
-        weighting, n_features = self._weighting, self.n_features_
+        weighting, n_features, counts = self._weighting, self.n_features_, NO_COUNTS
         if weighting.needs_counts:
             weighting.make_room(n_features)
-            u = weighting.u[:n_features].copy()  # others may go on counting
-            arrays["document_counts"] = Later(np.dtype(np.int64), u.size, lambda: iter([u.astype(np.int64)]))
+            counts = weighting.u[:n_features].copy()  # others may go on counting
+            arrays["document_counts"] = Later(np.dtype(np.int64), counts.size, lambda: iter([counts.astype(np.int64)]))
 
         def compact() -> dict[str, NDArray[Any]]:
-            counts = arrays.get("document_counts")
-            narrow = {} if counts is None else {"document_counts": narrowed(np.asarray(counts))}
+            narrow = {"document_counts": narrowed(counts)} if "document_counts" in arrays else {}
             return self.vocabulary_.compact_arrays() | narrow
 
         return State("TextVectorizer", {**self._settings._asdict(), "documents": weighting.m}, arrays, compact=compact)

@@ -159,7 +159,7 @@ class Vocabulary:
 
     def compact_arrays(self) -> dict[str, NDArray[np.generic]]:
         """What a compact model file keeps: the bytes of each name are counted, which needs no conversion."""
-        lengths = narrowed(np.diff(self._ends[: len(self) + 1]).astype(np.int64))
+        lengths = narrowed(np.diff(self._ends[: len(self) + 1]))
         return {"hashes": self.hashes, "letters": self._letters[: self.n_bytes], "name_lengths": lengths}
 
     @classmethod

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from shortlist.arrays import narrow
 from shortlist.arrays.narrow import narrowed, widened
 
 
@@ -33,3 +34,13 @@ def test_other_bytes_are_refused():
     for other in (data[:-1], np.append(data, np.uint8(0)), np.append(np.uint8(65), data[1:]), data[:1], data[:0]):
         assert widened(other, 100) is None
     assert widened(data, 129) is None
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 128, 1000])
+def test_numbers_that_are_written_some_at_a_time(size, monkeypatch):
+    numbers = np.random.default_rng(size).integers(0, 2 ** np.arange(1, 63).repeat(17)[:size], size)
+    at_once = narrowed(numbers)
+    monkeypatch.setattr(narrow, "SOME", 64)
+    assert np.array_equal(narrowed(numbers), at_once)
+    few = (numbers % 2**32).astype(np.uint32)
+    assert np.array_equal(narrowed(few), narrowed(few.astype(np.int64)))

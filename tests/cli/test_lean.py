@@ -55,3 +55,17 @@ def test_a_module_that_has_come_to_use_them_gets_them(tmp_path):
     done = run(THAT_USES_THEM, str(tmp_path))
     assert done.stdout == "JSONDecoder 1\n"
     assert "No module named 'nothing_of_the_kind'" in done.stderr
+
+
+AS_THE_LIBRARY_KNOWS_IT = """
+from shortlist.cli import lean
+lean.never_keep_large()
+lean.ctypes.CDLL = lambda name: object()
+lean.never_keep_large()
+print("nothing breaks where there is no such library")
+"""
+
+
+def test_the_c_library_is_told_what_to_give_back_where_it_can_be_told():
+    done = run(AS_THE_LIBRARY_KNOWS_IT)
+    assert done.stdout == "nothing breaks where there is no such library\n", done.stderr
