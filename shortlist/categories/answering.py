@@ -145,8 +145,11 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
 
     def _indicated(self, rows: Rows, columns: Columns) -> Longs:
-        usual = max(1, int(self.label_counts_.sum() / max(self.n_examples_, 1) + 0.5))
-        return self._indicate(self._rank_rows(rows, usual).ids, columns)
+        return self._indicate(self._rank_rows(rows, self._usual_number()).ids, columns)
+
+    def _usual_number(self) -> int:
+        """How many labels an example has on average, rounded, and at least one."""
+        return max(1, int(self.label_counts_.sum() / max(self.n_examples_, 1) + 0.5))
 
     def _indicate(self, ids: Ints, columns: Columns) -> Longs:
         """Labels (n × k, −1 for none) as an indicator matrix."""

@@ -195,6 +195,8 @@ class DecidingModel(CategoryModel, Generic[Given]):
             return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), columns)
         if not self.retired_ and not self._every_rule(None):
             return self.learner_._predict_rows(rows)
+        if columns is not None:
+            return self.learner_._indicate(self._found(rows, self.learner_._usual_number()).ids, columns)
         allowed, _ = self._allowed(self._every_rule(None))
         usual = int(np.argmax(np.where(allowed.labels, counts_of(self.learner_), -1)))
         best = self._found(rows, 1).ids[:, 0]

@@ -172,3 +172,14 @@ def test_labels_that_are_expected_and_have_no_examples(change):
     assert list(model.rank("wheat", 3, sl.Rules(prior=0.1)))
     model.learn("something else", "later")
     assert scores(model, "something")["later"] > 0
+
+
+def test_what_came_as_a_matrix_is_predicted_as_one_without_retired_labels():
+    texts = ["wheat corn", "gold coins", "wheat gold", "corn"] * 5
+    Y = np.array([[1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0]] * 5)
+    model = sl.Categorizer().fit(texts, Y).retire_labels([1])
+    assert not model.confidence_.ready
+    found = model.predict(texts[:4])
+    assert found.shape == (4, 3)
+    assert not found[:, 1].any()
+    assert found[2].tolist() == [1, 0, 1]
