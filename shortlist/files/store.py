@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypedDict, TypeVar, o
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.growing import give_back
 from shortlist.errors import ModelFileError, ShortlistError
 from shortlist.files import container, packing
 from shortlist.files.checksums import Checksum
@@ -160,7 +159,6 @@ def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) 
         raise ModelFileError(f"cannot write {path}: it is no ordinary file; name another one")
     header: dict[str, Any] = {"format": PLAIN, "library": VERSION, "model": state.header()}
     if compact:
-        give_back()
         arrays, notes = packing.packed(state.compacted().named_arrays())
         header |= {"format": FORMAT, "packed": notes}
     else:
