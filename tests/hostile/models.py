@@ -27,7 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # a script finds only what lies beside it
 LONG = 100_000
-PATIENCE = 60  # seconds for one mutant
+PATIENCE = 240  # seconds for one mutant, which takes some milliseconds: ends what hangs, however busy the machine is
 MEMORY = 8 << 30  # bytes that a process may ask for
 REFUSED, USABLE, CRASHED, RAW, ENDLESS = "refused", "usable", "crashes", "raw exceptions", "endless"
 
