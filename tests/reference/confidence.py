@@ -79,6 +79,11 @@ def mean_f1(probabilities, right, keys, true, threshold):
     return total / counted
 
 
+def midway(hits, probabilities):
+    """How much of each label is right: half by whether it was, half by how likely it was."""
+    return [0.5 * hit + 0.5 * p for hit, p in zip(hits, probabilities, strict=True)]
+
+
 def contradiction(expected, hits, stretches, alarm):
     """The stretch of the last examples with the largest z above ``alarm``; 0 where there is none."""
     keep = 0

@@ -4,8 +4,8 @@ All labels of all honest rankings are laid out by falling probability, and assig
 is where the aim is met best. For costs nothing need be tried: a probability is worth what it says.
 
 A mean of F1 over labels hangs on rare ones, of which a thousand examples hold one or two: whether these were right is
-chance, and a threshold that follows it is too. There, how many are right is what probabilities expect: Σp in place of
-counts.
+chance, and a threshold that follows it is too. Probabilities know nothing of chance, but may be too low or too high for
+rare labels. There, a label counts as right midway between what came and what was expected: (1 + p) / 2 or p / 2.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ def _worth(aim: F1, seen: Seen, order: Longs, falling: Floats) -> tuple[Floats, 
         return hits, np.zeros(order.size, dtype=np.int32), np.array([seen.true.sum()], dtype=np.float64)
     if aim.average == "example":
         return hits, (order // seen.ids.shape[1]).astype(np.int32), seen.true.astype(np.float64)
+    midway = (hits + falling) / 2.0
     _, numbers = np.unique(seen.ids.ravel()[order], return_inverse=True)
-    return falling, numbers.ravel().astype(np.int32), np.bincount(numbers.ravel(), falling).astype(np.float64)
+    return midway, numbers.ravel().astype(np.int32), np.bincount(numbers.ravel(), midway).astype(np.float64)
 
 
 @kernel
