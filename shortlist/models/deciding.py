@@ -106,7 +106,7 @@ class DecidingModel(CategoryModel, Generic[Given]):
         k = as_whole(k, "k", least=1, most=sys.maxsize)
         ranking = self._found(rows, max(k, TOGETHER), rules)
         shown = ranking if k >= TOGETHER else ranking.first(k)
-        shown._probabilities = self._confidence().promised(ranking.scores, shown.ids.shape[1])
+        shown._probabilities = self._confidence().promised(ranking.scores)
         return shown
 
     # Deciding.

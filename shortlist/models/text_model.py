@@ -51,9 +51,9 @@ class TextModel(ClassifierMixin, VectorModel):
         """
         self._check_fitted()
         if type(text) is str and vector is None and vectors is None:  # as most are
-            return self._ranked(self._rows_of([text]), k, rules)[0]
+            return self._ranked(self._rows_of([text]), k, rules).alone()
         found = self._ranked(self._rows_of(with_vector(text, vector, vectors)), k, rules)
-        return found[0] if is_one(text) else found
+        return found.alone() if is_one(text) else found
 
     @reading
     def predict(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> NDArray[Any]:

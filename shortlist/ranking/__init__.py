@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars
 
 SHOWN = 10  # rows of a ranking of many in a notebook
+Promise = Callable[[NDArray[np.float64]], object]  # writes probabilities, one row after the other
 
 
 class Ranking:
@@ -34,7 +35,8 @@ class Ranking:
     names : sequence
         The labels, by their numbers.
     probabilities : ndarray of float64 or callable, default=None
-        How likely each label is to be right, or what works that out once it is asked for; NaN throughout if None.
+        How likely each label is to be right, or what writes that into a flat array once it is asked for; NaN
+        throughout if None.
 
     Attributes
     ----------
@@ -68,7 +70,7 @@ class Ranking:
         ids: NDArray[np.int32],
         scores: NDArray[np.float64],
         names: Sequence[Label],
-        probabilities: NDArray[np.float64] | Callable[[], NDArray[np.float64]] | None = None,
+        probabilities: NDArray[np.float64] | Promise | None = None,
     ) -> None:
         self.ids = ids
         self.scores = scores
@@ -98,20 +100,29 @@ class Ranking:
         if known is None:
             return np.full(self.scores.shape, np.nan)
         if callable(known):
-            known = self._probabilities = known()
+            found = self.scores.copy()  # of all ways to make room the fastest
+            known(found if found.ndim == 1 else found.ravel())
+            known = self._probabilities = found
         return known
 
     def first(self, k: int) -> Ranking:
         """Of a ranking of many, the first k labels of each."""
         return self._part((slice(None), slice(k)))
 
+    def alone(self) -> Ranking:
+        """A ranking of many that has one row, as the ranking of one that it is."""
+        chances = self._probabilities
+        if isinstance(chances, np.ndarray):
+            chances = chances[0]
+        return Ranking(self.ids[0], self.scores[0], self._names, chances)
+
     def _part(self, which: Any) -> Ranking:
         """Some of it, whose probabilities are worked out no sooner than those of the whole."""
-        chances = None if self._probabilities is None else partial(self._chances, which)
+        chances = None if self._probabilities is None else partial(self._write_part, which)
         return Ranking(self.ids[which], self.scores[which], self._names, chances)
 
-    def _chances(self, which: Any) -> NDArray[np.float64]:
-        return self.probabilities[which]
+    def _write_part(self, which: Any, found: NDArray[np.float64]) -> None:
+        found[:] = self.probabilities[which].ravel()
 
     def only(self, kept: NDArray[np.bool_]) -> list[Ranking]:
         """Of a ranking of many, rankings of one that hold some of its labels each."""

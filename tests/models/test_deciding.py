@@ -89,6 +89,23 @@ def test_probabilities_are_there_exactly_where_labels_are(single, new):
     assert one.scores.tolist() == ranking.scores[0, :1].tolist()
 
 
+@pytest.mark.parametrize("k", [1, 5, 8, LABELS])
+@pytest.mark.parametrize("n", [0, 1, 6])
+@pytest.mark.parametrize("whole_first", [True, False])
+def test_a_part_of_a_ranking_has_its_probabilities_whoever_is_asked_first(single, new, n, k, whole_first):
+    texts = [*new[0][:4], "unknown", "w1x1"][:n]
+    expected = single.confidence_.probabilities(single.rank(texts, LABELS).scores)[:, :k]
+    ranking = single.rank(texts, k)
+    asked = [(ranking.first(2), expected[:, :2]), (ranking._part(slice(1, 4)), expected[1:4])]
+    asked += [(ranking[i], expected[i]) for i in range(n)]
+    asked += [(single.rank(text, k), own) for text, own in zip(texts, expected, strict=True)]
+    for part, own in [(ranking, expected), *asked] if whole_first else [*asked, (ranking, expected)]:
+        assert part.probabilities.shape == part.scores.shape
+        assert part.probabilities.tobytes() == own.tobytes()
+    if n == 1:
+        assert ranking.alone().probabilities.tolist() == expected[0].tolist()
+
+
 def test_probabilities_say_how_often_labels_are_right(single, new):
     texts, truth = new
     best = single.rank(texts, k=1)

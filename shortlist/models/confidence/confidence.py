@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.validation import MOST_AMOUNT, as_real, as_whole
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
@@ -21,6 +21,7 @@ from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level
 from shortlist.models.confidence.drift import LOOK, stretch_to_keep
 from shortlist.models.confidence.thresholds import Automation
 from shortlist.models.confidence.window import SIZE, WIDTH, Bytes, Seen, Shares, Window, look
+from shortlist.ranking import Promise
 
 REFITS = 8  # while a full window is replaced once
 MANY, PARTS = 512, 4  # fewer examples than MANY are judged in so many parts
@@ -154,12 +155,18 @@ class Confidence:
 
     def probabilities(self, scores: Floats) -> Floats:
         """The probability that each label of each ranking (n × k) is right; NaN where there is no label."""
-        promised = self.promised(scores, scores.shape[1])
-        return np.full(scores.shape, np.nan) if promised is None else promised()
+        if not self.ready:
+            return np.full(scores.shape, np.nan)
+        return calibration.probabilities(scores, scores.shape[1], *self._curves)
 
-    def promised(self, scores: Floats, k: int) -> Callable[[], Floats] | None:
-        """Those of the first k labels as of now, to be worked out if asked for; None as long as nothing is known."""
-        return partial(calibration.probabilities, scores, k, *self._curves) if self.ready else None
+    def promised(self, scores: Floats) -> Promise | None:
+        """What writes those of the first labels of each, as of now, if asked for; None as long as nothing is known."""
+        if not self._fitted_on:
+            return None
+        known = self._known
+        if "curves" not in known:
+            known["curves"] = np.stack(self._curves)
+        return partial(write_probabilities, scores, known["curves"])
 
     def lengths(self, scores: Floats, coverage: float) -> Longs:
         """How many labels of each ranking hold all true ones, in a share of ``coverage`` of all texts."""
@@ -260,6 +267,18 @@ class Confidence:
         state.require(within, "its levels lie between 0 and 1")
         confidence._ascending, confidence._levels = ascending, levels
         return confidence
+
+
+@kernel
+def write_probabilities(scores: Floats, curves: Floats, found: Floats) -> None:
+    """Write those of the first labels of rankings into a flat array, as many of each as there is room for.
+
+    All curves are one array here, and who asks has made the other: each array that is handed over takes a share of a
+    microsecond, and one that comes back a whole one, while to work out one ranking takes half.
+    """
+    n = scores.shape[0]
+    k = found.size // max(1, n)
+    found.reshape((n, k))[:] = calibration.probabilities(scores, k, curves[0], curves[1], curves[2])
 
 
 def _scores_of(seen: Seen) -> Floats:
