@@ -74,6 +74,8 @@ def fitted(model):
         return model.fit(["wheat corn", "a bank"])
     if isinstance(model, (sl.AccuracySVM, sl.DocumentRanker)):
         return model.fit(X, np.arange(40) % 2, QUERIES)
+    if isinstance(model, sl.RowCategorizer):
+        return model.fit(np.tile(X, (15, 1)), 15 * Y)  # enough to know how sure it is
     return model.fit(X, np.arange(40) % 3 if isinstance(model, (sl.PRank, sl.Rater)) else Y)
 
 
@@ -88,6 +90,30 @@ def test_a_state_that_cannot_be_is_refused(what, tmp_path):
     path.write_bytes(as_bytes(state))
     with pytest.raises(sl.ModelFileError):
         sl.load(path)
+
+
+WITH_NUMBERS = [
+    sl.TunedIndex(), sl.TunedVectors(), sl.TunedBoth(4), sl.FeatureFocus(), sl.IndependentIndex(), sl.MMP(),
+    sl.Rocchio(), sl.RowCategorizer(), sl.PRank(), sl.Rater(), sl.AccuracySVM(),
+]  # fmt: skip
+MEANT = {("confidence/ascending", np.inf)}  # where a true label was not found
+
+
+@pytest.mark.parametrize("model", WITH_NUMBERS, ids=lambda model: type(model).__name__)
+def test_what_is_no_finite_number_is_refused_in_every_array(model, tmp_path):
+    state, path = plain(fitted(model).to_state()), tmp_path / "m.shortlist"
+    arrays = {name: array for name, array in state.all_arrays().items() if array.dtype.kind == "f" and array.size}
+    assert arrays
+    for name, array in arrays.items():
+        for bad, place in [(np.nan, 0), (np.nan, -1), (np.inf, 0), (np.inf, -1), (-np.inf, 0)]:
+            if (name, bad) in MEANT:
+                continue
+            before = array.flat[place]
+            array.flat[place] = bad
+            path.write_bytes(as_bytes(state))
+            with pytest.raises(sl.ModelFileError):
+                sl.load(path)
+            array.flat[place] = before
 
 
 def test_mutants_are_refused_or_usable():

@@ -35,6 +35,11 @@ def check_lengths(rows: Rows | RowStore, values: str, step: float) -> None:
         )
 
 
+def are_counts(stats: Floats, n: int) -> bool:
+    """Whether these n numbers of a model file can be what a learner has counted: finite, and at least 0."""
+    return stats.size == n and bool((np.isfinite(stats) & (stats >= 0)).all())
+
+
 def check_finite(values: str, bias: Floats) -> None:
     """Refuse to go on with corrections that have grown without end."""
     if not np.isfinite(bias).all():

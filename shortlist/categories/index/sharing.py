@@ -51,7 +51,7 @@ def are_misses(misses: Floats) -> bool:
     """Whether these can be misses of a learner."""
     shares, beta = misses[OF_WORDS:BETA], misses[BETA:]
     fits = beta.size == 1 and bool((shares >= 0).all() and (shares <= 1).all() and 0 < beta[0] < np.inf)
-    return fits and bool(misses[N] >= 1)
+    return fits and bool(1 <= misses[N] < np.inf)
 
 
 @kernel

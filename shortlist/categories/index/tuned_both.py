@@ -24,7 +24,7 @@ from shortlist.categories.allowed import Allowed
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import means, retrieval, sharing, together
 from shortlist.categories.index.held_back import FEWEST, best_share
-from shortlist.categories.index.limits import check_finite
+from shortlist.categories.index.limits import are_counts, check_finite
 from shortlist.categories.index.tuned_index import START, TunedIndex, joined
 from shortlist.categories.index.vector_tuning import learn_vectors
 from shortlist.categories.index.vectors import Beside, check_size, merged, widened
@@ -324,15 +324,10 @@ class TunedBoth(TunedIndex):
             if self._misses.size == sharing.BETA:  # from before there was a β
                 self._misses = np.append(self._misses, sharing.START[sharing.BETA])
         state.require(self._is_former or self._vector_biases.size == n_labels, "each label has a bias of its vector")
-        state.require(is_course(self._vector_stats), "its vector has its counts")
+        state.require(are_counts(self._vector_stats, START.size), "its vector has its counts")
         state.require(sharing.are_misses(self._misses), "it has the shares that words and vectors miss")
         finite = bool(np.isfinite(self._weights).all() and np.isfinite(self._vector_biases).all())
         state.require(finite, "weights and biases of its vector are finite")
-
-
-def is_course(stats: Floats) -> bool:
-    """Whether these can be the stats of a learner."""
-    return stats.size == START.size and bool((stats >= 0).all())
 
 
 def beside_vector(learner: CategoryLearner, n: int) -> TunedBoth:

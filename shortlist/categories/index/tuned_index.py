@@ -20,6 +20,7 @@ from shortlist.categories.index.blocks import Rules, Task
 from shortlist.categories.index.company import Rankings, Votes
 from shortlist.categories.index.corrections import has_met, tuned_by
 from shortlist.categories.index.learner import IndexLearner
+from shortlist.categories.index.limits import are_counts
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.passes import FEW, passes_of_contest, usual_passes
 from shortlist.categories.index.pruning import cut_lists
@@ -333,7 +334,7 @@ class TunedIndex(IndexLearner):
         stats = state.array("course", np.float64)
         known = {MISSED: [1.0, 1.0, 0.0], MISSED + 1: [1.0, 0.0]}  # from before contests, from before paces
         self._stats = np.append(stats, known.get(stats.size, []))
-        state.require(self._stats.size == START.size and bool((self._stats >= 0).all()), "it has its counts")
+        state.require(are_counts(self._stats, START.size), "it has its counts")
         self._planned = self.passes_through(self.n_examples_, int(self._stats[LABELS]))
         self._company = company.votes_from_arrays(state, len(self._labels))
         passed = state.array("pass", np.int64)

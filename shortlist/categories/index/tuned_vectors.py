@@ -14,7 +14,7 @@ from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import means, vectors
-from shortlist.categories.index.limits import check_finite, check_lengths
+from shortlist.categories.index.limits import are_counts, check_finite, check_lengths
 from shortlist.categories.index.lists import empty_index
 from shortlist.categories.index.passes import usual_passes
 from shortlist.categories.index.sharing import NOBODY_ASKS
@@ -186,7 +186,7 @@ class TunedVectors(MergingLearner):
         state.require(n_labels == self._biases.size == len(self._labels), "each label has weights and a bias")
         finite = bool(np.isfinite(self._weights).all() and np.isfinite(self._biases).all())
         state.require(finite, "weights and biases are finite")
-        state.require(self._stats.size == START.size and bool((self._stats >= 0).all()), "it has its counts")
+        state.require(are_counts(self._stats, START.size), "it has its counts")
         passed = state.array("pass", np.int64)
         self._planned = self.passes_through(self.n_examples_)
         state.require(passed.size == 1 and 0 <= int(passed[0]) <= self._planned, "it says which pass it is in")

@@ -258,7 +258,7 @@ class Confidence:
         confidence.window = Window.from_state(state.parts["window"])
         confidence._curves = Curves.from_state(state.parts["curves"])
         ascending, levels = (np.array(state.array(name, np.float64)) for name in ("ascending", "levels"))
-        ordered = not np.isnan(ascending).any() and bool((ascending[1:] >= ascending[:-1]).all())
+        ordered = bool((ascending >= 0.0).all() and (ascending[1:] >= ascending[:-1]).all())  # none is NaN
         since = confidence.observed - confidence._fitted_at
         known = confidence._fitted_on <= SIZE and 0 <= ascending.size - confidence._fitted_on <= since
         state.require(known, "each example it was fitted to counts")
