@@ -174,6 +174,18 @@ def test_labels_that_are_expected_and_have_no_examples(change):
     assert scores(model, "something")["later"] > 0
 
 
+@pytest.mark.parametrize("labels", [3, 5, 10])
+def test_the_next_label_is_not_likely_where_the_true_one_was_retired(labels):
+    """Even to a model that has never been wrong."""
+    draws = np.random.default_rng(0)
+    true = draws.integers(0, labels, 900).tolist()
+    texts = [" ".join(f"{own}w{word}" for word in draws.integers(0, 8, 6)) for own in true]
+    model = sl.Categorizer().fit(texts, true)
+    asked = [text for text, own in zip(texts, true, strict=True) if own == 0]
+    assert np.median(model.rank(asked).probabilities[:, 0]) > 0.99
+    assert np.nanmax(model.retire_labels([0]).rank(asked).probabilities, initial=0.0) < 0.5
+
+
 def test_what_came_as_a_matrix_is_predicted_as_one_without_retired_labels():
     texts = ["wheat corn", "gold coins", "wheat gold", "corn"] * 5
     Y = np.array([[1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0]] * 5)

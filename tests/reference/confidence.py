@@ -10,8 +10,12 @@ def features(scores, place):
         second = scores[1] if len(scores) > 1 else min(0.0, scores[0])
         together = sum(max(0.0, score) for score in scores[:8])
         share = scores[0] / together if together > 0 else 1.0
-        return [1.0, scores[0], scores[0] ** 2, scores[0] - second, share]
-    return [1.0, scores[place], scores[place] ** 2, scores[place - 1] - scores[place], scores[0] - scores[place]]
+        return [1.0, scores[0], root(scores[0]), scores[0] - second, share]
+    return [1.0, scores[place], root(scores[place]), scores[place - 1] - scores[place], scores[0] - scores[place]]
+
+
+def root(score):
+    return math.sqrt(max(0.0, score))
 
 
 def probability(x, weights, centre, scale, furthest):
@@ -27,7 +31,7 @@ def probabilities(scores, curves, width, furthest):
     for place, score in enumerate(scores):
         x, at = features(scores, place), min(place, width - 1)
         if place >= width:
-            x = [1.0, score, score**2, curves.centre[at][3], scores[0] - score]
+            x = [1.0, score, root(score), curves.centre[at][3], scores[0] - score]
         p = probability(x, curves.weights[at], curves.centre[at], curves.scale[at], furthest)
         found.append(min([p, *found[-1:]]) if place < width else min(found[at], p * width / (place + 1)))
     return found

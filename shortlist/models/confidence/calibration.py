@@ -1,16 +1,19 @@
 """Scores -> probabilities: at each place of a ranking, a logistic function of the score and of its distances.
 
     p_j = 1 / (1 + exp(−w_j · x_j)),
-    x_1 = (1, s_1, s_1², s_1 − s_2, s_1 / (s_1 + … + s_8)),    x_j = (1, s_j, s_j², s_{j−1} − s_j, s_1 − s_j),
+    x_1 = (1, s_1, √s_1, s_1 − s_2, s_1 / (s_1 + … + s_8)),    x_j = (1, s_j, √s_j, s_{j−1} − s_j, s_1 − s_j),
 
-where only scores above 0 are summed. Features are centred and scaled, and cut at four deviations: nobody knows what
-lies further out. The weights are the most likely ones for the honest examples, with a small penalty (Platt 1999, place
-by place). Behind the first WIDTH places, the last of them speaks, of the score and of its distance from the best alone,
-and fainter by WIDTH / j. Trials on ten collections found isotonic curves, further features (words known, examples of
-the label) and finer functions no better by more than chance; without the square, the best label's error is up to 2
-points larger. Of several true labels the second is near the first; that none but a few have votes tells that it is sure
-nevertheless. To the honest examples one is added for which nothing speaks, and which is wrong: or a model that has not
-been wrong yet would be as sure of a tie as of anything else.
+where only scores above 0 are summed, and others have the root 0. Features are centred and scaled, and cut at four
+deviations: nobody knows what lies further out. The weights are the most likely ones for the honest examples, with a
+small penalty (Platt 1999, place by place). Behind the first WIDTH places, the last of them speaks, of the score and of
+its distance from the best alone, and fainter by WIDTH / j. Trials on ten collections found isotonic curves, further
+features (words known, examples of the label) and finer functions no better by more than chance. A square in place of
+the root is a little worse on most of them; with neither, the best label's error is up to 2 points larger. Of several
+true labels the second is near the first; that none but a few have votes tells that it is sure nevertheless.
+
+To the honest examples four are added for which nothing speaks, two among others of the kind and two alone, and which
+are wrong. Or a model that has not been wrong yet would be as sure of a tie, or of a label with hardly a vote, as of
+anything else.
 
 Along those places a probability never rises: each is at most the one before it. Only sums, products, quotients and
 roots are used, in a fixed order, and an exponential made of them: results are equal on all machines.
@@ -28,9 +31,11 @@ from shortlist.models.confidence.window import WIDTH, Seen
 
 FEATURES = 5
 TOGETHER = 8  # scores on which the probability of the best label depends
+UNSPOKEN_FOR = (1.0 / TOGETHER, 1.0 / TOGETHER, 1.0, 1.0)  # shares of best labels for which nothing speaks
 FURTHEST = 4.0  # deviations
 PENALTY = 0.1  # as so much of one example
-LONGEST_STEP, STEPS, CLOSE = 2.0, 30, 1e-2  # of Newton's method: after a step of CLOSE, about its square is missing
+LONGEST_STEP, STEPS, CLOSE = 2.0, 60, 1e-2  # of Newton's method: after a step of CLOSE, about its square is missing
+TOO_STEEP = 0.5  # of the slope along a step, falling where it ends: it went too far
 ENOUGH = 4096  # examples to draw curves from, the newest
 HALVINGS = 10  # of the argument of an exponential, whose value is then squared as often
 
@@ -54,7 +59,7 @@ class Curves(NamedTuple):
         return Curves(*(array.copy() for array in self))
 
     def to_state(self) -> State:
-        return State("Curves", arrays=self._asdict())
+        return State("Curves", {"roots": True}, self._asdict())
 
     @classmethod
     def from_state(cls, state: State) -> Curves:
@@ -88,19 +93,20 @@ def describe(scores: Floats, n: int, j: int) -> Described:
     Of a longer ranking it is enough to know that n is at least TOGETHER.
     """
     score = np.float64(scores[j])
+    root = np.sqrt(max(0.0, score))
     if j > 0:
-        return score, score * score, scores[j - 1] - score, scores[0] - score
+        return score, root, scores[j - 1] - score, scores[0] - score
     together = 0.0
     for a in range(min(n, TOGETHER)):
         together += max(0.0, scores[a])
     margin = score - (scores[1] if n > 1 else min(0.0, score))
-    return score, score * score, margin, score / together if together > 0.0 else 1.0
+    return score, root, margin, score / together if together > 0.0 else 1.0
 
 
 @step
 def describe_deep(score: float, best: float, curves: Curves) -> Described:
     """The features of a place from WIDTH on."""
-    return score, score * score, curves.centre[WIDTH - 1, 3], best - score
+    return score, np.sqrt(max(0.0, score)), curves.centre[WIDTH - 1, 3], best - score
 
 
 @step
@@ -192,8 +198,8 @@ def kept(seen: Seen, i: int) -> int:
 @kernel
 def fit_curves(seen: Seen, rows: Longs, curves: Curves) -> None:
     """Write the most likely curves for the examples at ``rows``."""
-    x = np.empty((rows.size + 1, FEATURES))
-    hits = np.empty(rows.size + 1)
+    x = np.empty((rows.size + len(UNSPOKEN_FOR), FEATURES))
+    hits = np.empty(rows.size + len(UNSPOKEN_FOR))
     for place in range(WIDTH):
         n = 0
         for i in rows:
@@ -205,9 +211,10 @@ def fit_curves(seen: Seen, rows: Longs, curves: Curves) -> None:
         if n > 0:
             centre_and_scale(x[:n], curves.centre[place], curves.scale[place])
             if place == 0:
-                hits[n] = 0.0
-                describe_nothing(x[n], curves.centre[0], curves.scale[0])
-                n += 1
+                for share in UNSPOKEN_FOR:
+                    hits[n] = 0.0
+                    describe_nothing(x[n], share, curves.centre[0], curves.scale[0])
+                    n += 1
             if place > 0 and not curves.weights[place].any():  # the place before is a better guess than nothing
                 curves.weights[place] = curves.weights[place - 1]
             most_likely(x[:n], hits[:n], curves.weights[place])
@@ -218,9 +225,9 @@ def fit_curves(seen: Seen, rows: Longs, curves: Curves) -> None:
 
 
 @kernel
-def describe_nothing(x: Floats, centre: Floats, scale: Floats) -> None:
-    """The features of a best label for which nothing speaks, no more than for others, centred and scaled."""
-    x[0], x[1], x[2], x[3], x[4] = 1.0, 0.0, 0.0, 0.0, 1.0 / TOGETHER
+def describe_nothing(x: Floats, share: float, centre: Floats, scale: Floats) -> None:
+    """The features of a best label for which nothing speaks, with a share of the scores, centred and scaled."""
+    x[0], x[1], x[2], x[3], x[4] = 1.0, 0.0, 0.0, 0.0, share
     for a in range(1, FEATURES):
         x[a] = scaled(x[a], centre[a], scale[a])
 
@@ -245,9 +252,14 @@ def centre_and_scale(x: Floats, centre: Floats, scale: Floats) -> None:
 
 @kernel
 def most_likely(x: Floats, hits: Floats, weights: Floats) -> None:
-    """Newton's method from the weights as they are: those that make the hits (float64[n], 0 or 1) most likely."""
+    """Newton's method from the weights as they are: those that make the hits (float64[n], 0 or 1) most likely.
+
+    A step that ends where it goes down again, half as steeply as it began, went too far and is halved: from weights
+    that are sure of everything steps would otherwise go to and fro for ever.
+    """
     n = x.shape[0]
     slope, bend, p = np.empty(FEATURES), np.empty((FEATURES, FEATURES)), np.empty(n)
+    taken, rise = np.zeros(FEATURES), 0.0  # the last step, and the slope along it where it began
     for _ in range(STEPS):
         for i in range(n):
             p[i] = 0.0
@@ -266,14 +278,30 @@ def most_likely(x: Floats, hits: Floats, weights: Floats) -> None:
                 doubted = doubt * x[i, a]
                 for b in range(a + 1):
                     bend[a, b] += doubted * x[i, b]
-        solve(bend, slope)
+        if along(slope, taken) < -TOO_STEEP * rise:
+            taken *= 0.5
+            rise *= 0.5
+            weights -= taken
+            continue
+        taken[:] = slope
+        solve(bend, taken)
         largest = 0.0
         for a in range(FEATURES):
-            largest = max(largest, abs(slope[a]))
-        for a in range(FEATURES):
-            weights[a] += slope[a] * min(1.0, LONGEST_STEP / max(largest, LONGEST_STEP))
+            largest = max(largest, abs(taken[a]))
+        taken *= min(1.0, LONGEST_STEP / max(largest, LONGEST_STEP))
+        rise = along(slope, taken)
+        weights += taken
         if largest < CLOSE:
             break
+
+
+@step
+def along(slope: Floats, taken: Floats) -> float:
+    """How steeply it rises in the direction of a step, times its length."""
+    total = 0.0
+    for a in range(FEATURES):
+        total += slope[a] * taken[a]
+    return total
 
 
 @kernel

@@ -266,6 +266,9 @@ class Confidence:
         within = levels.size == LEVELS.size and bool(((levels >= 0.0) & (levels <= 1.0)).all())
         state.require(within, "its levels lie between 0 and 1")
         confidence._ascending, confidence._levels = ascending, levels
+        if confidence.ready and not state.parts["curves"].settings.get("roots"):
+            confidence._curves = Curves.flat()  # those of older files were of squares, and are drawn anew
+            confidence._refit()
         return confidence
 
 

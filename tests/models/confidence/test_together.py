@@ -41,18 +41,20 @@ def test_no_more_scores_than_these_are_looked_at():
     assert (confidence.probabilities(scores[:, : TOGETHER - 1].copy())[:, 0] != whole[:, 0]).any()
 
 
-def test_a_file_from_before_says_what_it_said():
-    """Its curve of the best label has no weight for that."""
+def test_a_file_from_before_has_its_curves_drawn_anew():
+    """They were of the squares of scores, not of their roots."""
     confidence = Confidence()
     ids, scores, truth, _ = spread(500, 0)
     confidence.fit(ids, scores, truth)
     state = confidence.to_state()
-    curves = {name: array.copy() for name, array in state.parts["curves"].arrays.items()}
-    curves["weights"][0, 4], curves["centre"][0, 4], curves["scale"][0, 4] = 0.0, 0.0, 1.0
-    state.parts["curves"] = State("Curves", arrays=curves)
+    older = {name: array + 0.1 for name, array in state.parts["curves"].arrays.items()}
+    state.parts["curves"] = State("Curves", arrays=older)
+    state.arrays["ascending"] = state.arrays["ascending"] / 2
     opened = Confidence.from_state(state)
-    found = opened.probabilities(scores)[:, 0]
-    assert found.tolist() == opened.probabilities(scores[:, :2].copy())[:, 0].tolist()
+    assert opened.probabilities(scores).tobytes() == confidence.probabilities(scores).tobytes()
+    assert opened.limit(0.9) == confidence.limit(0.9)
+    state.parts["curves"] = State("Curves", {"roots": True}, older)
+    assert Confidence.from_state(state).limit(0.9) != confidence.limit(0.9)
 
 
 def test_who_was_never_wrong_is_not_sure_of_a_tie():
@@ -61,4 +63,13 @@ def test_who_was_never_wrong_is_not_sure_of_a_tie():
     confidence.fit(ids, scores, LabelSets.of([[0]] * 500))
     assert confidence.probabilities(scores)[:, 0].min() > 0.97
     tie = np.full((1, 8), 0.1)
-    assert confidence.probabilities(tie)[0, 0] < 0.6
+    assert confidence.probabilities(tie)[0, 0] < 0.5
+
+
+def test_nor_of_a_label_that_has_hardly_a_vote_but_all_there_are():
+    """As the next one has, where the true label was retired."""
+    ids, scores, _, _ = spread(500, 0)
+    confidence = Confidence()
+    confidence.fit(ids, scores, LabelSets.of([[0]] * 500))
+    hardly = np.array([[0.02] + [-0.01] * 7, [0.02] + [np.nan] * 7])
+    assert confidence.probabilities(hardly)[:, 0].max() < 0.5

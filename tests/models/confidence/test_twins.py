@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import F1, Confidence, Precision, groups_of
-from shortlist.models.confidence.calibration import FURTHEST, PENALTY, TOGETHER, exponential
+from shortlist.models.confidence.calibration import FURTHEST, PENALTY, TOGETHER, exponential, most_likely
 from shortlist.models.confidence.conformal import limit
 from shortlist.models.confidence.drift import ALARM, stretch_to_keep
 from shortlist.models.confidence.thresholds import find_threshold
@@ -57,12 +57,24 @@ def test_curves_are_the_most_likely_ones():
         shift, scale = curves.centre[place], curves.scale[place]
         X = [[1.0] + [min(FURTHEST, max(-FURTHEST, (x[a] - shift[a]) * scale[a])) for a in (1, 2, 3, 4)] for x in X]
         hits = seen.hits[:600, place].tolist()
-        if place == 0:  # one for which nothing speaks is wrong
-            nothing = [1.0, 0.0, 0.0, 0.0, 1 / TOGETHER]
-            cut = [min(FURTHEST, max(-FURTHEST, (nothing[a] - shift[a]) * scale[a])) for a in (1, 2, 3, 4)]
-            X, hits = [*X, [1.0, *cut]], [*hits, 0]
+        if place == 0:  # those for which nothing speaks are wrong, two among others and two alone
+            for share in (1 / TOGETHER, 1 / TOGETHER, 1.0, 1.0):
+                nothing = [1.0, 0.0, 0.0, 0.0, share]
+                cut = [min(FURTHEST, max(-FURTHEST, (nothing[a] - shift[a]) * scale[a])) for a in (1, 2, 3, 4)]
+                X, hits = [*X, [1.0, *cut]], [*hits, 0]
         slope = twin.slope(X, hits, curves.weights[place].tolist(), PENALTY)
         assert np.abs(slope).max() < 0.02  # as steep as a hundredth of one example
+
+
+@given(st.lists(st.floats(-40, 40), min_size=5, max_size=5), st.integers(0, 2**32 - 1), st.floats(0.01, 0.99))
+def test_the_most_likely_weights_are_found_from_any_others(weights, seed, share):
+    draws = np.random.default_rng(seed)
+    X = np.hstack([np.ones((60, 1)), draws.normal(0, 1.5, (60, 4)).clip(-FURTHEST, FURTHEST)])
+    X[:, 4] = X[:, 3]  # as at the second place, whose distances are the same
+    hits = (draws.random(60) < share).astype(np.float64)
+    found = np.array(weights)
+    most_likely(X, hits, found)
+    assert np.abs(twin.slope(X.tolist(), hits.tolist(), found.tolist(), PENALTY)).max() < 0.02
 
 
 @given(st.lists(st.integers(0, WIDTH + 4), min_size=1, max_size=6), st.integers(0, WIDTH + 4), st.integers(0, 99))
