@@ -26,7 +26,7 @@ from rivals import sets
 import shortlist as sl
 from shortlist.arrays.validation import as_rows
 from shortlist.models.confidence import F1, Precision
-from shortlist.models.confidence.reliability import calibration_error
+from shortlist.models.confidence.reliability import calibration_error, reliability
 from shortlist.models.observing import FirstPass
 from shortlist.models.text_batches import LabelBatches, default_text
 
@@ -170,6 +170,13 @@ def share_at(best, hits, precision):
     return 100 * np.max(np.flatnonzero(right >= precision) + 1, initial=0) / hits.size
 
 
+def beyond_chance(chances, hits):
+    """The root of the mean squared error over bins, less what chance does to so few (Kumar, Liang and Ma 2019)."""
+    bins = reliability(chances, hits)
+    squares = sum(b.n * (b.right - b.probability) ** 2 - b.probability * (1 - b.probability) for b in bins)
+    return np.sqrt(max(0.0, squares / max(1, sum(b.n for b in bins))))
+
+
 def in_short(name, cells, error, least, lists, f1s):
     """The row of a set in the table for all sets. lists: what it covers in %, ± by chance, size; None if impossible."""
     right = [own.replace(" of ", " (") + ")" if own[0] != "–" else "none" for own in cells]
@@ -236,10 +243,14 @@ def measure(name, data, minutes, most):
     least = np.mean([calibration_error(best, draws.random(best.size) < best) for _ in range(20)])
     ten = [calibration_error(chance[:, j], found.hits[:, j]) for j in range(min(10, chance.shape[1]))]
     sure = [np.mean([calibration_error(p, draws.random(p.size) < p) for _ in range(5)]) for p in chance[:, :10].T]
+    beyond = [beyond_chance(chance[:, j], found.hits[:, j]) for j in range(min(10, chance.shape[1]))]
+    surplus = " ".join(f"{100 * own:+.1f}" for own in (chance - found.hits)[:, :10].mean(axis=0))
     pooled = calibration_error(chance[:, :10].ravel(), found.hits[:, :10].ravel())
     print(f"\nECE of the best label: {', '.join(f'{key} {value:.3f}' for key, value in errors.items())}"
           f" (a perfect one, by chance: {least:.3f})\nECE, mean over the ten best positions: {np.mean(ten):.4f}"
-          f" (a perfect one: {np.mean(sure):.4f}); over all their labels together: {pooled:.4f}")  # fmt: skip
+          f" (a perfect one: {np.mean(sure):.4f}); over all their labels together: {pooled:.4f}\n"
+          f"beyond chance, root of mean squares: best label {beyond[0]:.4f}, mean over the ten {np.mean(beyond):.4f}\n"
+          f"probabilities less share right, in points, place by place: {surplus}")  # fmt: skip
 
     print(
         "\n| all true labels listed | covers % | ± by chance | mean size | fixed k as good on the test part | MAPIE |"

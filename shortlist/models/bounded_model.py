@@ -46,6 +46,7 @@ class BoundedModel(RelabellingModel):
         for rows, labels in bound.windows(apart):
             for _ in bound.learner._learn_passes(rows, labels, honest):
                 pass
+            honest.follow_level()
             bound.keep()
         if bound.learner.n_examples_ == 0:
             raise InputError("there are no texts to learn from")

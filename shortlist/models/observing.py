@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs
+from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.categories.index.ahead import Ahead
 from shortlist.categories.index.learner import PIECE
@@ -28,7 +28,8 @@ from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.models.confidence import Confidence, groups_of
 from shortlist.models.confidence.drift import LOOK
 from shortlist.models.confidence.honest import STRETCHES, stretches
-from shortlist.models.confidence.window import Bytes, Seen, Shares, look
+from shortlist.models.confidence.level import moved_level, rows_of_few_labels
+from shortlist.models.confidence.window import WIDTH, Bytes, Seen, Shares, look
 from shortlist.ranking import Ranking
 from shortlist.text.counting import keep
 
@@ -41,11 +42,16 @@ LEAST, MOST, SHARE = 16, 512, 8  # a piece of a stream has a SHARE-th of what is
 
 
 class FirstPass:
-    """Watches a ``fit``, and gathers honest rankings in its first pass; of a fit in windows, in the last of them."""
+    """Watches a ``fit``, and gathers honest rankings in its first pass; of a fit in windows, in the last of them.
+
+    Further passes may move the level of scores: some rows are ranked at the end of the first pass and of the last one
+    (confidence/level.py).
+    """
 
     def __init__(self, whole: bool = False) -> None:
         self._whole = whole  # whether rows are asked about as they are, with features that were never seen
         self._found: list[Seen] = []  # a sixth of what the rankings themselves would take
+        self._level: Level | None = None
 
     def __call__(
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
@@ -68,6 +74,9 @@ class FirstPass:
             else:
                 self._note(learner, labels.chosen(order[ranked]), honest(learner, rows, order[ranked], self._whole))
                 yield order[first:last]
+        if self._found:
+            some = rows_of_few_labels(order, np.diff(labels.indptr))
+            self._level = Level(learner, rows.take(some) if isinstance(rows, Rows) else rows.chosen(some))
 
     def _asked(self, learner: Any, rows: Rows | RowStore, order: Longs, first: int, last: int, ranked: Longs) -> Ahead:
         """Where the rankings of order[ranked] will stand once order[first:last] is learned, in one piece of a store."""
@@ -79,12 +88,36 @@ class FirstPass:
         ids, scores = found.ranking.ids, found.ranking.scores
         self._found.append(look(ids, scores, truth, groups_of(learner.label_counts_), found.known))
 
+    def follow_level(self) -> None:
+        """Move the scores of the honest rankings as far as further passes have moved the level of scores.
+
+        To be called after the last pass, while columns still mean what they meant in it.
+        """
+        if self._level is not None:
+            by, self._level = self._level.moved_by_now(), None
+            self._found = [seen.moved(by) for seen in self._found]
+
     def confidence(self) -> Confidence:
         """What these rankings tell."""
+        self.follow_level()
         confidence = Confidence()
         if self._found:
             confidence.fit_seen(Seen.stack(self._found))
         return confidence
+
+
+class Level:
+    """Some rows that a learner has learned, to be ranked now and later."""
+
+    def __init__(self, learner: CategoryLearner, rows: Rows) -> None:
+        self._learner, self._rows = learner, rows
+        self._before = self._scores()
+
+    def _scores(self) -> Floats:
+        return self._learner._rank_rows(self._rows, WIDTH).scores
+
+    def moved_by_now(self) -> float:
+        return moved_level(self._before, self._scores())
 
 
 class Honest(NamedTuple):

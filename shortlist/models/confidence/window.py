@@ -66,6 +66,15 @@ class Seen(NamedTuple):
     def take(self, rows: Longs | slice) -> Seen:
         return Seen(*[array[rows] for array in self.arrays])
 
+    def moved(self, by: float) -> Seen:
+        """The same examples with other scores: so much higher, where there is a label."""
+        ranked, deep = self.ids >= 0, (self.depth > 0) & (self.depth < NEVER)
+        scores, deepest = (
+            clipped(own.astype(np.float64) + np.where(of, by, 0.0)).astype(np.float32)
+            for of, own in ((ranked, self.scores), (deep, self.deepest))
+        )
+        return self._replace(scores=scores, deepest=deepest)
+
 
 class Window:
     """The last SIZE honest examples, in a ring: the next one goes to ``next``, and ``length`` of them count."""
@@ -153,6 +162,13 @@ class Window:
         return window
 
 
+def clipped(scores: Floats) -> Floats:
+    """Scores within the range of those that are kept."""
+    largest = float(np.finfo(np.float32).max)
+    within: Floats = np.clip(scores, -largest, largest)
+    return within
+
+
 def groups_of(label_counts: Longs) -> Bytes:
     """How frequent labels are, seen so often each: 0 rare, 1 in between, 2 frequent."""
     return (label_counts >= FEW).astype(np.uint8) + (label_counts >= SOME)
@@ -169,8 +185,7 @@ def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes, known: Shar
     if found[:, 1:][~found[:, :-1]].any() or not np.isfinite(scores[found]).all():
         raise InputError("the labels of an honest ranking come first, and each has a finite score")
     seen = Seen.room(ids.shape[0])
-    largest = np.finfo(np.float32).max
-    ids, finite = np.ascontiguousarray(ids, dtype=np.int32), np.clip(np.where(found, scores, 0.0), -largest, largest)
+    ids, finite = np.ascontiguousarray(ids, dtype=np.int32), clipped(np.where(found, scores, 0.0))
     place_truth(ids, finite, truth.indptr, truth.ids, groups, seen)
     if known is not None:
         seen.known[:] = known
