@@ -255,7 +255,7 @@ def most_likely(x: Floats, hits: Floats, weights: Floats) -> None:
     """Newton's method from the weights as they are: those that make the hits (float64[n], 0 or 1) most likely.
 
     A step that ends where it goes down again, half as steeply as it began, went too far and is halved: from weights
-    that are sure of everything steps would otherwise go to and fro for ever.
+    that are sure of everything steps would otherwise go back and forth for ever.
     """
     n = x.shape[0]
     slope, bend, p = np.empty(FEATURES), np.empty((FEATURES, FEATURES)), np.empty(n)
