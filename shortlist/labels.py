@@ -100,6 +100,13 @@ class NumberedLabels(Sequence[list[Label]]):
         return cls(list(number), LabelSets(_offsets(lists), ids))
 
     @classmethod
+    def one_each(cls, labels: Sequence[Label]) -> NumberedLabels:
+        """The labels of examples that have one each, with no list made of each: garbage collection would visit them."""
+        number = {name: i for i, name in enumerate(dict.fromkeys(labels))}
+        ids = np.fromiter(map(number.__getitem__, labels), dtype=np.int32, count=len(labels))
+        return cls(list(number), LabelSets(np.arange(len(labels) + 1), ids))
+
+    @classmethod
     def stack(cls, parts: Iterable[Sequence[Sequence[Label]]]) -> NumberedLabels:
         """The label lists of all parts, one part after the other."""
         parts = list(parts)
@@ -236,6 +243,8 @@ def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
     if type(Y) is NumberedLabels:
         check_count(Y.sets.indptr.size - 1, n_rows)
         return Y
+    if type(Y) is list and len(Y) == n_rows and set(map(type, Y)) == {str}:
+        return NumberedLabels.one_each(Y)
     labels = NumberedLabels.of(label_lists(Y, n_rows))
     if len(getattr(Y, "shape", ())) == 2:
         labels.columns = indicator_columns(Y)

@@ -40,10 +40,11 @@ class CountedRows:
     def add(self, rows: Rows) -> None:
         """Keep these rows of counts too."""
         n_rows, n_entries = self.n_rows + rows.n_rows, int(rows.indptr[-1] - rows.indptr[0])
-        most = int(self._ends[self.n_rows]) + MOST * n_entries
-        if most > self._bytes.size:
-            self._bytes = grown(self._bytes, most)
-            give_back()
+        used = int(self._ends[self.n_rows])
+        if used + MOST * n_entries > self._bytes.size:
+            self._bytes = grown(self._bytes[:used], used + MOST * n_entries)
+            if used:
+                give_back()
         self._ends, self._lengths = grown(self._ends, n_rows + 1), grown(self._lengths, n_rows)
         _write(rows.indptr, rows.indices, rows.data, self._bytes, self._ends[self.n_rows :])
         self._lengths[self.n_rows : n_rows] = rows.lengths()
