@@ -185,6 +185,22 @@ def test_names_stay_packed_until_somebody_asks_for_them(tmp_path):
         assert ask(opened).text_.get_feature_names_out().tolist()[: len(names)] == names
 
 
+def test_names_in_quotation_marks_are_known_whatever_becomes_of_a_vocabulary():
+    def assert_known(vocabulary):
+        names = vocabulary.names()
+        assert vocabulary.quoted()[: len(names)].tolist() == [name[0] == '"' for name in names]
+
+    one, other = (TextVectorizer(characters=(2, 3)).fit([text]).vocabulary_ for text in ("corn größe", "größe rye"))
+    assert_known(one)
+    assert_known(one.first(4))
+    assert_known(one.keep(np.arange(len(one)) % 3 != 1))
+    before = len(one)
+    one.merge(other)
+    assert len(one) > before
+    assert_known(one)
+    assert not Vocabulary().quoted().any()
+
+
 @pytest.mark.parametrize("pieces", [[np.full(12, 0xFF)], [np.frombuffer("weißweiß".encode() + b"xx", dtype=np.uint8)]])
 def test_packed_names_that_are_no_names_are_refused_when_they_are_asked_for(pieces):
     state = compact_state(TextVectorizer().fit(["corn weiß", "rye weiß"]))

@@ -15,7 +15,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import kernel
+from shortlist.arrays.kernels import Longs, kernel
 from shortlist.text.tokens import FACTOR, NOT_ONE_TO_ONE, SEED, mixed
 from shortlist.texts import to_codes, to_text
 
@@ -39,29 +39,37 @@ def character_table(lowercase: bool) -> NDArray[np.uint32]:
 
 
 @kernel
-def runs(
+def with_runs(
+    of_words: NDArray[np.uint64],
+    own_firsts: Longs,
+    own_sizes: Longs,
+    own_indptr: Longs,
     codes: NDArray[np.uint32],
-    firsts: NDArray[np.int64],
-    lasts: NDArray[np.int64],
+    firsts: Longs,
+    lasts: Longs,
     table: NDArray[np.uint32],
     least: int,
     most: int,
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The hash of each run, where its first letter stands, its size, and where each text's runs start.
+) -> tuple[NDArray[np.uint64], Longs, Longs, Longs]:
+    """The features of each text, given as the arrays of Features, and behind them the runs of the text.
 
-    The size is −(4·letters + BEFORE + BEHIND), of each edge if the run has it. Below, a word has the places 0 to n + 1,
-    and 0 and n + 1 are its edges. codes uint32[...] < 0x110000; text i is codes[firsts[i]:lasts[i]].
+    Of a run: its hash, where its first letter stands, and its size, which is −(4·letters + BEFORE + BEHIND), of each
+    edge if the run has it. Below, a word has the places 0 to n + 1, and 0 and n + 1 are its edges. codes uint32[...] <
+    0x110000; text i is codes[firsts[i]:lasts[i]].
     """
     letters = 0
     for text in range(firsts.size):
         letters += 2 * (lasts[text] - firsts[text]) + 1  # a letter and what ends its word, with two edges, are four
-    room = letters * (most - least + 1)
+    room = of_words.size + letters * (most - least + 1)
     hashes = np.empty(room, np.uint64)
     starts = np.empty(room, np.int64)
     sizes = np.empty(room, np.int64)
     indptr = np.zeros(firsts.size + 1, np.int64)
     found = 0
     for text in range(firsts.size):
+        for j in range(own_indptr[text], own_indptr[text + 1]):
+            hashes[found], starts[found], sizes[found] = of_words[j], own_firsts[j], own_sizes[j]
+            found += 1
         i, last = firsts[text], lasts[text]
         while i < last:
             if table[codes[i]] == SPACE:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs, kernel
-from shortlist.text.characters import BEFORE, BEHIND, QUOTE, SPACE, runs
+from shortlist.text.characters import BEFORE, BEHIND, QUOTE, SPACE, with_runs
 from shortlist.text.tokens import DIGIT, FACTOR, NUMBER, NUMBER_NAME, SEED, Words, hashing, mixed
 
 STAR = np.uint32(ord("*"))
@@ -43,8 +43,7 @@ def features_of(words: Words, table: NDArray[np.uint32], ngrams: int, prefix: in
 def with_characters(features: Features, words: Words, table: NDArray[np.uint32], least: int, most: int) -> Features:
     """The features of some texts, those of each followed by its runs of ``least`` to ``most`` characters."""
     with hashing():
-        found = runs(words.codes, words.text_starts, words.text_ends, table, least, most)
-    return Features(*_alternating(*features, *found))
+        return Features(*with_runs(*features, words.codes, words.text_starts, words.text_ends, table, least, most))
 
 
 def places(words: Words, features: Features, prefix: int) -> tuple[Longs, Longs]:
@@ -109,25 +108,6 @@ def _features(
 
 
 @kernel
-def _alternating(
-    hashes: NDArray[np.uint64], firsts: Longs, sizes: Longs, indptr: Longs,
-    more_hashes: NDArray[np.uint64], more_firsts: Longs, more_sizes: Longs, more_indptr: Longs,
-) -> tuple[NDArray[np.uint64], Longs, Longs, Longs]:  # fmt: skip
-    """The arrays of two Features of the same texts as those of one: of each text the first, then the others."""
-    room = hashes.size + more_hashes.size
-    all_hashes, all_firsts, all_sizes = np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(room, np.int64)
-    n = 0
-    for text in range(indptr.size - 1):
-        for j in range(indptr[text], indptr[text + 1]):
-            all_hashes[n], all_firsts[n], all_sizes[n] = hashes[j], firsts[j], sizes[j]
-            n += 1
-        for j in range(more_indptr[text], more_indptr[text + 1]):
-            all_hashes[n], all_firsts[n], all_sizes[n] = more_hashes[j], more_firsts[j], more_sizes[j]
-            n += 1
-    return all_hashes, all_firsts, all_sizes, indptr + more_indptr
-
-
-@kernel
 def _spell(
     hashes: NDArray[np.uint64],
     starts: NDArray[np.int64],
@@ -187,7 +167,7 @@ def spell_run(
     letters: NDArray[np.uint32],
     n: int,
 ) -> int:
-    """Write the run of characters of that size (characters.runs, without its sign) to letters[n:]; gives its end."""
+    """Write the run of characters of that size (with_runs, without its sign) to letters[n:]; gives its end."""
     letters[n] = QUOTE
     n += 1
     if size & BEFORE:

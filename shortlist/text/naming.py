@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Longs
+from shortlist.arrays.rows import Rows
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.text.characters import character_table
+from shortlist.text.counting import count
 from shortlist.text.features import Features, features_of, places, spell, with_characters
 from shortlist.text.fielded import VALUE, FieldFeatures, fielded_features, value_hashes
 from shortlist.text.saving import SavedVectorizer
@@ -154,6 +156,25 @@ class NamingVectorizer(SavedVectorizer):
         self._table = letter_table(chosen.lowercase, chosen.fold_digits)
         self._stops = stop_table(chosen, self._table)
         self.vocabulary_ = Vocabulary()
+
+    # The stages, in the order in which texts go through them
+
+    def _count(self, texts: Sequence[Any], *, learning: bool) -> Rows:
+        chosen = self._settings
+        only_words = chosen.longest == 1 and not chosen.prefix and not chosen.characters
+        if not learning and chosen.hashed is None and only_words and type(texts) is not Fielded:
+            # Single words are looked up as they are: the vocabulary has no stop words, so they find nothing.
+            words = self._split(texts, chosen.min_length)
+            return count(self.vocabulary_.find(words.hashes), words.indptr, self.n_features_)
+        words, features = self._features(texts)
+        if self._settings.hashed is not None:
+            numbers = self._columns(features.hashes)
+        elif learning:
+            numbers, new = self.vocabulary_.learn(features.hashes)
+            self._name_new(self.vocabulary_, words, features, new)
+        else:
+            numbers = self.vocabulary_.find(features.hashes)
+        return count(numbers, features.indptr, self.n_features_)
 
     def _split(self, texts: Sequence[str], min_length: int) -> Words:
         return split(texts, self._table, min_length, self._settings.lowercase, self._settings.composed)

@@ -13,12 +13,14 @@ from shortlist.text.weighting import IDF, NORM, TF
 from shortlist.texts import Texts, as_texts, blocks, lengths_of
 from shortlist.texts.fields import Fielded
 
-LEFT_OPEN = ("min_length", "ngrams", "prefix", "characters", "fields")  # what may be left to the first texts
+# What may be left to the first texts.
+LEFT_OPEN = ("min_length", "ngrams", "prefix", "characters", "character_weight", "fields")
 SHORT = 400  # letters: texts shorter than that say little in single words
 MOST_WORDS = 100  # of an n-gram: a text has that many times as many of them as it has words
 PAIRS, PREFIX = 2, 5  # what short texts are given besides
-CHARACTERS = [3, 3]  # what short texts have in place of prefixes where each has one label
+CHARACTERS, CHARACTER_WEIGHT = [3, 3], 0.7  # and where each has one label
 MOST = 32  # characters of a run
+LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3  # of a run
 UNSPACED = [2, 4]  # what texts have besides that are written without spaces
 # Where such scripts lie: Thai and Lao, Myanmar, Khmer, Kana, Han.
 SCRIPTS = np.array(
@@ -47,6 +49,7 @@ class Settings(NamedTuple):
     norm: str | None
     slope: float
     fields: list[str] | None = None
+    character_weight: float = 1.0
 
     @property
     def longest(self) -> int:
@@ -66,7 +69,9 @@ class Settings(NamedTuple):
         if unspaced(texts):
             return self._replace(ngrams=1, prefix=None, characters=UNSPACED)
         if short and single:
-            return self._replace(min_length=1, ngrams=PAIRS, prefix=None, characters=CHARACTERS)
+            weight = CHARACTER_WEIGHT if self.hashed is None else self.character_weight
+            one_letter = self._replace(min_length=1, ngrams=PAIRS, prefix=PREFIX)
+            return one_letter._replace(characters=CHARACTERS, character_weight=weight)
         return self._replace(ngrams=PAIRS, prefix=PREFIX) if short else self._replace(ngrams=1)
 
     @classmethod
@@ -76,6 +81,9 @@ class Settings(NamedTuple):
             as_choice(stop_words, "stop_words", (None, "english"))
         elif stop_words is not None:
             stop_words = [str(word) for word in as_texts(stop_words, "stop_words")]
+        weight = as_real(given.character_weight, "character_weight", least=LEAST_WEIGHT, most=MOST_WEIGHT)
+        if weight != 1 and given.hashed is not None:
+            raise InputError("character_weight must be 1 with hashed columns, which characters share with words")
         return cls(
             lowercase=bool(as_choice(given.lowercase, "lowercase", (True, False))),
             min_length=as_whole(given.min_length, "min_length", least=1),
@@ -92,6 +100,7 @@ class Settings(NamedTuple):
             norm=as_choice(given.norm, "norm", (None, *NORM)),
             slope=as_real(given.slope, "slope", least=0, most=1),
             fields=None if given.fields is None else [str(name) for name in as_texts(given.fields, "fields")],
+            character_weight=weight,
         )
 
 
@@ -112,5 +121,7 @@ def unspaced(texts: Sequence[Any]) -> bool:
     if beginning.whole.isascii():
         return False
     codes = beginning.codes
+    if 4 * np.count_nonzero(codes >= SCRIPTS[0, 0]) < codes.size:  # as in most alphabets, which is known sooner
+        return False
     script = np.searchsorted(SCRIPTS[:, 0], codes, side="right") - 1
     return bool(4 * np.count_nonzero((script >= 0) & (codes < SCRIPTS[script, 1])) >= codes.size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -18,14 +18,13 @@ from shortlist.concurrency.locks import merging, reading, writing
 from shortlist.concurrency.prefetch import by_threads
 from shortlist.errors import InputError
 from shortlist.text.counted import CountedRows
-from shortlist.text.counting import count
 from shortlist.text.naming import NamingVectorizer
 from shortlist.text.rounds import counted_by_threads, pieces_of
 from shortlist.text.settings import LEFT_OPEN, Settings
 from shortlist.text.taken import Taken
 from shortlist.text.weighting import Weighting, needs_counts
 from shortlist.texts import blocks
-from shortlist.texts.fields import Document, Fielded, as_documents
+from shortlist.texts.fields import Document, as_documents
 from shortlist.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -60,14 +59,18 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         N-grams reach across a word left out.
     ngrams : int or "auto", default 1
         The longest run of words that is a feature; all lengths from 1 on are. "auto": where the first texts learned are
-        short (under 400 letters on average), pairs too, and five-letter prefixes or, where each text has one label
-        (``settle``), words of one letter and runs of three characters; otherwise single words. Texts that are written
-        without spaces get runs of characters. ``min_length``, ``prefix`` and ``characters`` are left to it.
+        short (under 400 letters on average), pairs and five-letter prefixes too and, where each text has one label
+        (``settle``), words of one letter and runs of three characters that weigh 0.7; otherwise single words. Texts
+        that are written without spaces get runs of characters. ``min_length``, ``prefix``, ``characters`` and
+        ``character_weight`` are left to it.
     prefix : int or None, default None
         If a number, the first so many letters of each word that has as many are a feature too (``expor*``).
     characters : tuple of two int or None, default None
         If two numbers, as (3, 4), all runs of so many characters inside words, punctuation included, and over their
         edges, are features too (``" wh"``): those of scikit-learn's ``analyzer="char_wb"``.
+    character_weight : float, default 1.0
+        What the values of runs of characters are multiplied by before a row is scaled. In hashed columns, which they
+        share with words, it is 1.
     min_df : int, default 1
         The fewest documents that a feature must have been seen in. Until then its column stays empty; ``fit`` leaves no
         such columns behind.
@@ -129,6 +132,7 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         ngrams: int | str = 1,
         prefix: int | None = None,
         characters: tuple[int, int] | None = None,
+        character_weight: float = 1.0,
         min_df: int = 1,
         hashed: int | None = None,
         tf: str = "count",
@@ -145,6 +149,7 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         self.ngrams = ngrams
         self.prefix = prefix
         self.characters = characters
+        self.character_weight = character_weight
         self.min_df = min_df
         self.hashed = hashed
         self.tf = tf
@@ -293,7 +298,7 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
 
     def weighted(self, rows: Rows) -> Rows:
         """Weighted rows from rows of counts, by what has been taken up by now. The counts may be overwritten."""
-        return self._weighting.weigh(rows)
+        return self._weighting.weigh(rows, self._settings.character_weight, self.vocabulary_.quoted)
 
     @writing
     @whole
@@ -329,22 +334,3 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         tags.input_tags.two_d_array = False
         tags.requires_fit = self.hashed is None or needs_counts(self.idf, self.norm, self.min_df)
         return tags
-
-    # The stages, in the order in which texts go through them
-
-    def _count(self, texts: Sequence[Any], *, learning: bool) -> Rows:
-        chosen = self._settings
-        only_words = chosen.longest == 1 and not chosen.prefix and not chosen.characters
-        if not learning and chosen.hashed is None and only_words and type(texts) is not Fielded:
-            # Single words are looked up as they are: the vocabulary has no stop words, so they find nothing.
-            words = self._split(texts, chosen.min_length)
-            return count(self.vocabulary_.find(words.hashes), words.indptr, self.n_features_)
-        words, features = self._features(texts)
-        if self._settings.hashed is not None:
-            numbers = self._columns(features.hashes)
-        elif learning:
-            numbers, new = self.vocabulary_.learn(features.hashes)
-            self._name_new(self.vocabulary_, words, features, new)
-        else:
-            numbers = self.vocabulary_.find(features.hashes)
-        return count(numbers, features.indptr, self.n_features_)

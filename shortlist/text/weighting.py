@@ -10,6 +10,7 @@ the number of documents, and pivot the mean of m_i over the documents learned fr
 
 so that tf="log", idf="plain", norm="pivoted" is
     x_i[l] = log(m/u_l) · [(1 + log d_i[l]) / (1 + log avg_i)] / [(1 − slope) + slope · m_i/pivot].
+Runs of characters may weigh more or less than words: x is multiplied by what they weigh before "l2" scales it.
 """
 
 from __future__ import annotations
@@ -102,8 +103,11 @@ class Weighting:
         """Go on from counts that were kept."""
         self.m, self.u, self.total = m, wide_enough(u, m), int(u[u >= self.min_df].sum(dtype=np.int64))
 
-    def weigh(self, rows: Rows) -> Rows:
-        """Weighted rows from rows of counts, which may be overwritten. What would weigh 0 is left out."""
+    def weigh(self, rows: Rows, of_runs: float, are_runs: Callable[[], NDArray[np.bool_]]) -> Rows:
+        """Weighted rows from rows of counts, which may be overwritten. What would weigh 0 is left out.
+
+        ``of_runs``: what runs of characters weigh; ``are_runs`` says of each column whether it is one.
+        """
         if self.needs_counts:
             self.make_room(rows.n_features)  # features are there before their counts if learning was interrupted
             u = np.empty(rows.indices.size, dtype=np.int64)
@@ -117,6 +121,9 @@ class Weighting:
         if self.idf is not None:
             x = x.copy() if x is rows.data else x
             IDF[self.idf](self.m, u, x)
+        if of_runs != 1:
+            x = x.copy() if x is rows.data else x
+            _times_weight(rows.indices, are_runs().view(np.uint8), np.array([1.0, of_runs]), x)
         rows = Rows(rows.indptr, rows.indices, x, rows.n_features)
         if self.idf == "plain" and u.size and most == self.m:
             rows = keep(rows, x > 0)
@@ -154,6 +161,13 @@ def _times_idf(m: int, u: Longs, smooth: int, known: Floats, x: Floats) -> None:
     of_all = known_log(float(smooth + m), known) + smooth
     for k in range(u.size):
         x[k] *= of_all - known_log(float(smooth + u[k]), known)
+
+
+@kernel
+def _times_weight(indices: Ints, kinds: NDArray[np.uint8], weights: Floats, x: Floats) -> None:
+    """x *= the weight of the column's kind, which is looked up: kinds alternate, so that branches would be slower."""
+    for k in range(indices.size):
+        x[k] *= weights[kinds[indices[k]]]
 
 
 @kernel

@@ -23,7 +23,15 @@ from shortlist.errors import InputError
 from shortlist.files.later import Later
 from shortlist.files.store import State
 from shortlist.texts import to_text
-from shortlist.vocabulary.letters import Ends, as_text, ends_in_bytes, ends_in_letters, names_in, unpacked
+from shortlist.vocabulary.letters import (
+    Ends,
+    as_text,
+    ends_in_bytes,
+    ends_in_letters,
+    in_quotes,
+    names_in,
+    unpacked,
+)
 
 EMPTY = np.int32(-1)
 AHEAD = 8  # hashes that memory is asked for before their turn
@@ -41,6 +49,7 @@ class Vocabulary:
         self._hashes = np.empty(512, dtype=np.uint64)
         self._stored: NDArray[np.uint8] | Later = np.empty(4096, dtype=np.uint8)
         self._ends: Ends = np.zeros(513, dtype=np.uint32)  # name i is _letters[_ends[i]:_ends[i+1]]
+        self._quoted = np.zeros(0, dtype=np.bool_), 0  # which names are in quotation marks, of the first so many
 
     def __len__(self) -> int:
         return int(self._size[0])
@@ -53,13 +62,16 @@ class Vocabulary:
     @property
     def _letters(self) -> NDArray[np.uint8]:
         """Those of all names. A compact file keeps them packed, and they stay so until somebody asks for names."""
-        if isinstance(self._stored, Later):
-            self._stored = unpacked(self._stored, self._ends[: len(self)])
+        self._stored = self._unpacked()
         return self._stored
 
     @_letters.setter
     def _letters(self, letters: NDArray[np.uint8]) -> None:
         self._stored = letters
+
+    def _unpacked(self) -> NDArray[np.uint8]:
+        packed = self._stored
+        return unpacked(packed, self._ends[: len(self)]) if isinstance(packed, Later) else packed
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
@@ -118,6 +130,18 @@ class Vocabulary:
         """The numbers, from ``first`` on, of the features whose names have this letter, which is one of ASCII's."""
         at = int(self._ends[first]) + np.flatnonzero(self._letters[self._ends[first] : self.n_bytes] == ord(letter))
         return np.unique(np.searchsorted(self._ends[1 : len(self) + 1], at, side="right"))
+
+    def quoted(self) -> NDArray[np.bool_]:
+        """Which features have names in quotation marks, as runs of characters have.
+
+        It is found out once, and packed names stay packed. Threads that find it out at the same time do the same.
+        """
+        known, n = self._quoted
+        if n < len(self):
+            known = grown(known, len(self))
+            known[n : len(self)] = in_quotes(self._unpacked(), self._ends[n : len(self) + 1])
+            self._quoted = known, len(self)
+        return known
 
     def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
         """A vocabulary of some of the features, in the same order."""

@@ -16,6 +16,7 @@ from shortlist.files.store import State
 Letters = NDArray[np.uint8]
 Ends: TypeAlias = NDArray[np.uint32] | Longs  # as few bytes as the last of them needs
 SOME = 1 << 16  # bytes of names that are decoded at a time
+QUOTE, EQUALS = np.uint8(ord('"')), np.uint8(ord("="))
 
 
 def names_in(state: State, n: int) -> tuple[Letters | Later, Longs]:
@@ -105,3 +106,19 @@ def ends_in_letters(letters: NDArray[np.uint8], ends: Ends) -> Longs:
             byte += 1
         in_letters[name] = n_letters
     return in_letters
+
+
+@kernel
+def in_quotes(letters: Letters, ends: Ends) -> NDArray[np.bool_]:
+    """Which of the names letters[ends[i]:ends[i+1]] are in quotation marks, with or without a field (``title: "whe"``).
+
+    Those of categories are not (``author="Smith"``): they have a "=" before.
+    """
+    found = np.zeros(ends.size - 1, np.bool_)
+    for name in range(found.size):
+        at, last = np.int64(ends[name]), np.int64(ends[name + 1]) - 1
+        if at < last and letters[last] == QUOTE:
+            while letters[at] != QUOTE and letters[at] != EQUALS:
+                at += 1
+            found[name] = at < last and letters[at] == QUOTE
+    return found

@@ -31,7 +31,8 @@ def features(
 class SlowVectorizer:
     """Learns one text at a time; ``row`` weighs a text by what was learned so far."""
 
-    def __init__(self, min_df=1, tf="count", idf=None, norm=None, slope=0.3, **tokens):
+    def __init__(self, min_df=1, tf="count", idf=None, norm=None, slope=0.3, character_weight=1.0, **tokens):
+        self.character_weight = character_weight
         self.min_df, self.tf, self.idf, self.norm, self.slope, self.tokens = min_df, tf, idf, norm, slope, tokens
         self.documents = []  # the set of features of each document
 
@@ -52,7 +53,8 @@ class SlowVectorizer:
             "plain": lambda feature: math.log(m / u[feature]),
             "smooth": lambda feature: math.log((1 + m) / (1 + u[feature])) + 1,
         }[self.idf]
-        x = {feature: tf(n) * idf(feature) for feature, n in d.items()}
+        of_kind = {feature: self.character_weight if feature[0] == '"' else 1.0 for feature in d}
+        x = {feature: tf(n) * idf(feature) * of_kind[feature] for feature, n in d.items()}
         if self.norm == "l2":
             length = math.sqrt(sum(value**2 for value in x.values())) or 1.0
             x = {feature: value / length for feature, value in x.items()}

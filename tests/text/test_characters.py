@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from shortlist import Categorizer, TextVectorizer
-from shortlist.text.characters import character_table, runs
-from shortlist.text.features import features_of, with_characters
+from shortlist import Categorizer, InputError, TextVectorizer
+from shortlist.files.store import build
+from shortlist.text.characters import character_table
+from shortlist.text.features import Features, features_of, with_characters
 from shortlist.text.tokens import NOT_ONE_TO_ONE, letter_table, split
 from tests.text.test_vectorizer import SCRIPTS, texts
 
@@ -51,7 +52,9 @@ def test_runs_come_behind_the_words_of_their_own_text(some, size):
     table = character_table(lowercase=True)
     alone = features_of(words, letter_table(lowercase=True), 2, 3)
     found = with_characters(alone, words, table, *size)
-    *behind, ends = runs(words.codes, words.text_starts, words.text_ends, table, *size)
+    none = np.empty(0, dtype=np.int64)
+    nothing = Features(none.astype(np.uint64), none, none, np.zeros(len(some) + 1, dtype=np.int64))
+    *behind, ends = with_characters(nothing, words, table, *size)
     for i in range(len(some)):
         first, then = slice(*alone.indptr[i : i + 2]), slice(*ends[i : i + 2])
         for one, other, both in zip(alone[:3], behind, found[:3], strict=True):
@@ -119,7 +122,7 @@ CHINESE = ["小麦出口上升。" * 100, "银行提高利率。" * 100]
 @pytest.mark.parametrize(
     ("some", "single", "expected"),
     [
-        (SHORT, True, (1, 2, None, [3, 3])),
+        (SHORT, True, (1, 2, 5, [3, 3])),
         (SHORT, False, (2, 2, 5, None)),
         (["a long text " * 100], True, (2, 1, None, None)),
         (CHINESE, False, (2, 1, None, [2, 4])),
@@ -131,6 +134,37 @@ CHINESE = ["小麦出口上升。" * 100, "银行提高利率。" * 100]
 def test_what_features_suit_the_first_texts(some, single, expected):
     chosen = TextVectorizer(ngrams="auto").settled(some, single)
     assert (chosen.min_length, chosen.ngrams, chosen.prefix, chosen.characters) == expected
+
+
+def test_characters_weigh_less_than_words_where_they_have_columns_of_their_own():
+    weights = [
+        TextVectorizer(ngrams="auto", hashed=hashed).settled(some, True).character_weight
+        for some, hashed in ((SHORT, None), (SHORT, 64), (CHINESE, None), (["a long text " * 100], None))
+    ]
+    assert weights == [0.7, 1, 1, 1]
+    for other, sentence in (({"hashed": 64}, "must be 1 with hashed columns"), ({"character_weight": 0}, "must lie")):
+        with pytest.raises(InputError, match=f"character_weight {sentence}"):
+            TextVectorizer(**({"characters": (3, 3), "character_weight": 0.5} | other)).fit(SHORT)
+
+
+def test_characters_of_fields_weigh_what_characters_do_and_quoted_categories_what_words_do():
+    ours = TextVectorizer(characters=(3, 3), character_weight=0.5, fields=["body", "title"])
+    document = {"body": "rye=", "title": "corn", "author": ['"Smith"', 'so "called"', '"']}
+    ours.fit([document])
+    row = dict(zip(ours.get_feature_names_out(), ours.transform([document]).toarray()[0], strict=True))
+    light = {name for name, value in row.items() if value == 0.5}
+    runs_of_title = {'" co"', '"cor"', '"orn"', '"rn "'}
+    assert light == {'" ry"', '"rye"', '"ye="', '"e= "'} | runs_of_title | {f"title: {name}" for name in runs_of_title}
+    assert {name: row[name] for name in set(row) - light} == {
+        "rye": 1, "corn": 1, "title: corn": 1, 'author="Smith"': 1, 'author=so "called"': 1, 'author="': 1,
+    }  # fmt: skip
+
+
+def test_a_model_whose_file_says_nothing_of_the_weight_of_characters_weighs_them_as_words():
+    ours = TextVectorizer(characters=(3, 3), tf="log", idf="smooth").fit(SHORT)
+    state = ours.to_state()
+    del state.settings["character_weight"]
+    np.testing.assert_array_equal(build(state).transform(SHORT).toarray(), ours.transform(SHORT).toarray())
 
 
 def test_texts_without_spaces_have_useful_features():

@@ -110,6 +110,7 @@ options = st.fixed_dictionaries(
         "ngrams": st.integers(1, 3),
         "prefix": st.integers(1, 6),
         "characters": st.tuples(st.integers(1, 4), st.integers(0, 3)).map(lambda pair: (pair[0], sum(pair))),
+        "character_weight": st.sampled_from([0.5, 1.0, 3.0]),
         "composed": st.booleans(),
         "min_df": st.integers(1, 3),
         "tf": st.sampled_from(["count", "log", "boolean"]),
