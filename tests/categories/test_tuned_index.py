@@ -76,8 +76,20 @@ any_stream = st.one_of(examples, of_many_labels, of_one_label, foreseeable, fore
 )  # fmt: skip
 @settings(max_examples=200, deadline=None)
 def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs, few):
+    check_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs, few, small=False)
+
+
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("block", [1, 8])
+@given(st.one_of(of_one_label, foreseeable), st.sampled_from([2, 25]), st.booleans())
+@settings(max_examples=50, deadline=None)
+def test_few_examples_that_are_gone_through_again_are_exactly_its_twin(block, few, stream, max_edges, leakage):
+    check_its_twin(stream, 0.3, max_edges, leakage, 2, block, 1, few, small=True)
+
+
+def check_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs, few, small):
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "leakage": leakage}
-    slow = SlowTunedIndex(step=step, few=few, **own)
+    slow = SlowTunedIndex(step=step, few=few, small=small, **own)
     learner = TunedIndex(step=step, passes=passes, values="raw", n_jobs=n_jobs, **own)
     # Ties go by the number of a label: number all of them before learning begins.
     learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
@@ -85,7 +97,7 @@ def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_
     rows, Y = learner._check(matrix(stream)), [classes for _, classes in stream]
     labels = learner._labels.learn(Y, len(Y))
     with mock.patch.object(teams, "ENOUGH", 1), mock.patch.object(teams, "STRETCH", 1):
-        learner._block, learner._few, learner._rankings = block, few, []
+        learner._block, learner._few, learner._small, learner._rankings = block, few, small, []
         for n in range(passes):
             learner._learn(rows, labels, np.arange(len(Y)), n == 0)
             for t in range(0, len(stream), block):

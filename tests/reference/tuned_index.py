@@ -68,9 +68,9 @@ class Said:
 
 
 class SlowTunedIndex(SlowFeatureFocus):
-    def __init__(self, step=0.3, few=False, **settings):
+    def __init__(self, step=0.3, few=False, small=False, **settings):
         super().__init__(margin=0.0, **settings)
-        self.few = few  # examples of each label
+        self.few, self.small = few, small  # examples of each label; in all
         self.step = step
         self.u = {}  # (f, c) -> u_fc
         self.bias = {}
@@ -88,8 +88,20 @@ class SlowTunedIndex(SlowFeatureFocus):
                 scores[c] = scores.get(c, 0.0) + vote
         return scores
 
-    def retrieve(self, x):
-        scores = self.votes(x)
+    def votes_of_others(self, x, r):
+        """The votes that there would be if x, whose label is r, had not been counted."""
+        scores = {}
+        for f, v in x:
+            left, seen = self.total.get(f, 0.0) - v, self.seen.get(f, 0) - 1
+            whole = v if seen >= self.rare else v * (seen / self.rare)
+            for c, w in self.edges.get(f, [])[: self.width()]:
+                others = max(0.0, w - v) if c == r else w
+                vote = min(whole, whole / left * others) if seen > 0 and left >= 0.001 * v else 0.0
+                scores[c] = scores.get(c, 0.0) + (vote + v * self.u.get((f, c), 0.0))
+        return scores
+
+    def retrieve(self, x, without=None):
+        scores = self.votes(x) if without is None else self.votes_of_others(x, without)
         return {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
 
     def answer(self, x):
@@ -129,12 +141,14 @@ class SlowTunedIndex(SlowFeatureFocus):
         stats = copy(self.stats)
         if first_pass:
             stats.see(classes, crossed)
-        scores = self.retrieve(x)
+        single = stats.n_labels <= 1.05 * stats.n_first
+        again = self.small and not first_pass and single and (self.few or stats.missed <= 0.5)
+        scores = self.retrieve(x, classes[0] if again and len(classes) == 1 else None)
         if crossed is not None:  # of what nobody judged nothing is said
             scores = {c: score for c, score in scores.items() if c in classes or c in crossed}
         wrong = {c: score for c, score in scores.items() if c not in classes}
         contest, missed, rival, keep = False, None, None, 0
-        if classes and stats.n_labels <= 1.05 * stats.n_first:
+        if classes and single:
             stands = {c: scores[c] if self.is_heard(c, scores) else 0.0 for c in classes}
             r = min(classes, key=stands.get)
             low, high = stands[r], max(wrong.values(), default=0.0)

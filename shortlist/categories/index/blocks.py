@@ -24,13 +24,15 @@ from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.contest import trust
 from shortlist.categories.index.lists import Index
+from shortlist.categories.index.others import add_votes_to_learn
 from shortlist.categories.index.parts import PARTS, part_of, sort_by_portion
-from shortlist.categories.index.retrieval import add_votes, fetch_lists
+from shortlist.categories.index.retrieval import fetch_lists
 from shortlist.categories.index.tuning import (
     AGREEMENT,
     FURTHER,
     KAPPA,
     PACE,
+    are_contending,
     are_many,
     find_errors,
     note_labels,
@@ -60,12 +62,13 @@ class Rules(NamedTuple):
     cap: int
     step: float
     few: bool  # what is to be learned: few examples of each label
+    small: bool  # few in all
 
 
 @step
 def having(rules: Rules, voting: int) -> Rules:
     """The rules, where so many edges vote."""
-    return Rules(voting, rules.min_weight, rules.rare, rules.leakage, rules.cap, rules.step, rules.few)
+    return Rules(voting, rules.min_weight, rules.rare, rules.leakage, rules.cap, rules.step, rules.few, rules.small)
 
 
 @step
@@ -235,7 +238,8 @@ def score_chunk(
             stats[k] = task.stats[k]
         if first_pass:
             note_labels(stats, labels, i)
-        n = add_votes(rows, i, index, rules.max_edges, rules.rare, scratch.scores, scratch.touched)
+        again = rules.small and not first_pass and are_contending(stats, rules.few)
+        n = add_votes_to_learn(rows, labels, i, index, rules.max_edges, rules.rare, again, scratch)
         n = only_judged(labels, i, scratch, n)
         if many:
             rank_ahead(rows, i, index, task.bias, scratch, n, task.mates)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, kernel
+from shortlist.arrays.partial import is_complete
 from shortlist.categories.scratch import Scratch
+from shortlist.labels import LabelSets
 
 
 @kernel
@@ -41,3 +43,21 @@ def has_error(own: Ints, touched: Ints, change: Floats) -> bool:
     for c in own:
         found |= change[c] != 0.0
     return found
+
+
+@kernel
+def is_missed(labels: LabelSets, i: int, bias: Floats, scratch: Scratch, n: int) -> int:
+    """Whether a wrong one of the n retrieved labels is first, or none is; −1 where no label is known to be right."""
+    own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
+    if own.size == 0 or not is_complete(labels.partial, i):
+        return -1
+    for c in own:
+        scratch.change[c] = 1.0
+    right = wrong = -np.inf
+    for c in scratch.touched[:n]:
+        score = scratch.scores[c] + bias[c]
+        if scratch.change[c] > 0.0:
+            right = max(right, score)
+        else:
+            wrong = max(wrong, score)
+    return 0 if right > wrong else 1

@@ -151,12 +151,12 @@ class TunedIndex(IndexLearner):
         self._planned = usual_passes(self.passes, n_rows, least)
         return self._planned
 
-    _few = False  # whether what is learned is few examples of each label, by ``fit``
+    _few = _small = False  # whether ``fit`` has few examples of each label; few in all
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = super()._take_up(rows, Y, shuffled)
-        few = rows.n_rows < min(FEW // 2, FEW_OF_A_LABEL * len(self._labels))
-        self._few = bool(shuffled and self.passes is None and labels.single and few)
+        self._small = bool(shuffled and self.passes is None and labels.single and rows.n_rows < FEW // 2)
+        self._few = self._small and rows.n_rows < FEW_OF_A_LABEL * len(self._labels)
         return labels
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
@@ -179,7 +179,8 @@ class TunedIndex(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         rules = Rules(
-            self.max_edges, super()._least_share(), self.rare, bool(self.leakage), cap, float(self.step), self._few
+            self.max_edges, super()._least_share(), self.rare, bool(self.leakage), cap, float(self.step), self._few,
+            self._small,
         )  # fmt: skip
         bias = self._biases[: len(self._labels)]
         if done == 0 and self._piece is not order:  # what was stopped in its first block goes on with its rankings

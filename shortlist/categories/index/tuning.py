@@ -42,17 +42,16 @@ error, contend with no one, and neither their weights nor their corrections chan
 
 from __future__ import annotations
 
-import numpy as np
-
 from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals, trust
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
-from shortlist.categories.index.misses import each_for_itself, has_error
+from shortlist.categories.index.misses import each_for_itself, has_error, is_missed
+from shortlist.categories.index.others import add_votes_to_learn
 from shortlist.categories.index.pruning import room_for
-from shortlist.categories.index.retrieval import retrieve
+from shortlist.categories.index.retrieval import fetch_lists
 from shortlist.categories.index.sharing import Missed
 from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import Scratch, make_scratch
@@ -73,13 +72,14 @@ KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every ro
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
     stats: Floats, to_come: Floats, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int, step: float,
-    few: bool, missed: Missed, ahead: Ahead, mates: Ahead,
+    few: bool, small: bool, missed: Missed, ahead: Ahead, mates: Ahead,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     to_come: how many examples further passes have still to correct, and how many they had when they began.
-    few: whether labels have few examples each, and all of them are gone through several times.
+    few: whether labels have few examples each, and all of them are gone through several times; small: whether there are
+    few in all.
     missed: int8[order], receives whether a wrong label was first before an example was learned; empty if nobody asks.
     ahead, mates: receive rankings of some examples, as they were before each was learned; mates where labels are many.
     """
@@ -91,7 +91,9 @@ def learn(
             if why != DONE:
                 return t, why, slots
             note_labels(stats, labels, i)
-        n = retrieve(rows, i, index, voting, rare, scratch.scores, scratch.touched)
+        fetch_lists(rows, i, index)
+        again = small and not first_pass and are_contending(stats, few)
+        n = add_votes_to_learn(rows, labels, i, index, voting, rare, again, scratch)
         n = only_judged(labels, i, scratch, n)
         rank_ahead(rows, i, index, bias, scratch, n, ahead)
         if many:
@@ -140,24 +142,6 @@ def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
         else:
             scratch.scores[c] = 0.0
     return kept
-
-
-@kernel
-def is_missed(labels: LabelSets, i: int, bias: Floats, scratch: Scratch, n: int) -> int:
-    """Whether a wrong one of the n retrieved labels is first, or none is; −1 where no label is known to be right."""
-    own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
-    if own.size == 0 or not is_complete(labels.partial, i):
-        return -1
-    for c in own:
-        scratch.change[c] = 1.0
-    right = wrong = -np.inf
-    for c in scratch.touched[:n]:
-        score = scratch.scores[c] + bias[c]
-        if scratch.change[c] > 0.0:
-            right = max(right, score)
-        else:
-            wrong = max(wrong, score)
-    return 0 if right > wrong else 1
 
 
 @kernel
@@ -214,6 +198,12 @@ def are_single(stats: Floats) -> bool:
 
 
 @kernel
+def are_contending(stats: Floats, few: bool) -> bool:
+    """Whether labels contend (contest.py): examples have one each, which can be foreseen or are few."""
+    return are_single(stats) and (few or stats[MISSED] <= HALF)
+
+
+@kernel
 def are_many(stats: Floats) -> bool:
     """Whether examples have many labels on average, so far."""
     return stats[EXAMPLES] > 0.0 and stats[LABELS] >= MANY * stats[EXAMPLES]
@@ -238,7 +228,7 @@ def find_errors(
         missed = 0.0 if low > high else 1.0
         if first_pass:
             note_missed(stats, missed)
-        if few or stats[MISSED] <= HALF:
+        if are_contending(stats, few):
             lead = WIDE_LEAD if few else LEAD
             contend(scratch.scores, scratch.change, bias, own, touched, r, low, s, lead)
             z = min(1.0, max(0.0, high - low)) ** 2

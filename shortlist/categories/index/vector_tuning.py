@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.categories.index.misses import is_missed
 from shortlist.categories.index.sharing import Missed
 from shortlist.categories.index.tuning import (
     KAPPA,
     find_errors,
-    is_missed,
     note_labels,
     note_missed,
     of_further_pass,
