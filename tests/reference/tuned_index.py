@@ -14,7 +14,6 @@ from tests.reference.company import SlowCompany
 from tests.reference.feature_focus import SlowFeatureFocus, raised, rounded
 
 KAPPA = 0.04
-CHUNK = 32  # examples whose biases are added up first
 
 
 @dataclass
@@ -126,13 +125,9 @@ class SlowTunedIndex(SlowFeatureFocus):
                 self.stats.note_missed(one.missed)
             self.stats.note_surprise(one.z)
             self.stats.set_pace(one.agreement)
-        for begin in range(0, len(said), CHUNK):
-            sums = {}
-            for one in said[begin : begin + CHUNK]:
-                for c in one.retrieved:
-                    sums[c] = sums.get(c, 0.0) + KAPPA * one.eta * one.error.get(c, 0.0)
-            for c, change in sums.items():
-                self.bias[c] = self.bias.get(c, 0.0) + change
+        for one in said:
+            for c in one.retrieved:
+                self.bias[c] = self.bias.get(c, 0.0) + KAPPA * one.eta * one.error.get(c, 0.0)
         for f in dict.fromkeys(f for one in said for f, _ in one.x):
             own = [(one, dict(one.x)[f]) for one in said if f in dict(one.x)]
             self.count_and_correct(f, own, width) if first_pass else self.correct(f, own, width)

@@ -45,8 +45,7 @@ from shortlist.categories.index.tuning import (
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 
-AHEAD = 8  # labels whose sums memory is asked for before their turn
-CHUNK = 32  # examples that one thread scores, and adds up the biases of before they are added to the others
+CHUNK = 32  # examples that one thread takes at a time to score
 ENTRY = 16  # what an entry of a row costs, in edges
 # Entries of Block.common: the next chunk to be scored, the errors that are written down; apart, for the cache's sake.
 NEXT, ERRORS, COMMON = 0, 8, 16
@@ -114,8 +113,8 @@ class Block(NamedTuple):
     missed: Floats  # −1 where that is not noted
     surprise: Floats
     agreement: Floats
-    bias_label: Ints  # the labels whose biases a chunk changes, from where its errors begin
-    bias: Floats
+    bias_label: Ints  # the labels whose biases the examples of a chunk change, from where its errors begin
+    bias: Floats  # by how much
     n_biases: Longs  # int64[chunks]
     final: Ints  # int32[features], the last entry of the block that has it
 
@@ -152,15 +151,9 @@ def make_block(n_examples: int, n_entries: int, n_labels: int, n_errors: int, n_
     )
 
 
-class Sums(NamedTuple):
-    """What whoever scores needs beside a scratch: by how much a chunk changes each bias."""
-
-    bias: Floats  # 0 between two chunks
-    stats: Floats  # as one example would leave them
-
-
-def make_sums(n_labels: int) -> Sums:
-    return Sums(np.zeros(n_labels), np.zeros(AGREEMENT + 1))
+def make_stats() -> Floats:
+    """Room for the stats as one example would leave them, which whoever scores needs beside a scratch."""
+    return np.zeros(AGREEMENT + 1)
 
 
 @step
@@ -177,7 +170,7 @@ def lay_out(task: Task, first: int, last: int, block: Block) -> None:
 
 @step
 def score(
-    task: Task, first: int, last: int, index: Index, scratch: Scratch, sums: Sums, load: Longs, block: Block,
+    task: Task, first: int, last: int, index: Index, scratch: Scratch, stats: Floats, load: Longs, block: Block,
     rules: Rules,
 ) -> None:  # fmt: skip
     """The errors of the block order[first:last], chunk by chunk, as long as there is one that no thread has taken."""
@@ -189,7 +182,7 @@ def score(
         n_errors = look_up(task, first, last, chunk, index, load, block, rules)
         block.begin[chunk] = take(block.common, ERRORS, n_errors)
         if block.begin[chunk] + n_errors <= block.errors.size:
-            score_chunk(task, first, last, chunk, index, scratch, sums, block, rules)
+            score_chunk(task, first, last, chunk, index, scratch, stats, block, rules)
         chunk = take(block.common, NEXT, 1)
 
 
@@ -224,13 +217,13 @@ def look_up(
 
 @step
 def score_chunk(
-    task: Task, first: int, last: int, chunk: int, index: Index, scratch: Scratch, sums: Sums, block: Block,
+    task: Task, first: int, last: int, chunk: int, index: Index, scratch: Scratch, stats: Floats, block: Block,
     rules: Rules,
 ) -> None:  # fmt: skip
     rows, labels, order, first_pass = task.rows, task.labels, task.order, task.first_pass
-    stats, many = sums.stats, are_many(task.stats)
+    many = are_many(task.stats)
     begin = chunk * CHUNK
-    first_bias = last_bias = block.begin[chunk]
+    n_biases = block.begin[chunk]
     for b in range(begin, min(begin + CHUNK, last - first)):
         i = order[first + b]
         fetch_lists(rows, order[min(first + b + 1, last - 1)], index)
@@ -268,21 +261,14 @@ def score_chunk(
             write_errors(rows, i, index, scratch, block, errors, block.entry[b])
             if first_pass:
                 block.agreement[b] = agreement_of(rows, i, index, block, errors, block.entry[b], rules.max_edges)
-        for a in range(n):
-            c = scratch.touched[a]
-            fetch(sums.bias, scratch.touched[a + AHEAD if a + AHEAD < n else a])
+        for c in scratch.touched[:n]:
             change = scratch.change[c]
             scratch.scores[c] = scratch.change[c] = 0.0
-            if change != 0.0:
-                block.bias_label[last_bias] = c
-                last_bias += sums.bias[c] == 0.0
-                sums.bias[c] += KAPPA * eta * change
+            block.bias_label[n_biases], block.bias[n_biases] = c, KAPPA * eta * change
+            n_biases += change != 0.0
         for k in range(labels.indptr[i], labels.indptr[i + 1]):
             scratch.change[labels.ids[k]] = 0.0
-    for a in range(first_bias, last_bias):
-        c = block.bias_label[a]
-        block.bias[a], sums.bias[c] = sums.bias[c], 0.0
-    block.n_biases[chunk] = last_bias - first_bias
+    block.n_biases[chunk] = n_biases - block.begin[chunk]
 
 
 @step
@@ -328,7 +314,7 @@ def settle(task: Task, first: int, last: int, block: Block) -> None:
 
 @step
 def add_biases(task: Task, n_chunks: int, block: Block) -> None:
-    """Add to the biases what the chunks have found, in their order."""
+    """Add to the biases what the examples have found, in their order."""
     for chunk in range(n_chunks):
         for a in range(block.begin[chunk], block.begin[chunk] + block.n_biases[chunk]):
             task.bias[block.bias_label[a]] += block.bias[a]

@@ -18,20 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Ints, Longs, kernel, look, step, take
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, look, step, take
 from shortlist.categories.index.ahead import nobody
 from shortlist.categories.index.blocks import (
     CHUNK,
     ERRORS,
     Block,
     Rules,
-    Sums,
     Task,
     add_biases,
     having,
     lay_out,
     make_block,
-    make_sums,
+    make_stats,
     score,
     settle,
     widened,
@@ -76,7 +75,7 @@ class Work(NamedTuple):
     """What a thread needs for itself."""
 
     scratch: Scratch
-    sums: Sums
+    stats: Floats  # as one example would leave them
     met: NDArray[np.bool_]  # for each label, false between lists
     own: Ints  # the entries of a portion
 
@@ -88,7 +87,7 @@ class Team:
         self.size, self.n_labels = size, n_labels
         self.n_threads = max(1, min(n_threads, size // ENOUGH))
         self._works = [
-            Work(make_scratch(n_labels), make_sums(n_labels), np.zeros(n_labels, np.bool_), np.zeros(0, np.int32))
+            Work(make_scratch(n_labels), make_stats(), np.zeros(n_labels, np.bool_), np.zeros(0, np.int32))
             for _ in range(self.n_threads)
         ]
         self._block = make_block(size, 0, 0, 0, 0)
@@ -177,7 +176,7 @@ def learn_blocks(
             if is_one_by_one(task, position, last, size, index, rules):
                 return position, ONE_BY_ONE, 0
             voting = widened(rules, task.stats)
-            score(task, position, last, index, work.scratch, work.sums, desk.load[n], block, voting)
+            score(task, position, last, index, work.scratch, work.stats, desk.load[n], block, voting)
             if comes_last(desk):
                 agree(task, position, last, block, desk, rules)
                 go_on(desk)
