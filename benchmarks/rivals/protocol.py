@@ -33,7 +33,7 @@ import scipy.sparse
 
 K = 10  # labels that are ranked
 SINGLY, SINGLY_SECONDS = 200, 5  # documents that are ranked one by one, fewer where that takes longer
-WARM_UP = 512  # documents that are learned and ranked before the clock starts; blocks begin at 256
+WARM_UP = 512  # documents that are learned and ranked before the clock starts
 CHOOSE_FROM, CHOOSE_ON = 20_000, 2_000  # the most documents to train on and to validate on when a setting is chosen
 
 

@@ -36,7 +36,6 @@ from environments import python_of  # noqa: E402
 # tool: its file in tools/ and the entry there, and its environment (None: the one that runs this)
 TOOLS = {
     "shortlist": ("shortlist_learners:Categorizer", None),
-    "shortlist blocks": ("shortlist_learners:blocks", None),
     "shortlist FeatureFocus": ("shortlist_learners:FeatureFocus", None),
     "shortlist best": ("shortlist_learners:best", None),
     "LinearSVC": ("scikit_learn:LinearSVC", "scikit-learn"),
@@ -54,7 +53,7 @@ WARM_UP_LIMIT = 300  # seconds to load, compile and try a few documents, before 
 MEMORY = 0.6
 SMALLER = {"finna": "finna-100k"}
 THREADS = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"]
-ONE_THREAD = ["ComplementNB", "VW oaa", "VW plt", "river"]  # whatever --threads says; "shortlist blocks" is for more
+ONE_THREAD = ["ComplementNB", "VW oaa", "VW plt", "river"]  # whatever --threads says
 
 
 def main():
@@ -191,8 +190,7 @@ def arguments():
     options = parser.parse_args()
     options.sets = options.sets or [name for name, (_, _, quick) in sets.SETS.items() if quick or not options.quick]
     if options.tools is None:
-        without = ONE_THREAD if options.threads > 1 else ["shortlist blocks"]
-        options.tools = [tool for tool in TOOLS if tool not in without]
+        options.tools = [tool for tool in TOOLS if options.threads == 1 or tool not in ONE_THREAD]
     options.cache, options.out = options.cache.resolve(), options.out.resolve()
     return options
 

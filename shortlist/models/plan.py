@@ -31,6 +31,7 @@ from shortlist.models.vector_model import vector_of
 
 LEAST = 40  # examples of which one can take a quarter
 ALONE = 0.05  # of the time that learning takes, what one thread does while the others wait (benchmarks/cores.py)
+IN_BLOCKS = 1.35  # times as long as one by one, on one thread, from text to model (docs/scale.md)
 # Bytes that training holds at its peak, beside what sizes.py counts, for each ...
 GIVEN = 32  # entry of a row that was given: as it was read, as part of the whole, and scaled
 ROW = 40  # row: where it begins, its labels, its place in the order
@@ -79,6 +80,8 @@ def plan(batches: Sequence[Examples], share: float, model: Model[Any], reading: 
     last, doublings = trials[-1], math.log2(examples / n)
     end = Trial(*(extrapolated([trial[what] for trial in trials], doublings) for what in range(len(last))))
     entries = last.entries * examples / n
+    divides = in_blocks(model, examples)
+    learning = last.seconds * (IN_BLOCKS if divides and not in_blocks(model, n) else 1.0) * examples / n
     return Plan(
         sample=n,
         examples=examples,
@@ -87,16 +90,16 @@ def plan(batches: Sequence[Examples], share: float, model: Model[Any], reading: 
         edges=round(end.edges),
         memory=USUAL.libraries + peak(isinstance(model, Categorizer), examples, end._replace(entries=entries)),
         model_size=round(end.model_size),
-        seconds=(reading + last.seconds) * examples / n,
-        cores=(cores := os.cpu_count() or 1 if divides(model) else 1),
-        elapsed=elapsed(reading * examples / n, last.seconds * examples / n, cores),
+        seconds=reading * examples / n + learning,
+        cores=(cores := os.cpu_count() or 1 if divides else 1),
+        elapsed=elapsed(reading * examples / n, learning, cores),
     )
 
 
-def divides(model: Model[Any]) -> bool:
-    """Whether learning uses all cores."""
+def in_blocks(model: Model[Any], examples: int) -> bool:
+    """Whether so many examples are learned in blocks, by all cores."""
     learner = model.new_learner() if isinstance(model, CategoryModel) else None
-    return isinstance(learner, TunedIndex) and learner.block is None
+    return isinstance(learner, TunedIndex) and learner.block_for(examples) > 1
 
 
 def elapsed(reading: float, learning: float, cores: int) -> float:

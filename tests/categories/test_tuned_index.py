@@ -343,7 +343,7 @@ def test_settings_beyond_their_bounds_are_named(options, sentence):
 
 
 def test_shards_are_deprecated():
-    with pytest.warns(FutureWarning, match="block=None uses n_jobs cores"):
+    with pytest.warns(FutureWarning, match="blocks of examples use n_jobs cores"):
         TunedIndex(shards=2).fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
 
 
@@ -353,9 +353,9 @@ def test_any_number_of_threads_learns_the_same_bytes(own):
     X = scipy.sparse.random_array((3000, 500), density=0.02, format="csr", rng=rng)
     Y = [sorted(set(rng.integers(40, size=rng.integers(1, 4)).tolist())) for _ in range(3000)]
     with mock.patch.object(teams, "ENOUGH", 4), mock.patch.object(teams, "STRETCH", 16):
-        fitted = [TunedIndex(n_jobs=n, block=None, **own).fit(X, Y) for n in (1, 2, 3, 8)]
+        fitted = [TunedIndex(n_jobs=n, block=16, **own).fit(X, Y) for n in (1, 2, 3, 8)]
         with mock.patch.object(index_learner, "reserved", lambda index, *_: index):  # it grows in the midst of blocks
-            fitted += [TunedIndex(n_jobs=n, block=None, **own).fit(X, Y) for n in (1, 3)]
+            fitted += [TunedIndex(n_jobs=n, block=16, **own).fit(X, Y) for n in (1, 3)]
     models = [as_bytes(learner.set_params(n_jobs=None)) for learner in fitted]
     assert all(model == models[0] for model in models)
 
@@ -372,30 +372,30 @@ def test_nobody_waits_for_a_thread_that_could_not_be_started():
     X, y = scipy.sparse.random_array((3000, 50), density=0.1, format="csr", rng=np.random.default_rng(3)), [0, 1] * 1500
     few, none = mock.patch.object(teams, "ENOUGH", 4), mock.patch.object(ThreadPoolExecutor, "submit", only_one)
     with few, none, pytest.raises(RuntimeError, match="start new thread"):
-        TunedIndex(n_jobs=3, block=None).fit(X, y)
+        TunedIndex(n_jobs=3, block=16).fit(X, y)
     assert started[0].done()
 
 
-def test_examples_are_learned_one_by_one_unless_blocks_are_asked_for():
+def test_few_examples_are_learned_one_by_one_unless_blocks_are_asked_for():
     rng = np.random.default_rng(3)
     X = scipy.sparse.random_array((3000, 500), density=0.02, format="csr", rng=rng)
     Y = rng.integers(40, size=3000)
-    settings = ({}, {"block": 1}, {"block": None})
+    settings = ({}, {"block": 1}, {"block": 16})
     one_by_one, of_one, blocks = (TunedIndex(random_state=None, passes=1, **own) for own in settings)
     expected = learned(TunedIndex().partial_fit(X, Y))
     assert learned(one_by_one.fit(X, Y)) == learned(of_one.fit(X, Y)) == expected
     assert learned(blocks.fit(X, Y)) != expected
-    assert (one_by_one.block_for(3000), blocks.block_for(3000)) == (1, 16)
+    assert [one_by_one.block_for(n) for n in (3000, 65_535, 65_536)] == [1, 1, 512]
 
 
 def test_a_block_has_at_most_a_128th_of_the_examples():
-    assert [block_size(n) for n in (0, 1, 255, 256, 2000, 16384, 10**6)] == [1, 1, 1, 2, 8, 128, 1024]
+    assert [block_size(n) for n in (0, 1, 65_535, 65_536, 131_071, 131_072, 10**6)] == [1, 1, 1, 512, 512, 1024, 1024]
 
 
 def test_a_watched_fit_is_asked_between_blocks_only():
-    for n in (1, 64, 500, 3001):
-        parts = list(stretches(n, block_size(n)))
+    for n, size in ((1, 1), (64, 1), (500, 2), (3001, 16), (70_001, 512)):
+        parts = list(stretches(n, size))
         assert [parts[0].first, *(part.last for part in parts)][-1] == n
-        assert all(part.first % block_size(n) == 0 for part in parts)
+        assert all(part.first % size == 0 for part in parts)
         assert all(one.last == other.first for one, other in pairwise(parts))
         assert all(((part.ranked >= part.first) & (part.ranked < part.last)).all() for part in parts)

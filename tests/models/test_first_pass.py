@@ -63,7 +63,7 @@ def test_whole_rows(monkeypatch):
     assert_alike(ways)
 
 
-@pytest.mark.parametrize("learner", [TunedIndex(), TunedIndex(block=None)], ids=["one by one", "in blocks"])
+@pytest.mark.parametrize("learner", [TunedIndex(), TunedIndex(block=2)], ids=["one by one", "in blocks"])
 def test_what_is_learned_is_the_same(learner):
     given = texts(400)
     asked = Categorizer(learner).fit(*given)

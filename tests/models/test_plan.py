@@ -1,6 +1,7 @@
 """Plans: laws of growth by hand, and what was predicted of real sets from a sample beside what training them took."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shortlist.models.plan import extrapolated
+from shortlist import Categorizer
+from shortlist.inputs.examples import Examples
+from shortlist.models.plan import LEAST, extrapolated, plan
 
 WITHIN = 0.25
 
@@ -28,6 +31,12 @@ def test_what_has_stopped_growing_stays():
     assert extrapolated([50, 100, 100], 7) == 100
     assert extrapolated([0, 0, 0], 7) == 1
     assert extrapolated([5, 6, 9], 0) == 9
+
+
+def test_many_examples_are_planned_for_all_cores():
+    batch = Examples(texts=[f"w{n % 7} w{n % 3}" for n in range(LEAST)], labels=[[n % 3] for n in range(LEAST)])
+    of_few, of_many = (plan([batch], LEAST / n, Categorizer(), 0.0) for n in (65_535, 65_536))
+    assert (of_few.cores, of_many.cores) == (1, os.cpu_count())
 
 
 def run(*arguments):

@@ -221,7 +221,7 @@ def test_memory_is_bounded_and_planned_with_vectors():
 
 
 def test_settings_of_the_learner_stay():
-    model = taught(learner=TunedIndex(step=0.1, passes=1, n_jobs=2, block=None))
+    model = taught(learner=TunedIndex(step=0.1, passes=1, n_jobs=2, block=4))
     own = model.learner_.get_params()
     assert (own["step"], own["passes"], own["n_jobs"], own["vector"]) == (0.1, 1, 2, WIDE)
 

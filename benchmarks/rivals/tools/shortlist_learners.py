@@ -22,7 +22,6 @@ MMP = {"learner": "MMP", "step": "passive-aggressive", "margin": 1.0, "passes": 
 # entry -> set -> settings to choose from; "*" stands for all other sets
 ENTRIES = {
     "Categorizer": {"*": [{}]},
-    "blocks": {"*": [TUNED | {"block": None}]},
     "FeatureFocus": {"*": [{"learner": "FeatureFocus", "text": {}}]},  # as published, on counts of words
     "best": {
         "*": [{}, LONG, WIDE],

@@ -61,13 +61,16 @@ from shortlist.categories.pauses import DONE, WANTS_ROOM, WANTS_SLOTS
 from shortlist.categories.scratch import Scratch, make_scratch
 
 MOST_EXAMPLES, PER_PASS = 1024, 128  # in a block at most so many; blocks in a pass, or more
+PAYS = 1 << 16  # examples: fewer are learned one by one in two or three seconds
 ENOUGH = 64  # examples of a block are worth a thread
 STRETCH = 1 << 13  # slots of the pool that a thread takes at a time, or what one list may want if that is more
 ONE_BY_ONE = -1  # the examples of a block are to be learned each for itself
 
 
 def block_size(n_examples: int) -> int:
-    """How many examples of so many are learned at a time: a power of 2, given by the data alone."""
+    """How many examples of so many are learned at a time, if nobody says: a power of 2, given by the data alone."""
+    if n_examples < PAYS:
+        return 1
     return min(MOST_EXAMPLES, 1 << max(0, (n_examples // PER_PASS).bit_length() - 1))
 
 

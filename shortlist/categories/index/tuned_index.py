@@ -65,13 +65,13 @@ class TunedIndex(IndexLearner):
     leakage, rare, values, max_total_edges, random_state
         As FeatureFocus has them.
     shards : int, default=1
-        Deprecated, as ``block=None`` uses several cores.
+        Deprecated, as ``fit`` learns blocks on several cores.
     n_jobs : int, default=None
         Threads for ranking, and for ``fit`` where it learns blocks; results do not depend on it. −1 for all processors.
-    block : int or None, default=1
+    block : int or None, default=None
         How many examples ``fit`` learns at a time. A block can be learned by several threads, but an example does not
-        see what the others of its block have taught, and each takes half as long again or twice as long. None: as many
-        as harm nothing (teams.py), which pays from about four processors on.
+        see what the others of its block have taught, and one thread takes 1.4 times as long as one by one. None: one
+        by one below 65,536 examples, otherwise as many as harm nothing (teams.py).
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class TunedIndex(IndexLearner):
         shards: int = 1,
         random_state: int | None = 0,
         n_jobs: int | None = None,
-        block: int | None = 1,
+        block: int | None = None,
     ) -> None:
         self.min_weight = min_weight
         self.max_edges = max_edges
@@ -257,8 +257,8 @@ class TunedIndex(IndexLearner):
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         if self.shards > 1:
             warnings.warn(
-                "shards of TunedIndex is deprecated and will go with 0.2: block=None uses n_jobs cores, and learns the "
-                "same with any number of them", FutureWarning, stacklevel=2,
+                "shards of TunedIndex is deprecated and will go with 0.2: blocks of examples use n_jobs cores, and any "
+                "number of them learns the same", FutureWarning, stacklevel=2,
             )  # fmt: skip
         self._block, self._rankings = self.block_for(rows.n_rows), []
         try:
