@@ -12,6 +12,7 @@ contest.py          the rule where examples have one label   company.py    label
 passes.py           how often ``fit`` goes through the rows  ahead.py      rankings made before an example is learned
 blocks.py, changes.py  examples learned in blocks             teams.py, desk.py, parts.py  by several threads
 corrections.py      putting together what was tuned apart    limits.py     rows that are too long to be learned
+others.py           few examples: what an example does not say of itself
 
 tuned_vectors.py    the learner of dense vectors             vectors.py    its index, in which all lists are full
 vector_tuning.py    its loop                                 contenders.py  the best of many labels, soon found
