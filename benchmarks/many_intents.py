@@ -1,6 +1,6 @@
 """Short texts with one label each: a panel made of the training parts of sets that have something else.
 
-    python benchmarks/many_intents.py DATA [--draws N] [--few N] [SET ...]
+    python benchmarks/many_intents.py DATA [--draws N] [--few N] [--one-by-one] [SET ...]
 
 What people ask an assistant or a help desk has one of many labels, 50 to 130 examples each, and the sets of it that
 are published (77 intents, 150 intents) have ten to fifteen thousand questions. Titles, subject lines and first words of
@@ -8,7 +8,8 @@ texts stand beside them, so that no rule is fitted to questions alone: what deci
 short_texts, finna, 20newsgroups, reuters21578 and eurlex57k, of which only training parts are read; docstrings are
 those of Python's library. A fifth of each set is held out at random, N times. With --few only so many of the texts of
 each label are learned. Prints a Markdown table: P@1 in per cent of Categorizer(), of its learner with two passes, and
-of LinearSVC as short_texts.py has it; processor seconds of training.
+of LinearSVC as short_texts.py has it, and with --one-by-one of a Categorizer() that has seen one text after the other,
+once; processor seconds of training.
 """
 
 import argparse
@@ -123,13 +124,20 @@ def split(pairs, seed):
     return [tuple(map(list, zip(*(pairs[i] for i in some), strict=True))) for some in (rest, held_out)]
 
 
-def main(data, names, draws, n_of_a_label):
+class OneByOne(sl.Categorizer):
+    def fit(self, texts, labels):
+        for text, label in zip(texts, labels, strict=True):
+            self.learn(text, label)
+        return self
+
+
+def main(data, names, draws, n_of_a_label, one_by_one):
     tools = {
         "Categorizer()": sl.Categorizer,
         "two passes": lambda: sl.Categorizer(sl.TunedIndex(passes=2)),
         "LinearSVC": linear_svc,
-    }
-    print(f"| set | to train | labels | {' | '.join(tools)} | seconds |\n|---|{'--:|' * 6}")
+    } | ({"one by one": OneByOne} if one_by_one else {})
+    print(f"| set | to train | labels | {' | '.join(tools)} | seconds |\n|---|{'--:|' * (3 + len(tools))}")
     rows = []
     for name in names or SETS:
         pairs = SETS[name](data)
@@ -153,6 +161,7 @@ if __name__ == "__main__":
     parser.add_argument("data", type=Path)
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--few", type=int, help="texts of each label to learn, at most; all if it is not given")
+    parser.add_argument("--one-by-one", action="store_true")
     parser.add_argument("sets", nargs="*", metavar="SET")
     given = parser.parse_intermixed_args()
-    main(given.data, given.sets, given.draws, given.few)
+    main(given.data, given.sets, given.draws, given.few, given.one_by_one)
