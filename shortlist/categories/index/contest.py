@@ -20,6 +20,7 @@ be foreseen: labels contend from the first, and r shall lead by 2.
 An example that was learned before, and whose label is still behind, is likely to have the wrong one: further passes
 that went on raising it would learn mistakes by heart. By how much it is behind, so much less it teaches there, and
 nothing where that is 1 or more. Where examples of each label are few, all have their whole say.
+Where they are few in all, further passes score an example by what others have counted (others.py).
 
 A word speaks against a label only through an edge, and edges are made by counting. In a contest the first of the wrong
 labels is given edges too, from the features that have none to it and fewer than ``max_edges``, with next to no
