@@ -18,7 +18,7 @@ LEFT_OPEN = ("min_length", "ngrams", "prefix", "characters", "character_weight",
 SHORT = 400  # letters: texts shorter than that say little in single words
 MOST_WORDS = 100  # of an n-gram: a text has that many times as many of them as it has words
 PAIRS, PREFIX = 2, 5  # what short texts are given besides
-CHARACTERS, CHARACTER_WEIGHT = [3, 3], 0.7  # and where each has one label
+STEM, CHARACTERS, CHARACTER_WEIGHT = 4, [3, 3], 0.7  # and where each has one label, with shorter prefixes
 MOST = 32  # characters of a run
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3  # of a run
 UNSPACED = [2, 4]  # what texts have besides that are written without spaces
@@ -70,7 +70,7 @@ class Settings(NamedTuple):
             return self._replace(ngrams=1, prefix=None, characters=UNSPACED)
         if short and single:
             weight = CHARACTER_WEIGHT if self.hashed is None else self.character_weight
-            one_letter = self._replace(min_length=1, ngrams=PAIRS, prefix=PREFIX)
+            one_letter = self._replace(min_length=1, ngrams=PAIRS, prefix=STEM)
             return one_letter._replace(characters=CHARACTERS, character_weight=weight)
         return self._replace(ngrams=PAIRS, prefix=PREFIX) if short else self._replace(ngrams=1)
 

@@ -59,10 +59,10 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         N-grams reach across a word left out.
     ngrams : int or "auto", default 1
         The longest run of words that is a feature; all lengths from 1 on are. "auto": where the first texts learned are
-        short (under 400 letters on average), pairs and five-letter prefixes too and, where each text has one label
-        (``settle``), words of one letter and runs of three characters that weigh 0.7; otherwise single words. Texts
-        that are written without spaces get runs of characters. ``min_length``, ``prefix``, ``characters`` and
-        ``character_weight`` are left to it.
+        short (under 400 letters on average), pairs too, and five-letter prefixes or, where each text has one label
+        (``settle``), words of one letter, four-letter prefixes and runs of three characters that weigh 0.7; otherwise
+        single words. Texts that are written without spaces get runs of characters. ``min_length``, ``prefix``,
+        ``characters`` and ``character_weight`` are left to it.
     prefix : int or None, default None
         If a number, the first so many letters of each word that has as many are a feature too (``expor*``).
     characters : tuple of two int or None, default None

@@ -122,7 +122,7 @@ CHINESE = ["小麦出口上升。" * 100, "银行提高利率。" * 100]
 @pytest.mark.parametrize(
     ("some", "single", "expected"),
     [
-        (SHORT, True, (1, 2, 5, [3, 3])),
+        (SHORT, True, (1, 2, 4, [3, 3])),
         (SHORT, False, (2, 2, 5, None)),
         (["a long text " * 100], True, (2, 1, None, None)),
         (CHINESE, False, (2, 1, None, [2, 4])),
