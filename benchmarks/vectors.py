@@ -3,8 +3,8 @@
     python benchmarks/vectors.py DATA VECTORS [--validation] [--alone] [--quick] [--few] [SET ...]
 
 DATA has the folders short_texts, 20newsgroups and reuters21578. VECTORS has, made by whatever encoder, SET.train.npy
-and SET.test.npy: a row for each text, in order. Of each label 5, 10 and 50 training texts are drawn, five times each
-with 5 and 10, the same for all tools; then all are taken. P@1 in per cent on the test part and the seconds of processor
+and SET.test.npy: a row for each text, in order. Of each label 5, 10 and 50 training texts are drawn, five times each,
+the same for all tools; then all are taken. P@1 in per cent on the test part and the seconds of processor
 time to fit, on average over the draws; the deviation of P@1 between draws; and by how much both together are ahead of
 the better of the two alone, and of the better one of scikit-learn's on both, with the standard error of that.
 scikit-learn has tf-idf of words (and of pairs and characters where texts are short), the vectors of unit length, and
@@ -36,7 +36,7 @@ from sklearn.svm import LinearSVC
 import shortlist as sl
 
 SIZES = (5, 10, 50, None)
-DRAWS = {5: 5, 10: 5}  # of more examples one draw tells as much as another
+DRAWS = {5: 5, 10: 5, 50: 5}
 LONG = {
     "newsgroups": lambda data, which: read(
         data / "20newsgroups" / f"20news-bydate-{which}", format="folders", encoding="latin-1", headers=False
