@@ -14,7 +14,7 @@ from shortlist.categories.index.contest import NOTHING
 from shortlist.categories.index.lists import EDGES, END, Index, cut_tail, move_to_more_room, put_in_place, raised, see
 from shortlist.categories.index.retrieval import fetch_list
 
-SLOTS = 8  # that an example may want, for each edge and each label of it
+SLOTS = 4  # that an example may want for a list that has to move, for each edge and each label of it
 AHEAD = 16  # entries whose lists memory is asked for before their turn
 
 
@@ -72,9 +72,9 @@ def count_and_correct(
         own, errors = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], block.own[block.label[b] :]
         f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
         feature, begin, n_old = index.features[f], block.begin[b // CHUNK] + block.at[e], block.n_old[e]
-        slots = SLOTS * (feature["length"] + own.size + 1)
-        if index.used[END] + slots > end:
-            return a, slots
+        most = feature["length"] + own.size + 1
+        if most > feature["capacity"] and index.used[END] + SLOTS * most > end:
+            return a, SLOTS * most
         see(feature)
         is_last = block.final[f] == e
         keep = block.keep[b] if is_last else max(block.keep[b], n_old)

@@ -117,7 +117,7 @@ class Team:
                 self._give_back(index)  # lists may be moved
             if why != WANTS_ROOM:
                 return position, why, amount
-            self._block = self._block._replace(**room_for_errors(2 * amount))
+            self._block = self._block._replace(**room_for_errors(amount + amount // 4))
 
     def end(self, index: Index) -> None:
         """No more blocks are learned."""
