@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import polars
 import pytest
 
 import shortlist as sl
@@ -169,7 +170,12 @@ def test_columns_of_features_are_remembered_and_may_be_absent(run, tmp_path):
     assert run("rank", "tickets.shortlist", "-k", "1", stdin="login\n").out.startswith("access")
 
 
-def test_a_table_without_labels_is_refused_with_the_columns_that_it_has(run, tmp_path):
+@pytest.mark.parametrize("name", ["sheet.csv", "sheet.parquet", "sheet.jsonl", "sheet.json"])
+def test_a_table_without_labels_is_refused_with_the_columns_that_it_has(run, tmp_path, name):
+    frame = polars.DataFrame({"Nr": [1], "Titel": ["wheat"], "Thema": ["grain"]})
     (tmp_path / "sheet.csv").write_text("Nr;Titel;Thema\n1;wheat;grain\n", encoding="utf-8")
-    said = run("train", "sheet.csv", "--text-column", "Titel")
+    frame.write_parquet(tmp_path / "sheet.parquet")
+    frame.write_ndjson(tmp_path / "sheet.jsonl")
+    frame.write_json(tmp_path / "sheet.json")
+    said = run("train", name, "--text-column", "Titel")
     refused(said, "has no labels (it has 'Nr', 'Titel', 'Thema'); name their column with --label-column")

@@ -27,9 +27,9 @@ def as_csv(separator=","):
     return "\n".join(lines) + "\n"
 
 
-def as_parquet():
+def as_parquet(frame):
     file = io.BytesIO()
-    polars.DataFrame(ROWS).write_parquet(file)
+    frame.write_parquet(file)
     return file.getvalue()
 
 
@@ -39,7 +39,7 @@ TABLES = {
     "semicolons": as_csv(";"),
     "json-lines": "".join(json.dumps(row) + "\n" for row in ROWS),
     "json": json.dumps(ROWS, indent=2),
-    "parquet": as_parquet(),
+    "parquet": as_parquet(polars.DataFrame(ROWS)),
     "pandas": pandas.DataFrame(ROWS),
     "polars": polars.DataFrame(ROWS),
 }
@@ -97,6 +97,56 @@ def test_errors_list_the_columns_and_name_the_option(table, options, sentence):
     with pytest.raises(InputError) as problem:
         list(read(source, "csv" if isinstance(table, str) else None, **options))
     assert sentence in str(problem.value)
+
+
+# Names with spaces around them
+
+SPACED = {
+    "csv": "n , text, labels, is_new\n1,wheat,grain,yes\n",
+    "quoted": '"n "," text"," labels","is_new "\n1,wheat,grain,yes\n',
+    "semicolons": "n; text ;\u00a0labels;is_new\n1;wheat;grain;yes\n",
+    "tsv": "n\ttext \tlabels \tis_new\n1\twheat\tgrain\tyes\n",
+    "pandas": pandas.DataFrame({"n ": [1], " text": ["wheat"], " labels": ["grain"], "is_new ": ["yes"]}),
+    "polars": polars.DataFrame({"n ": [1], " text": ["wheat"], " labels": ["grain"], "is_new ": ["yes"]}),
+}
+SPACED["parquet"] = as_parquet(SPACED["polars"])
+
+
+@pytest.mark.parametrize("table", SPACED.values(), ids=SPACED)
+def test_spaces_around_names_do_not_count(table):
+    def source():
+        data = table.encode() if isinstance(table, str) else table
+        return io.BytesIO(data) if isinstance(data, bytes) else data
+
+    (batch,) = read(source())
+    assert (list(batch.texts), [list(own) for own in batch.labels]) == (["wheat"], [["grain"]])
+    (batch,) = read(source(), text="text", labels=" labels ", one_hot=" is_*", id="n")
+    assert ([list(own) for own in batch.labels], batch.ids) == ([["grain", "new"]], ["1"])
+
+
+@pytest.mark.parametrize("first", ["text, labels", " text,labels", "labels , text ", '" text","labels"'])
+def test_a_first_line_with_spaces_is_recognised_without_an_ending(first, tmp_path):
+    (tmp_path / "data").write_text(f"{first}\na,b\n")
+    assert sniff(tmp_path / "data") == "csv"
+
+
+@pytest.mark.parametrize("table", ["text,labels, text\na,b,c\n", "text\tlabels\ttext \na\tb\tc\n"])
+def test_two_columns_that_differ_by_spaces_alone(table):
+    said = r"line 1 has more than one column 'text' \(spaces around names do not count\); rename all but one"
+    fails(table, "csv", said)
+    frame = pandas.DataFrame([["a", "b", "c"]], columns=["text", "labels", " text"])
+    with pytest.raises(InputError, match=r"the frame has more than one column 'text' \(spaces"):
+        list(read(frame))
+    fails("text,text\na,b\n", "csv", "line 1 has more than one column 'text'; rename all but one")
+    assert examples("text,labels, other,other\na,b,c,d\n", "csv")[0] == ["a"]  # nobody asks for these
+
+
+def test_names_of_numbers_have_no_spaces_around_them():
+    stream = read(io.BytesIO(b"a, b , y\n1,2,x\n"), "numbers", target=" y")
+    (batch,) = stream
+    assert (stream.columns, list(batch.labels)) == (["a", "b"], [["x"]])
+    said = r"line 1 has more than one column 'a' \(spaces around names do not count\)"
+    fails("a,a ,y\n1,2,x\n", "numbers", said, target="y")
 
 
 # As Excel writes it

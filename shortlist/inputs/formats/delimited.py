@@ -21,10 +21,10 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.parsing.cells import LabelCells, even_columns
-from shortlist.inputs.parsing.columns import Column, listed, shown
+from shortlist.inputs.parsing.columns import Column, bare, listed, shown
 from shortlist.inputs.parsing.fields import place_of
 from shortlist.inputs.parsing.quoting import Quoting
-from shortlist.inputs.parsing.separators import NAMED, recognised, with_point
+from shortlist.inputs.parsing.separators import NAMED, names_in, recognised, with_point
 from shortlist.inputs.parsing.table import BadValue, Table
 from shortlist.inputs.source import Source
 from shortlist.texts.beside import Vectors, WithVectors
@@ -46,8 +46,9 @@ class Csv(Table):
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
         first = head.partition("\n")[0].rstrip("\r")
-        cells = [{cell.strip('"') for cell in first.split(one)[:100]} for one in cls.separators]
-        return name.endswith(cls.endings) or any("text" in some for some in cells)
+        named = any("text" in [cell.strip('"') for cell in first.split(one)[:100]] for one in cls.separators)
+        spaced = any({"text", "labels"} <= set(names_in(first, one)[:100]) for one in cls.separators)
+        return name.endswith(cls.endings) or named or spaced  # "some words, text, and more" is a sentence
 
     @property
     def by_line(self) -> bool:
@@ -136,8 +137,8 @@ class Csv(Table):
                     there = f"there is no column {place} for {column.what}; there are {len(first)}"
                     raise InputError(f"{source.name}: {there}")
             return Layout(len(first), places, False)
-        asked_for = {column.name for column in wanted if column.what not in ("wrong", "complete")}
-        unnamed = self.separator == "\t" and len(first) == 2 and not asked_for & set(first)
+        asked_for = {bare(column.name) for column in wanted if column.what not in ("wrong", "complete")}
+        unnamed = self.separator == "\t" and len(first) == 2 and not asked_for & set(map(bare, first))
         if unnamed and (self.text, self.labels) == ("text", "labels"):
             source.progress.notes.append(
                 f"{source.name}: no first line names the columns, so they were taken to be labels and text"
@@ -145,10 +146,7 @@ class Csv(Table):
             if self.label_separator is None:
                 self.label_separator = " "
             return Layout(2, {Column("labels", 0): 0, Column("text", 1): 1}, False)
-        found = self.present(first, f"{source.name}, line 1")
-        if not any(column.what in ("labels", "one_hot") for column in found):
-            source.progress.fields = first
-        return Layout(len(first), {column: first.index(str(column.name)) for column in found}, True)
+        return Layout(len(first), self.present(first, f"{source.name}, line 1", source.progress), True)
 
     def _examples_of_rows(
         self, source: Source, layout: Layout | None, numbers: Sequence[int], rows: list[list[str]]

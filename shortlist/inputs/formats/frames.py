@@ -41,6 +41,6 @@ class Frames(Table):
 
     def frame_examples(self, frame: Frame, progress: Progress) -> Iterator[Examples]:
         names = list(frame.columns)
-        present = self.present(names, "the frame")
-        columns = [(column, frame[column.name].to_list()) for column in present]
+        present = self.present(names, "the frame", progress)
+        columns = [(column, frame[names[place]].to_list()) for column, place in present.items()]
         yield from self.columns_examples("the frame", 0, columns, progress)

@@ -64,7 +64,8 @@ class JsonArray(JsonLines):
                 if source.decoded_line(place.line, record) is None:
                     continue
                 try:
-                    rows.append(to_row(record))
+                    rows.append(row := to_row(record))
+                    self.note_fields(row, record, source)
                 except (BadValue, ValueError, RecursionError) as problem:
                     column, sentence = explained(record, problem)
                     source.bad(*place.after(record.decode()[: column - 1]), sentence)

@@ -59,13 +59,17 @@ class JsonLines(Table):
                 if line.strip() and source.decoded_line(number, line) is not None:
                     try:
                         rows.append(row := to_row(line))
-                        if row.labels is None and source.progress.fields is None:
-                            source.progress.fields = fields_of(line)
+                        self.note_fields(row, line, source)
                     except (BadValue, ValueError, RecursionError) as problem:
                         source.bad(number, *explained(line, problem))
             yield self.batch(rows)
         if self.wrong not in (None, "wrong") and not met:
             source.progress.notes.append(f"no record has the field {self.wrong!r}: nothing was taken as crossed out")
+
+    def note_fields(self, row: Row, record: bytes, source: Source) -> None:
+        """Keep the names of the fields of the first record that has no labels: whoever needs them is told."""
+        if row.labels is None and source.progress.fields is None:
+            source.progress.fields = fields_of(record)
 
     @property
     def _flat(self) -> bool:

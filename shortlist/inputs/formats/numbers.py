@@ -16,7 +16,7 @@ from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.formats.delimited import Csv, Layout
-from shortlist.inputs.parsing.columns import Column, named, shown
+from shortlist.inputs.parsing.columns import Column, named, shown, twice
 from shortlist.inputs.parsing.fields import place_of
 from shortlist.inputs.source import Source
 
@@ -34,14 +34,19 @@ class Numbers(Csv):
 
     target: str | None = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.target, str):
+            self.target = self.target.strip()  # as the names of the columns are
+
     def wanted(self) -> list[Column]:
         return [] if self.target is None else [Column("target", self.target)]
 
     def _layout(self, source: Source, first: list[str]) -> Layout:
         """The columns by name: the target if it is there, and the features."""
+        written, first = first, [name.strip() for name in first]
         if len(set(first)) != len(first):
-            twice = next(name for name in first if first.count(name) > 1)
-            raise InputError(f"{source.name}, line 1 has more than one column {twice!r}; rename all but one")
+            name = next(name for name in first if first.count(name) > 1)
+            raise twice(f"{source.name}, line 1", name, written)
         places = {Column("feature", name): place for place, name in enumerate(first)}
         if all(_is_number(name) for name in first):
             raise InputError(f"{source.name}, line 1: expected the names of the columns, found numbers")

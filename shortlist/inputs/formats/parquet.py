@@ -57,12 +57,12 @@ class Parquet(Table):
         size = max(1, path.stat().st_size)
         with _Process(source.name, path) as process:
             names, n_rows = json.loads(process.message(b"N"))
-            present = self.present(names, source.name)
+            present = self.present(names, source.name, source.progress)
             step = max(1, min(n_rows, SLICE * n_rows // size, 1 << 14))
-            process.ask([list(dict.fromkeys(column.name for column in present)), step])
+            process.ask([list(dict.fromkeys(names[place] for place in present.values())), step])
             for first in range(0, n_rows, step):
                 frame = process.frame()
-                columns = [(column, frame[column.name].to_list()) for column in present]
+                columns = [(column, frame[names[place]].to_list()) for column, place in present.items()]
                 source.progress.bytes_read = size * min(first + step, n_rows) // n_rows
                 yield from self.columns_examples(source.name, first, columns, source.progress)
 

@@ -85,6 +85,11 @@ def listed(columns: Names | None) -> list[Name]:
     return list(columns) if isinstance(columns, (list, tuple)) else [columns]
 
 
+def bare(name: Name) -> Name:
+    """The name of a column without the spaces around it, as in the first line ``text, labels``."""
+    return name.strip() if isinstance(name, str) else name
+
+
 def found_among(wanted: Sequence[Column], names: Sequence[Name]) -> tuple[list[Column], list[Column]]:
     """The columns asked for that there are, those of a pattern (``subject_*``) one by one, and those that are not."""
     exact = {column.name for column in wanted if column.name in names}
@@ -115,6 +120,12 @@ def absent(where: str, column: Column, names: Sequence[Name]) -> InputError:
     a_column = "columns" if isinstance(column.name, str) and "*" in column.name else "a column"
     expected = f"expected {a_column} {column.name!r} for {what}, found {named(names)}"
     return InputError(f"{where}: {expected}; name the right one with {OPTIONS[column.what]}")
+
+
+def twice(where: str, name: Name, names: Sequence[Name]) -> InputError:
+    """The sentence about two columns of one name, which may be written with other spaces around it."""
+    spaces = "" if list(names).count(name) > 1 else " (spaces around names do not count)"
+    return InputError(f"{where} has more than one column {name!r}{spaces}; rename all but one")
 
 
 def is_yes(value: object) -> bool | None:

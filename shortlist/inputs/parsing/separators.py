@@ -25,11 +25,16 @@ def recognised(head: str, wanted: Sequence[str | int]) -> str:
         return said[1]
     bare = QUOTED.sub('""', first)
     for one in SEPARATORS:
-        if not {cell.strip('"') for cell in first.split(one)}.isdisjoint(map(str, wanted)):
+        if not set(names_in(first, one)).isdisjoint(str(name).strip() for name in wanted):
             return one
     if wanted and all(str(column).isdigit() for column in wanted):  # there is no line of names, but one of data
         return next((one for one in SEPARATORS if one in bare), ",")
     return max(SEPARATORS, key=bare.count)
+
+
+def names_in(line: str, separator: str) -> list[str]:
+    """The names in a first line, as it looks before quoted fields are read: without quotes and spaces around them."""
+    return [cell.strip().strip('"').strip() for cell in line.split(separator)]
 
 
 def with_point(cell: str) -> str:

@@ -12,7 +12,18 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.columns import Column, Name, Names, absent, found_among, is_yes, listed, shown
+from shortlist.inputs.parsing.columns import (
+    Column,
+    Name,
+    Names,
+    absent,
+    bare,
+    found_among,
+    is_yes,
+    listed,
+    shown,
+    twice,
+)
 from shortlist.inputs.source import Progress
 from shortlist.texts.beside import WithVectors
 from shortlist.texts.fields import Document, Fielded, Value, cell_value, features_of
@@ -136,16 +147,22 @@ class Table(Format):
             raise BadValue(self.rating, f"expected a finite number in {self.rating!r}, found {shown(value)}")
         return number
 
-    def present(self, names: Sequence[Name], where: str) -> list[Column]:
-        """The columns asked for, of those that there are; only the usual labels may be absent."""
-        found, missing = found_among(self.wanted(), names)
+    def present(self, names: Sequence[Name], where: str, progress: Progress) -> dict[Column, int]:
+        """The columns asked for, and where they stand among those there are; only the usual labels may be absent.
+
+        Spaces around a name do not count, neither there nor where it is asked for.
+        """
+        there = [bare(name) for name in names]
+        found, missing = found_among([column._replace(name=bare(column.name)) for column in self.wanted()], there)
         for column in missing:
             if not column.may_be_absent:
-                raise absent(where, column, names)
+                raise absent(where, column, there)
         for column in found:
-            if names.count(column.name) > 1:
-                raise InputError(f"{where} has more than one column {column.name!r}; rename all but one")
-        return found
+            if there.count(column.name) > 1:
+                raise twice(where, column.name, names)
+        if not any(column.what in ("labels", "one_hot") for column in found):
+            progress.fields = [str(name) for name in there]
+        return {column: there.index(column.name) for column in found}
 
     def to_flag(self, column: Column, value: object) -> bool:
         """Whether one value of a one-hot column says yes."""
