@@ -140,6 +140,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
             self._start()
         Y = numbered(Y, rows.n_rows)
         self.check_judged(Y)
+        self.check_learnable(rows)
         labels = self._take_up(rows, Y, shuffled=True)
         passes = self.passes_through(rows.n_rows, labels.n_labels)
         if isinstance(rows, Rows):
@@ -178,12 +179,16 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         self.check_judged(Y)
         if not self.__sklearn_is_fitted__():
             self._start()
+        self.check_learnable(rows)
         for some, own in portions(self._prepare(rows), Y):
             labels = self._take_up(some, own)
             for piece in watch(self, some, labels, np.arange(some.n_rows, dtype=np.int64)):
                 self._learn(some, labels, piece, True)
             stop_here()
         return self
+
+    def check_learnable(self, rows: Rows | RowStore, first: int = 0) -> None:
+        """Refuse rows, numbered from ``first`` on, that can be ranked but not learned, before any is learned."""
 
     def check_judged(self, labels: NumberedLabels) -> None:
         """Refuse judgements that leave labels open, where it cannot leave them alone."""

@@ -124,7 +124,9 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
         self.check_can_learn()
         for batch in prefetch(batches):
-            self._learn_next(self._rows(batch), numbered(batch.labels or [], len(batch)))
+            rows = self._rows(batch)
+            self.learner_.check_learnable(rows, batch.first)  # it counts from the first row of the stream
+            self._learn_next(rows, numbered(batch.labels or [], len(batch)))
         return self
 
     @writing

@@ -10,6 +10,8 @@ from sklearn.base import clone
 from shortlist import InputError, RowCategorizer, TunedBoth, TunedIndex, TunedVectors
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
+from shortlist.concurrency import interrupts
+from shortlist.inputs import read
 
 
 @pytest.mark.parametrize("learner", [TunedIndex(values="raw"), TunedVectors(values="raw"), TunedBoth(2, values="raw")])
@@ -25,6 +27,29 @@ def test_rows_that_are_too_long_to_learn_as_they_are(learner):
         assert as_bytes(learner) == before
     slow = clone(learner).set_params(step=1e-8).fit(1e3 * fine, labels).rank(1e3 * fine)
     assert np.isfinite(slow.scores[slow.ids >= 0]).all()
+
+
+@pytest.mark.parametrize("learner", [TunedIndex(values="raw"), TunedVectors(values="raw"), TunedBoth(2, values="raw")])
+def test_a_row_that_is_too_long_is_named_by_its_place_in_what_was_given(learner, monkeypatch):
+    monkeypatch.setattr(interrupts, "RUN", 4)  # more rows are learned a run at a time
+    rows, labels = np.tile(np.eye(4), (3, 1)), ["a", "b", "c"] * 4
+    learner.partial_fit(rows, labels)
+    before = as_bytes(learner)
+    rows[9] *= 1e3
+    with pytest.raises(InputError, match=r"^row 9 has the length 1000"):
+        learner.partial_fit(rows, labels)
+    assert as_bytes(learner) == before  # the runs before it were not learned, either
+
+
+def test_a_row_of_a_file_is_named_by_its_place_in_the_file(tmp_path):
+    lines = [f"{n % 2} {n % 3 + 1}:1" for n in range(200)]
+    path = tmp_path / "rows.svm"
+    path.write_text("\n".join([*lines, ""]))
+    model = RowCategorizer(TunedIndex(values="raw")).fit_batches(read(path, batch=100))
+    path.write_text("\n".join([*lines[:150], "1 2:1e3", *lines[151:], ""]))
+    assert len(list(read(path, batch=100))) > 5
+    with pytest.raises(InputError, match=r"^row 150 has the length 1000"):
+        model.learn_batches(read(path, batch=100))
 
 
 @pytest.mark.parametrize("kind", [TunedIndex, TunedVectors])

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.given_labels import Label, LabelsLike
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
@@ -92,9 +92,8 @@ class IndexLearner(MergingLearner, ShardedLearner):
             round_to_weights(data)
         return Rows(rows.indptr, rows.indices, data, rows.n_features)
 
-    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
-        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)))  # without corrections there is no step
-        return super()._take_up(rows, Y, shuffled)
+    def check_learnable(self, rows: Rows | RowStore, first: int = 0) -> None:
+        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), first)  # without corrections is no step
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         cap = self._cap()

@@ -19,8 +19,11 @@ from shortlist.errors import InputError
 MOST = 100.0  # step·|x|²; what was tried went wrong from 100 to 300 on
 
 
-def check_lengths(rows: Rows | RowStore, values: str, step: float) -> None:
-    """Refuse rows that are too long to be learned as they are. Rows of a store are looked at when they are learned."""
+def check_lengths(rows: Rows | RowStore, values: str, step: float, first: int = 0) -> None:
+    """Refuse rows that are too long to be learned as they are; the first of them has that number.
+
+    Rows of a store are looked at when they are learned.
+    """
     if values != "raw" or step <= 0 or not isinstance(rows, Rows):
         return
     row = np.repeat(np.arange(rows.n_rows), rows.lengths())
@@ -30,8 +33,8 @@ def check_lengths(rows: Rows | RowStore, values: str, step: float) -> None:
         longest = int(np.argmax(squares))
         length, most = math.sqrt(squares[longest]), math.sqrt(MOST / step)
         raise InputError(
-            f"row {longest} has the length {length:.4g}, and with step={step:g} corrections of rows longer than "
-            f"{most:.4g} grow without end; learn with values='l2', which gives rows the length 1, or scale them"
+            f"row {first + longest} has the length {length:.4g}, and with step={step:g} corrections of rows longer "
+            f"than {most:.4g} grow without end; learn with values='l2', which gives rows the length 1, or scale them"
         )
 
 

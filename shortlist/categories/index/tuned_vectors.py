@@ -105,9 +105,11 @@ class TunedVectors(MergingLearner):
     def _prepare(self, rows: Rows) -> Rows:
         return rows.of_unit_length() if self.values == "l2" else rows
 
+    def check_learnable(self, rows: Rows | RowStore, first: int = 0) -> None:
+        check_lengths(rows, self.values, float(self.step), first)
+
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)
-        check_lengths(rows, self.values, float(self.step))
         widest = max(rows.n_features, self._weights.shape[0])
         vectors.check_size(widest, len(self._labels) + len(labels.names), self)
         return super()._take_up(rows, labels, shuffled)
