@@ -92,20 +92,34 @@ def serve(
 
 def find_encoder(named: str) -> Encoder:
     """The callable that MODULE:FUNCTION names, from where the server was started or from what is installed."""
+    from shortlist.models.encoding import failure
+
     module, colon, function = named.partition(":")
     if not colon or not module or not function:
         raise InputError(f"--encoder must be MODULE:FUNCTION, not {named!r}")
     sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module)
-    except ImportError as problem:
-        raise InputError(f"--encoder: cannot import {module}: {problem}") from None
+    except (Exception, SystemExit) as problem:  # whatever a module does when it is imported
+        if isinstance(problem, ModuleNotFoundError) and module.startswith(str(problem.name)):
+            said = (
+                f"there is no module {problem.name} here or among what is installed; start where it is, or install it"
+            )
+        else:
+            said = f"cannot import {module}: {failure(problem)}; mend it, or name another MODULE:FUNCTION"
+        raise InputError(f"--encoder: {said}") from None
     finally:
         sys.path.remove(os.getcwd())
     for name in function.split("."):
-        found = getattr(found, name, None)
+        if not hasattr(found, name):
+            raise InputError(f"--encoder: the module {module} has no {function}; name a function that it has")
+        found = getattr(found, name)
     if not callable(found):
-        raise InputError(f"--encoder: the module {module} has no function {function}")
+        kind = type(found).__name__
+        raise InputError(
+            f"--encoder: {function} in {module} is no function but of the type {kind}; name a function that makes of a "
+            "list of texts a matrix with a row for each"
+        )
     encoder: Encoder = found
     return encoder
 

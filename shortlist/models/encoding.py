@@ -6,8 +6,11 @@ or wordllama model has as a method. A model file holds its name and how many num
 
 from __future__ import annotations
 
+import importlib
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,8 @@ from shortlist.texts.fields import Document, Fielded, as_documents, is_one
 
 Encoder = Callable[[list[str]], ArrayLike]
 BATCH = 1024  # texts that an encoder is given at a time
+OURS = Path(__file__).parent.parent
+MOST_SAID = 300  # letters of what another program says
 
 
 def with_vectors(texts: Sequence[Document], vectors: ArrayLike | None) -> Sequence[Any]:
@@ -72,3 +77,19 @@ def encoded(encoder: Encoder, texts: Sequence[Any]) -> Vectors:
         if parts[-1].shape[1] != parts[0].shape[1]:
             raise InputError(f"the encoder {name_of(encoder)} has made vectors of different lengths")
     return np.concatenate(parts)
+
+
+def failure(problem: BaseException) -> str:
+    """What went wrong in somebody's own code, and where: the last line of the first file that is not of shortlist."""
+    said = " ".join(str(problem.msg if isinstance(problem, SyntaxError) else problem).split())
+    what = f"{type(problem).__name__}: {said[:MOST_SAID]}" if said else type(problem).__name__
+    frames = [frame for frame in traceback.extract_tb(problem.__traceback__) if not _is_ours(frame.filename)]
+    places = [(frame.filename, frame.lineno) for frame in frames if frame.filename == frames[0].filename]
+    if isinstance(problem, SyntaxError) and problem.filename:
+        places.append((problem.filename, problem.lineno))
+    return what + (f" ({places[-1][0]}, line {places[-1][1]})" if places else "")
+
+
+def _is_ours(file: str) -> bool:
+    """Whether a file is of shortlist, or of what Python imports modules with."""
+    return Path(file).is_relative_to(OURS) or file.startswith("<frozen importlib") or file == importlib.__file__

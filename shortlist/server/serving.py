@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InputError, ShortlistError
-from shortlist.models.encoding import encoded, is_called, name_of
+from shortlist.models.encoding import encoded, failure, is_called, name_of
 from shortlist.server import snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.logs import AsEvents, log
@@ -113,7 +113,13 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
     n = replica.model.n_vector_ if replica.served.of_texts and replica.served.task == "categories" else 0
     if n == 0:
         raise InputError("--encoder is for a model that was learned with vectors, and this one was not")
-    found = encoded(settings.encoder, ["a text"]).shape[1]
+    try:
+        found = encoded(settings.encoder, ["a text"]).shape[1]
+    except InputError as problem:
+        raise InputError(f"--encoder: {problem}; it is given a list of texts, here of one") from None
+    except Exception as problem:
+        what = f"{name_of(settings.encoder)} failed on a list of one text: {failure(problem)}"
+        raise InputError(f"--encoder: {what}; mend it, or serve without it and send vectors with the texts") from None
     known = replica.model.encoder_name_
     if found != n or (known is not None and not is_called(settings.encoder, known)):
         by = "" if known is None else f" by the encoder {known}"

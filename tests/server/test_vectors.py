@@ -169,12 +169,64 @@ def test_an_encoder_is_named_on_the_command_line(tmp_path, monkeypatch):
     assert find_encoder("an_encoder_of_mine:encode")(["a", "b"]) == [[1.0], [1.0]]
     for wrong, sentence in [
         ("an_encoder_of_mine", "must be MODULE:FUNCTION"),
-        ("an_encoder_of_mine:n", "has no function n"),
-        ("an_encoder_of_mine:absent", "has no function absent"),
-        ("no_such_module_of_mine:encode", "cannot import no_such_module_of_mine"),
+        ("an_encoder_of_mine:n", "n in an_encoder_of_mine is no function but of the type int; name"),
+        ("an_encoder_of_mine:absent", "the module an_encoder_of_mine has no absent; name a function that it has"),
+        ("an_encoder_of_mine:encode.absent", r"has no encode\.absent"),
+        ("no_such_module_of_mine:encode", "there is no module no_such_module_of_mine here or among what is installed"),
+        ("json.no_such_module_of_mine:encode", r"there is no module json\.no_such_module_of_mine here"),
     ]:
         with pytest.raises(InputError, match=sentence):
             find_encoder(wrong)
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("\nimport no_such_library\n", "ModuleNotFoundError: No module named 'no_such_library' (FILE, line 2)"),
+        ("def encode(texts:\n", "SyntaxError: '(' was never closed (FILE, line 1)"),
+        ("\n\nraise RuntimeError('no\\nmodel')\n", "RuntimeError: no model (FILE, line 3)"),
+        ("import json\njson.loads('?')\n", "JSONDecodeError: Expecting value: line 1 column 1 (char 0) (FILE, line 2)"),
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3 (FILE, line 2)"),
+    ],
+)  # fmt: skip
+def test_a_module_that_cannot_be_imported(tmp_path, monkeypatch, code, sentence):
+    monkeypatch.chdir(tmp_path)
+    name = f"broken_{tmp_path.name}"  # no module twice
+    (tmp_path / f"{name}.py").write_text(code)
+    with pytest.raises(InputError) as problem:
+        find_encoder(f"{name}:encode")
+    place = str(tmp_path / f"{name}.py")
+    said = (
+        f"--encoder: cannot import {name}: {sentence.replace('FILE', place)}; mend it, or name another MODULE:FUNCTION"
+    )
+    assert str(problem.value) == said
+
+
+def out_of_order(texts):
+    return [float(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("encoder", "sentence"),
+    [
+        (out_of_order, "out_of_order failed on a list of one text: ValueError: could not convert string to float"),
+        (lambda texts: np.ones(3), "must have a row of numbers for each of the 1 texts, not the shape (3,); it is"),
+        (lambda texts: None, "must hold numbers, a row of as many for each text; it is given a list of texts"),
+        (lambda texts: [[1.0, np.nan, 2.0]], "holds a number that is not finite, or too large; it is given a list"),
+        (lambda: [[1.0]], "failed on a list of one text: TypeError: "),
+    ],
+)  # fmt: skip
+def test_an_encoder_that_fails_at_the_start_is_told_in_a_sentence(folder, encoder, sentence):
+    replica = Replica(folder)
+    with pytest.raises(InputError) as problem:
+        check_encoder(Settings(folder, encoder=encoder), replica)
+    replica.close()
+    assert str(problem.value).startswith("--encoder: ")
+    assert sentence in str(problem.value)
+    assert "\n" not in str(problem.value)
+    if encoder is out_of_order:
+        line = out_of_order.__code__.co_firstlineno + 1
+        assert f"({__file__}, line {line}); mend it" in str(problem.value)
 
 
 def test_vectors_in_the_journal_are_what_they_were():
