@@ -27,9 +27,10 @@ from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.models.confidence import Confidence, groups_of
 from shortlist.models.confidence.drift import LOOK
+from shortlist.models.confidence.groups import Groups, groups_then
 from shortlist.models.confidence.honest import STRETCHES, stretches
 from shortlist.models.confidence.level import moved_level, rows_of_few_labels
-from shortlist.models.confidence.window import WIDTH, Bytes, Seen, Shares, look
+from shortlist.models.confidence.window import WIDTH, Seen, Shares, look
 from shortlist.ranking import Ranking
 from shortlist.text.counting import keep
 
@@ -132,7 +133,7 @@ class Note(NamedTuple):
 
     found: Honest
     truth: LabelSets
-    groups: Bytes
+    groups: Groups
 
 
 class Notes:
@@ -147,7 +148,7 @@ class Notes:
         self._waiting: list[Note] = []
         self._n_waiting = 0  # examples
 
-    def add(self, found: Honest, truth: LabelSets, groups: Bytes) -> None:
+    def add(self, found: Honest, truth: LabelSets, groups: Groups) -> None:
         ranking = Ranking(found.ranking.ids, found.ranking.scores, ())
         self._waiting.append(Note(Honest(ranking, found.known), truth, groups))
         self._n_waiting += truth.n_rows
@@ -163,17 +164,13 @@ class Notes:
 
     @whole
     def _settle(self) -> None:
-        waiting, first = self._waiting, 0
-        while first < len(waiting):
-            last, groups = first + 1, waiting[first].groups
-            while last < len(waiting) and np.array_equal(waiting[last].groups, groups):
-                last += 1
-            some = waiting[first:last]
-            rankings = [note.found.ranking for note in some]
-            together = Ranking.stack(rankings, max(ranking.ids.shape[1] for ranking in rankings))
-            truth, known = LabelSets.stack([note.truth for note in some]), [note.found.known for note in some]
-            self._confidence.observe(together.ids, together.scores, truth, groups, np.concatenate(known))
-            first = last
+        waiting = self._waiting
+        if waiting:
+            width = max(note.found.ranking.ids.shape[1] for note in waiting)
+            together = Ranking.stack([note.found.ranking for note in waiting], width)
+            truth, groups = LabelSets.stack([note.truth for note in waiting]), [note.groups for note in waiting]
+            known = np.concatenate([note.found.known for note in waiting])
+            self._confidence.observe(together.ids, together.scores, truth, Groups.stack(groups, width), known)
         self._n_waiting = 0
         self._waiting = []  # last: who finds nothing waiting asks at once
 
@@ -194,7 +191,7 @@ def learn_rows(learner: CategoryLearner, rows: Rows, labels: NumberedLabels, not
     learner._learn_rows(rows, labels)
     if found is not None:
         truth = learner.label_numbers(labels.take(which.tolist()))
-        notes.add(found, truth, groups_of(learner.label_counts_))
+        notes.add(found, truth, Groups.of(groups_of(learner.label_counts_), found.ranking.ids, truth))
 
 
 class Stream:
@@ -221,7 +218,7 @@ class Stream:
                 continue
             found = honest(learner, rows, order[ranked], self._whole)
             yield order[first:last]
-            self._notes.add(found, labels.chosen(order[ranked]), groups_of(learner.label_counts_))
+            self._note(learner, labels, order[ranked], found)
 
     def _on_the_way(
         self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, before: int
@@ -234,7 +231,11 @@ class Stream:
         ahead = learner._rank_ahead(rows.n_rows, order[which], DEPTH, self._whole)
         yield order
         found = Honest(Ranking(ahead.ids, ahead.scores, ()), ahead.known)
-        self._notes.add(found, labels.chosen(order[which]), groups_of(learner.label_counts_))
+        self._note(learner, labels, order[which], found)
+
+    def _note(self, learner: CategoryLearner, labels: LabelSets, which: Longs, found: Honest) -> None:
+        then = groups_then(learner.label_counts_, labels, which, found.ranking.ids)
+        self._notes.add(found, labels.chosen(which), then)
 
 
 def complete(labels: LabelSets, order: Longs, which: Longs) -> Longs:

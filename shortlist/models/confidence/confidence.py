@@ -19,8 +19,9 @@ from shortlist.models.confidence.aims import Aim
 from shortlist.models.confidence.calibration import ENOUGH, TOGETHER, Curves, fit_curves
 from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels
 from shortlist.models.confidence.drift import LOOK, stretch_to_keep
+from shortlist.models.confidence.groups import Bytes, Groups
 from shortlist.models.confidence.thresholds import Automation
-from shortlist.models.confidence.window import SIZE, WIDTH, Bytes, Seen, Shares, Window, look
+from shortlist.models.confidence.window import SIZE, WIDTH, Seen, Shares, Window, look
 from shortlist.ranking import Promise
 
 REFITS = 8  # while a full window is replaced once
@@ -56,7 +57,12 @@ class Confidence:
     # Learning.
 
     def fit(
-        self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None, known: Shares | None = None
+        self,
+        ids: Ints,
+        scores: Floats,
+        truth: LabelSets,
+        groups: Bytes | Groups | None = None,
+        known: Shares | None = None,
     ) -> None:
         """Forget everything and take up honest rankings in no particular order: as ``observe``, but all at once."""
         self.fit_seen(look(ids, scores, truth, NO_GROUPS if groups is None else groups, known))
@@ -71,13 +77,18 @@ class Confidence:
             self._refit()
 
     def observe(
-        self, ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | None = None, known: Shares | None = None
+        self,
+        ids: Ints,
+        scores: Floats,
+        truth: LabelSets,
+        groups: Bytes | Groups | None = None,
+        known: Shares | None = None,
     ) -> None:
         """Take up rankings that were made before their examples were learned, oldest first, and their true labels.
 
         Depths behind the last of the k labels are not known: rank deeper here than lists shall be long. ``groups``
-        holds the group of each label number (window.groups_of); without it all labels are of one. ``known`` is the
-        share of the features of each that earlier examples had.
+        holds the group of each label number, or what it was for each ranking (groups.py); without it all labels are of
+        one. ``known`` is the share of the features of each that earlier examples had.
         """
         seen = look(ids, scores, truth, NO_GROUPS if groups is None else groups, known)
         first, n = 0, truth.n_rows

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.models.confidence.calibration import Curves, chance, deep_chance, describe, kept
-from shortlist.models.confidence.window import GROUPS, NEVER, WIDTH, Seen
+from shortlist.models.confidence.groups import GROUPS
+from shortlist.models.confidence.window import NEVER, WIDTH, Seen
 
 LEVELS = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5])  # α
 STEP = 0.3

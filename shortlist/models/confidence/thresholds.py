@@ -16,7 +16,8 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.models.confidence.aims import F1, Aim, Costs, Precision
-from shortlist.models.confidence.window import Bytes, Seen
+from shortlist.models.confidence.groups import Bytes
+from shortlist.models.confidence.window import Seen
 
 NOTHING = np.inf  # a threshold that no label reaches
 

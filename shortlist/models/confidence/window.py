@@ -18,15 +18,13 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
+from shortlist.models.confidence.groups import GROUPS, Bytes, Groups
 
 SIZE = 8192  # examples: an error rate of 5 % is known to a quarter of a point
 WIDTH = 16  # labels of each
 MOST_BYTES = 8_000_000  # of a full window, copies of it to work on and to save, and what is made of its rankings
-FEW, SOME = 10, 100  # labels with fewer examples than FEW are rare, those with fewer than SOME are not yet frequent
-GROUPS = 3
 NEVER = np.iinfo(np.int32).max  # the depth of a true label that was not retrieved
 
-Bytes = NDArray[np.uint8]
 Shares = NDArray[np.float32]
 
 
@@ -169,14 +167,10 @@ def clipped(scores: Floats) -> Floats:
     return within
 
 
-def groups_of(label_counts: Longs) -> Bytes:
-    """How frequent labels are, seen so often each: 0 rare, 1 in between, 2 frequent."""
-    return (label_counts >= FEW).astype(np.uint8) + (label_counts >= SOME)
-
-
-def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes, known: Shares | None = None) -> Seen:
+def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | Groups, known: Shares | None = None) -> Seen:
     """What is to be kept of rankings (n × k) that were made before their examples were learned, and of their truth.
 
+    groups: how frequent labels were, each at all times (Bytes) or as it was for each of the examples (Groups).
     known: the share of the features of each that earlier examples had, if anybody can tell.
     """
     if not (ids.ndim == 2 and ids.shape == scores.shape and truth.n_rows == ids.shape[0]):
@@ -184,23 +178,23 @@ def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes, known: Shar
     found = ids >= 0
     if found[:, 1:][~found[:, :-1]].any() or not np.isfinite(scores[found]).all():
         raise InputError("the labels of an honest ranking come first, and each has a finite score")
+    then = groups if isinstance(groups, Groups) else Groups.of(groups, ids, truth)
     seen = Seen.room(ids.shape[0])
     ids, finite = np.ascontiguousarray(ids, dtype=np.int32), clipped(np.where(found, scores, 0.0))
-    place_truth(ids, finite, truth.indptr, truth.ids, groups, seen)
+    place_truth(ids, finite, truth.indptr, truth.ids, then, seen)
     if known is not None:
         seen.known[:] = known
     return seen
 
 
 @kernel
-def place_truth(ids: Ints, scores: Floats, indptr: Longs, true_ids: Ints, groups: Bytes, seen: Seen) -> None:
-    """Fill ``seen`` from rankings (ids int32[n, k], scores float64[n, k]) and label sets; unknown labels are rare."""
+def place_truth(ids: Ints, scores: Floats, indptr: Longs, true_ids: Ints, groups: Groups, seen: Seen) -> None:
+    """Fill ``seen`` from rankings (ids int32[n, k], scores float64[n, k]), label sets, and groups of both."""
     n, k = ids.shape
     for i in range(n):
         for j in range(min(k, WIDTH)):
             seen.ids[i, j], seen.scores[i, j] = ids[i, j], scores[i, j]
-            if 0 <= ids[i, j] < groups.size:
-                seen.groups[i, j] = groups[ids[i, j]]
+            seen.groups[i, j] = groups.ranked[i, j]
         seen.true[i] = indptr[i + 1] - indptr[i]
         for b in range(indptr[i], indptr[i + 1]):
             c, place = true_ids[b], 0
@@ -209,7 +203,7 @@ def place_truth(ids: Ints, scores: Floats, indptr: Longs, true_ids: Ints, groups
             if place < min(k, WIDTH):
                 seen.hits[i, place] = 1
             else:
-                seen.beyond[i, groups[c] if c < groups.size else 0] += 1
+                seen.beyond[i, groups.true[b]] += 1
             if place >= k:
                 seen.depth[i], seen.deepest[i] = NEVER, 0.0
             elif place >= seen.depth[i]:
