@@ -38,9 +38,10 @@ LEARNERS: tuple[CategoryLearner, ...] = (
     Rocchio(),
 )
 # What texts can have beside single words, and how they are weighted.
-CHARACTERS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "characters": (2, 4)}
+PAIRS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "character_weight": 0.6}  # of words of any length
 FEATURES: tuple[dict[str, Any], ...] = (
-    {"idf": None}, {"ngrams": 2}, {"ngrams": 1}, CHARACTERS, CHARACTERS | {"idf": None}, {"ngrams": 2, "prefix": 5},
+    {"idf": None}, {"ngrams": 2}, {"ngrams": 1}, {"ngrams": 2, "prefix": 5},
+    PAIRS | {"characters": (2, 4)}, PAIRS | {"characters": (3, 4), "prefix": 4},
 )  # fmt: skip
 
 

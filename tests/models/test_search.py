@@ -158,6 +158,22 @@ def test_only_features_that_differ_are_tried():
     assert [text.ngrams for text in features(short, True)].count(1) == 1
 
 
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("longer", [1, 40])
+def test_runs_of_characters_weigh_less_than_words(single, longer):
+    """As they do in the usual features of short texts."""
+    texts = [text * longer for text in notes(100)[0]]
+    found = [text for text in features(texts, single) if text.characters is not None]
+    assert [(text.characters, text.character_weight, text.prefix) for text in found] == [
+        ((2, 4), 0.6, None),
+        ((3, 4), 0.6, 4),
+    ]
+    for text in found:
+        named = Candidate(sl.Categorizer(), None, text).name
+        assert "character_weight=0.6" in named
+        text.fit(texts)
+
+
 def test_the_best_learners_are_tried_with_the_best_features():
     usual = sl.Categorizer()
     alone = [Trial(one) for one in candidates(usual, examples())]
