@@ -64,22 +64,42 @@ def truth(ids, true, width, groups, n_groups, never):
 
 
 def precise_threshold(probabilities, hits, share):
-    """The lowest threshold above which one wrong label more than there were would leave this share right."""
-    found = math.inf
-    for threshold in set(probabilities):
-        chosen = [hit for p, hit in zip(probabilities, hits, strict=True) if p >= threshold]
-        if chosen.count(0) + 1 <= (1 - share) * (len(chosen) + 1) + 1e-9:
-            found = min(found, threshold)
-    return found
+    """The lowest threshold above which one wrong label more than there were would leave this share right.
+
+    Where there is none: above which this share is right midway, of at least as many labels as may hold one wrong one,
+    and no lower than where one wrong label more than there were is the least share.
+    """
+
+    def chosen(worth, threshold):
+        return [own for p, own in zip(probabilities, worth, strict=True) if p >= threshold]
+
+    def share_wrong(threshold):
+        counted = chosen(hits, threshold)
+        return Fraction(counted.count(0) + 1, len(counted) + 1)
+
+    tries = set(probabilities)
+    found = [t for t in tries if share_wrong(t) <= 1 - share + 1e-9]
+    if not found and tries:
+        surest = min(t for t in tries if share_wrong(t) == min(map(share_wrong, tries)))
+        for t in (t for t in tries if t >= surest):
+            right = chosen(midway(hits, probabilities), t)
+            if max(1, len(right) - sum(right)) <= (1 - share) * (len(right) + 1) + 1e-9:
+                found.append(t)
+    return min(found, default=math.inf)
 
 
-def mean_f1(probabilities, right, keys, true, threshold):
-    """The mean of F1 over keys of which anything is true or assigned; ``right`` is how much of each label is."""
-    total, counted = 0.0, 0
+def mean_f1(probabilities, right, keys, true, threshold, times=math.inf, others=0.0):
+    """The mean of F1 over keys, as far as they come up in so many times as many examples, and over others of none.
+
+    ``right`` is how much of each label is. In how many examples ever, a key comes up if anything is true or assigned.
+    """
+    total, counted = 0.0, others
     for key in range(len(true)):
         chosen = [r for p, r, k in zip(probabilities, right, keys, strict=True) if k == key and p >= threshold]
-        if chosen or true[key]:
-            total, counted = total + 2 * sum(chosen) / (len(chosen) + true[key]), counted + 1
+        come_up = len(chosen) + true[key] - sum(chosen)
+        if come_up > 0:
+            count = 1 - math.exp(-times * come_up)
+            total, counted = total + count * 2 * sum(chosen) / (len(chosen) + true[key]), counted + count
     return total / counted
 
 

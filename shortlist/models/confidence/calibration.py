@@ -38,6 +38,7 @@ LONGEST_STEP, STEPS, CLOSE = 2.0, 60, 1e-2  # of Newton's method: after a step o
 TOO_STEEP = 0.5  # of the slope along a step, falling where it ends: it went too far
 ENOUGH = 4096  # examples to draw curves from, the newest
 HALVINGS = 10  # of the argument of an exponential, whose value is then squared as often
+LARGEST = 40.0  # argument of an exponential
 
 
 Described = tuple[float, float, float, float]  # the features of a place but the first, which is 1
@@ -73,7 +74,7 @@ class Curves(NamedTuple):
 
 @step
 def exponential(x: float) -> float:
-    """e^x for |x| ≤ 40, to eight digits: Taylor's series where it is short, squared again and again."""
+    """e^x for |x| ≤ LARGEST, to eight digits: Taylor's series where it is short, squared again and again."""
     y = x / (1 << HALVINGS)
     value = 1.0 + y * (1.0 + y * (0.5 + y * (1 / 6 + y * (1 / 24 + y * (1 / 120)))))
     for _ in range(HALVINGS):
@@ -83,7 +84,7 @@ def exponential(x: float) -> float:
 
 @step
 def logistic(x: float) -> float:
-    return 1.0 / (1.0 + exponential(-min(40.0, max(-40.0, x))))
+    return 1.0 / (1.0 + exponential(-min(LARGEST, max(-LARGEST, x))))
 
 
 @step

@@ -3,9 +3,18 @@
 All labels of all honest rankings are laid out by falling probability, and assigned one after the other; the threshold
 is where the aim is met best. For costs nothing need be tried: a probability is worth what it says.
 
-A mean of F1 over labels hangs on rare ones, of which a thousand examples hold one or two: whether these were right is
-chance, and a threshold that follows it is too. Probabilities know nothing of chance, but may be too low or too high for
-rare labels. There, a label counts as right midway between what came and what was expected: (1 + p) / 2 or p / 2.
+What came is chance where it is little, and what was expected may be too low or too high: where counts say too little, a
+label counts as right midway between both, (1 + p) / 2 or p / 2.
+
+- A precision is counted, with one wrong label more than there were. Where that is met nowhere, as one wrong label in a
+  hundred is more than a few thousand examples can exclude, it is midway that counts, of at least as many labels as may
+  hold one wrong one, and no further down than counts speak for it best: who asks for more is never given more labels.
+- A mean of F1 over labels hangs on rare ones, of which a thousand examples hold one or two, so midway counts. It is a
+  mean over labels that come up, truly or assigned: which ones do is a matter of how many texts there are. They are
+  taken for AGAIN times as many as the honest examples, which are a tenth of what was learned: who measures holds back a
+  fifth or so. A label that is expected e times among them counts as far as it is likely to come up, 1 − exp(−e). True
+  labels behind the first WIDTH places are nobody's: half of them count as further ones of the labels that are known to
+  be true, half as as many labels more, which nobody can assign.
 """
 
 from __future__ import annotations
@@ -14,12 +23,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, step
 from shortlist.models.confidence.aims import F1, Aim, Costs, Precision
+from shortlist.models.confidence.calibration import LARGEST, exponential
 from shortlist.models.confidence.groups import Bytes
 from shortlist.models.confidence.window import Seen
 
 NOTHING = np.inf  # a threshold that no label reaches
+AGAIN = 2.0
+CERTAIN = LARGEST  # times of anything: what was counted came up, and what was not did not
 
 
 @dataclass(frozen=True)
@@ -38,65 +50,99 @@ def find_threshold(aim: Aim, seen: Seen, probabilities: Floats) -> float:
         both = aim.wrong + aim.missing
         return aim.wrong / both if both > 0 else 1.0
     width = 1 if isinstance(aim, Precision) and aim.alone else probabilities.shape[1]
-    flat, hits = probabilities[:, :width].ravel(), seen.hits[:, :width].ravel()
+    flat = probabilities[:, :width].ravel()
     order = np.argsort(-flat, kind="stable")  # NaN last
     order = order[: np.count_nonzero(~np.isnan(flat))]
-    falling, hits = flat[order], hits[order]
+    falling, hits = flat[order], seen.hits[:, :width].ravel()[order].astype(np.float64)
     if isinstance(aim, Precision):
-        at = last_precise(falling, hits, aim.share)
+        at = last_precise(falling, hits, 1.0, aim.share)
+        if at < 0:
+            down = slice(surest(falling, hits) + 1)
+            at = last_precise(falling[down], _midway(hits, falling)[down], 0.0, aim.share)
     else:
         at = best_f1(falling, *_worth(aim, seen, order, falling))
     return float(falling[at]) if at >= 0 else NOTHING
 
 
-def _worth(aim: F1, seen: Seen, order: Longs, falling: Floats) -> tuple[Floats, Ints, Floats]:
-    """For each place in ``order`` how much of it is right, and of what F1 is averaged, by number; and how many true
-    labels each of these has."""
+def _midway(hits: Floats, probabilities: Floats) -> Floats:
+    """How much of each label is right: half by whether it was, half by how likely it was."""
+    found: Floats = (hits + probabilities) / 2.0
+    return found
+
+
+def _worth(aim: F1, seen: Seen, order: Longs, falling: Floats) -> tuple[Floats, Ints, Floats, float, float]:
+    """What ``best_f1`` asks for: of what F1 is averaged, by number, and how much of it is right and true."""
     hits = seen.hits.ravel()[order].astype(np.float64)
     if aim.average == "micro":
-        return hits, np.zeros(order.size, dtype=np.int32), np.array([seen.true.sum()], dtype=np.float64)
+        return hits, np.zeros(order.size, dtype=np.int32), np.array([seen.true.sum()], dtype=np.float64), CERTAIN, 0.0
     if aim.average == "example":
-        return hits, (order // seen.ids.shape[1]).astype(np.int32), seen.true.astype(np.float64)
-    midway = (hits + falling) / 2.0
-    _, numbers = np.unique(seen.ids.ravel()[order], return_inverse=True)
-    return midway, numbers.ravel().astype(np.int32), np.bincount(numbers.ravel(), midway).astype(np.float64)
+        return hits, (order // seen.ids.shape[1]).astype(np.int32), seen.true.astype(np.float64), CERTAIN, 0.0
+    right = _midway(hits, falling)
+    _, keys = np.unique(seen.ids.ravel()[order], return_inverse=True)
+    keys = keys.ravel()
+    half = float(seen.beyond.sum() / max(1, seen.hits.sum()) / 2.0)  # of what is true behind, for one that is not
+    known = np.count_nonzero(np.bincount(keys, hits))
+    true = np.bincount(keys, right).astype(np.float64) * (1.0 + half)
+    return right, keys.astype(np.int32), true, AGAIN, half * known
 
 
 @kernel
-def last_precise(falling: Floats, hits: Bytes, share: float) -> int:
-    """The last place down to which the share of hits is kept, counting one wrong label more than there were; or −1.
+def last_precise(falling: Floats, right: Floats, more: float, share: float) -> int:
+    """The last place down to which the share of what is right is kept, counting so many ``more`` wrong labels; or −1.
 
-    Labels with the same probability are assigned together.
+    At least as many labels are assigned as may hold one wrong one. Labels with the same probability are assigned
+    together.
     """
-    found, wrong, n = -1, 0, falling.size
+    found, wrong, n = -1, more, falling.size
     for a in range(n):
-        wrong += hits[a] == 0
+        wrong += 1.0 - right[a]
         last = a + 1 == n or falling[a + 1] < falling[a]
-        if last and wrong + 1 <= (1.0 - share) * (a + 2) + 1e-9:
+        if last and max(1.0, wrong) <= (1.0 - share) * (a + 2) + 1e-9:
             found = a
     return found
 
 
 @kernel
-def best_f1(falling: Floats, right: Floats, keys: Ints, true: Floats) -> int:
+def surest(falling: Floats, hits: Floats) -> int:
+    """The last place of those down to which one wrong label more than there were is the least share; −1 for none."""
+    found, wrong, n, least = -1, 1.0, falling.size, np.inf
+    for a in range(n):
+        wrong += 1.0 - hits[a]
+        if (a + 1 == n or falling[a + 1] < falling[a]) and wrong / (a + 2) <= least:
+            found, least = a, wrong / (a + 2)
+    return found
+
+
+@step
+def chance_of_any(expected: float) -> float:
+    """How likely it is that something comes up at all that is expected so often."""
+    return 1.0 - exponential(-min(LARGEST, expected))
+
+
+@kernel
+def best_f1(falling: Floats, right: Floats, keys: Ints, true: Floats, times: float, others: float) -> int:
     """The place down to which the mean of 2·correct / (assigned + true) over keys is largest; −1 for nothing at all.
 
-    Keys for which nothing is true or assigned do not count.
+    A key counts as far as it is likely to come up, truly or assigned, in so many ``times`` as many examples. So many
+    ``others`` count, too, of which nothing is ever correct.
     """
     assigned, correct = np.zeros(true.size, dtype=np.int64), np.zeros(true.size)
-    total, counted, best, found = 0.0, 0, 0.0, -1
+    counts, f1s = np.empty(true.size), np.zeros(true.size)
+    total, counted, best, found = 0.0, others, 0.0, -1
     for key in range(true.size):
-        counted += true[key] > 0
+        counts[key] = chance_of_any(times * true[key])
+        counted += counts[key]
     for a in range(falling.size):
         key = keys[a]
-        both = assigned[key] + true[key]
-        if both > 0:
-            total -= 2.0 * correct[key] / both
-        else:
-            counted += 1
+        total -= counts[key] * f1s[key]
+        counted -= counts[key]
         assigned[key] += 1
         correct[key] += right[a]
-        total += 2.0 * correct[key] / (both + 1)
+        both = assigned[key] + true[key]
+        counts[key] = chance_of_any(times * (both - correct[key]))
+        f1s[key] = 2.0 * correct[key] / both
+        total += counts[key] * f1s[key]
+        counted += counts[key]
         if (a + 1 == falling.size or falling[a + 1] < falling[a]) and total > best * counted:
             best, found = total / counted, a
     return found

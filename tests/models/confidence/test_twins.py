@@ -15,7 +15,7 @@ from shortlist.models.confidence.calibration import FURTHEST, PENALTY, TOGETHER,
 from shortlist.models.confidence.conformal import limit
 from shortlist.models.confidence.drift import ALARM, stretch_to_keep
 from shortlist.models.confidence.groups import GROUPS, groups_then
-from shortlist.models.confidence.thresholds import find_threshold
+from shortlist.models.confidence.thresholds import AGAIN, find_threshold
 from shortlist.models.confidence.window import NEVER, WIDTH, Seen, look
 from tests.models.confidence.made_up import several
 from tests.reference import confidence as twin
@@ -121,13 +121,14 @@ def sure_of_several():
     return confidence
 
 
-def a_few(rows):
-    """Honest examples of these rows of (probability, hit), and their probabilities."""
+def a_few(rows, behind=0):
+    """Honest examples of these rows of (probability, hit), so many more true labels each, and their probabilities."""
     seen, p = Seen.room(len(rows)), np.full((len(rows), WIDTH), np.nan)
     for i, row in enumerate(rows):
         for j, (chance, hit) in enumerate(sorted(row, reverse=True)):
             seen.ids[i, j], seen.hits[i, j], p[i, j] = j % 3, hit, chance
-        seen.true[i] = seen.hits[i].sum()
+        seen.beyond[i, 0] = behind
+        seen.true[i] = seen.hits[i].sum() + behind
     return seen, p
 
 
@@ -143,22 +144,55 @@ def test_a_precise_threshold(rows, share, alone):
     assert find_threshold(Precision(share, alone), seen, p) == expected
 
 
-@given(ROWS, st.sampled_from(["micro", "macro", "example"]))
-def test_a_threshold_for_the_largest_f1(rows, average):
-    seen, p = a_few(rows)
+SURE = st.lists(
+    st.tuples(st.sampled_from([0.9, 0.95, 0.97, 0.98, 0.99]), st.sampled_from([0, 1, 1, 1, 1])), max_size=60
+)
+
+
+@given(SURE, st.sampled_from([0.5, 0.75, 0.8, 0.9, 0.95, 0.97, 1.0]))
+def test_a_precise_threshold_where_few_are_wrong(pairs, share):
+    seen, p = a_few([[pair] for pair in pairs])
+    expected = twin.precise_threshold(p[:, 0].tolist(), seen.hits[:, 0].tolist(), share)
+    assert find_threshold(Precision(share, True), seen, p) == expected
+
+
+@given(SURE)
+def test_who_asks_for_more_precision_is_given_no_more_labels(pairs):
+    seen, p = a_few([[pair] for pair in pairs])
+    thresholds = [find_threshold(Precision(share, True), seen, p) for share in np.linspace(0, 1, 101)]
+    assert thresholds == sorted(thresholds)
+
+
+@given(ROWS, st.sampled_from(["micro", "example"]), st.integers(0, 2))
+def test_a_threshold_for_the_largest_f1(rows, average, behind):
+    seen, p = a_few(rows, behind)
     known = ~np.isnan(p)
     chances, hits = p[known].tolist(), seen.hits[known].tolist()
     row, _ = np.nonzero(known)
-    keys = {"micro": np.zeros(len(hits), dtype=int), "macro": seen.ids[known], "example": row}[average].tolist()
-    n = {"micro": 1, "macro": 3, "example": len(rows)}[average]
-    right = twin.midway(hits, chances) if average == "macro" else hits
-    true = [sum(h for h, k in zip(right, keys, strict=True) if k == key) for key in range(n)]
+    keys = {"micro": np.zeros(len(hits), dtype=int), "example": row}[average].tolist()
+    true = {"micro": [seen.true.sum()], "example": seen.true.tolist()}[average]
     found = find_threshold(F1(average), seen, p)
-    if not any(right):
+    if not any(hits):
         assert found == math.inf
     else:
-        reached = twin.mean_f1(chances, right, keys, true, found)
-        assert reached == pytest.approx(max(twin.mean_f1(chances, right, keys, true, t) for t in set(chances)))
+        reached, *all_reach = (twin.mean_f1(chances, hits, keys, true, t) for t in (found, *set(chances)))
+        assert reached == pytest.approx(max(all_reach))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 15), st.integers(1, 30), st.integers(0, 3))
+def test_a_threshold_for_the_largest_mean_of_f1_over_labels(seed, n, n_labels, behind):
+    draws = np.random.default_rng(seed)
+    rows = [[(p, int(draws.random() < p)) for p in draws.random(4) ** 3] for _ in range(n)]
+    seen, p = a_few(rows, behind)
+    known = ~np.isnan(p)
+    seen.ids[known] = (n_labels * draws.random(known.sum()) ** 2).astype(int)
+    chances, hits, keys = p[known].tolist(), seen.hits[known].tolist(), seen.ids[known].tolist()
+    half = n * behind / max(1, sum(hits)) / 2
+    right, others = twin.midway(hits, chances), half * len({key for hit, key in zip(hits, keys, strict=True) if hit})
+    true = [(1 + half) * sum(r for r, k in zip(right, keys, strict=True) if k == key) for key in range(n_labels)]
+    found = find_threshold(F1("macro"), seen, p)
+    reached, *all_reach = (twin.mean_f1(chances, right, keys, true, t, AGAIN, others) for t in (found, *set(chances)))
+    assert reached == pytest.approx(max(all_reach), rel=1e-7)
 
 
 @given(st.integers(0, 300), st.integers(0, 2**32 - 1), st.floats(0.02, 0.98))
