@@ -26,7 +26,6 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, step
 from shortlist.models.confidence.aims import F1, Aim, Costs, Precision
 from shortlist.models.confidence.calibration import LARGEST, exponential
-from shortlist.models.confidence.groups import Bytes
 from shortlist.models.confidence.window import Seen
 
 NOTHING = np.inf  # a threshold that no label reaches
