@@ -18,13 +18,15 @@ class Scratch(NamedTuple):
     change: Floats  # by how much of the example each label is to move; all 0 between examples
     mark: Longs
     clock: Longs
+    rising: Ints  # where in a list the labels stand that are to move up
 
 
 @register_jitable
 def make_scratch(n_labels: int) -> Scratch:
     """Also for loops to make for themselves: each array that a loop is given takes half a microsecond."""
     scores, change, mark = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels, dtype=np.int64)
-    return Scratch(scores, room_for_touched(n_labels), change, mark, np.zeros(1, dtype=np.int64))
+    clock, rising = np.zeros(1, dtype=np.int64), room_for_touched(n_labels)
+    return Scratch(scores, room_for_touched(n_labels), change, mark, clock, rising)
 
 
 @register_jitable

@@ -42,6 +42,8 @@ error, contend with no one, and neither their weights nor their corrections chan
 
 from __future__ import annotations
 
+import numpy as np
+
 from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
@@ -254,14 +256,12 @@ def note_surprise(stats: Floats, z: float) -> None:
 
 @kernel
 def correct(rows: Rows, i: int, index: Index, scratch: Scratch, max_edges: int, eta: float) -> None:
-    """u_fc += η·e_c·x[f] on the edges that voted."""
+    """u_fc += η·e_c·x[f] on the edges that voted, by 0 where c has no error: which have one nobody can foresee."""
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         feature, shift = index.features[rows.indices[j]], eta * rows.data[j]
         first = feature["start"]
         for edge in index.edges[first : first + min(feature["length"], max_edges)]:
-            change = scratch.change[edge["label"]]
-            if change != 0.0:
-                edge["tuned"] += shift * change
+            edge["tuned"] += shift * scratch.change[edge["label"]]
 
 
 @kernel
@@ -279,7 +279,8 @@ def count_and_correct(
 ) -> float:  # fmt: skip
     """FSU for all true labels with an error at once, in one walk along each list that corrects its edges as well.
 
-    Edges that rise move up as the walk passes them, so a sorted list stays sorted; new edges come last, before the cut.
+    Edges that rise move up after the walk, the first of them first, so a sorted list stays sorted; new edges come last,
+    before the cut. The walk has no branch but one that can be foreseen.
     Gives a, how far the errors agree with the corrections that there were.
     """
     edges, agreement = index.edges, 0.0
@@ -289,20 +290,20 @@ def count_and_correct(
         see(feature)
         scratch.clock[0] += 1
         first, n = feature["start"], feature["length"]
-        own, has_rival = edges[first : first + n], False
+        own, has_rival, n_rising = edges[first : first + n], False, 0
         for at in range(n):
             c = own[at]["label"]
             change = scratch.change[c]
-            if change == 0.0:
-                continue
             if at < max_edges:
                 agreement += x * change * own[at]["tuned"]
                 own[at]["tuned"] += shift * change
             has_rival |= c == rival
-            if change > 0.0:
-                scratch.mark[c] = scratch.clock[0]
-                put_in_place(own, 0, at, c, raised(own[at]["weight"], x, feature["total"]), own[at]["tuned"])
-
+            scratch.rising[np.uint64(n_rising)] = at  # to be overwritten by the next one, unless c rises
+            n_rising += change > 0.0
+        for at in scratch.rising[:n_rising]:
+            c = own[at]["label"]
+            scratch.mark[c] = scratch.clock[0]
+            put_in_place(own, 0, at, c, raised(own[at]["weight"], x, feature["total"]), own[at]["tuned"])
         for b in range(labels.indptr[i], labels.indptr[i + 1]):
             c = labels.ids[b]
             if scratch.change[c] > 0.0:
