@@ -151,7 +151,8 @@ class NumberedLabels(Sequence[list[Label]]):
             partial = partial._replace(ids=numbers[partial.ids])
         if ids.size > 1 and _repeats(indptr, ids):
             return LabelSets.of(numbers[own].tolist() for own in np.split(ids, indptr[1:-1]))._replace(partial=partial)
-        return LabelSets(indptr, numbers.take(ids), partial)
+        as_they_are = np.array_equal(numbers, np.arange(numbers.size))  # then there need be no second array of them
+        return LabelSets(indptr, ids if as_they_are else numbers.take(ids), partial)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)

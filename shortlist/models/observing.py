@@ -76,7 +76,7 @@ class FirstPass:
                 self._note(learner, labels.chosen(order[ranked]), honest(learner, rows, order[ranked], self._whole))
                 yield order[first:last]
         if self._found:
-            some = rows_of_few_labels(order, np.diff(labels.indptr))
+            some = rows_of_few_labels(order, labels.indptr)
             self._level = Level(learner, rows.take(some) if isinstance(rows, Rows) else rows.chosen(some))
 
     def _asked(self, learner: Any, rows: Rows | RowStore, order: Longs, first: int, last: int, ranked: Longs) -> Ahead:

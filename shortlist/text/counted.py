@@ -8,16 +8,18 @@ then it follows in the same way. Features that are new to a text stand side by s
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.growing import give_back, grown
+from shortlist.arrays.growing import give_back, grown, wide_enough
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, step
 from shortlist.arrays.rows import Rows
 from shortlist.text.counting import keep
 
 Bytes = NDArray[np.uint8]
+Ends: TypeAlias = NDArray[np.uint32] | Longs
 
 FEW = 1 << 23  # bytes to begin with: zeros take no memory until they are written to, and are not copied so often
 MOST = 5 + 9  # bytes of an entry: a distance of 32 bits and its mark, a count of 63
@@ -33,7 +35,7 @@ class CountedRows:
     def __init__(self, weigh: Callable[[Rows], Rows]) -> None:
         self._weigh = weigh
         self.n_rows = self.n_entries = self.n_features = 0
-        self._ends = np.zeros(1024, dtype=np.int64)  # row i is kept in _bytes[_ends[i]:_ends[i+1]]
+        self._ends: Ends = np.zeros(1024, dtype=np.uint32)  # row i is kept in _bytes[_ends[i]:_ends[i+1]]
         self._lengths = np.zeros(1024, dtype=np.int32)
         self._bytes = np.zeros(FEW, dtype=np.uint8)
 
@@ -45,7 +47,8 @@ class CountedRows:
             self._bytes = grown(self._bytes[:used], used + MOST * n_entries)
             if used:
                 give_back()
-        self._ends, self._lengths = grown(self._ends, n_rows + 1), grown(self._lengths, n_rows)
+        self._ends = wide_enough(grown(self._ends, n_rows + 1), used + MOST * n_entries)
+        self._lengths = grown(self._lengths, n_rows)
         _write(rows.indptr, rows.indices, rows.data, self._bytes, self._ends[self.n_rows :])
         self._lengths[self.n_rows : n_rows] = rows.lengths()
         self.n_rows, self.n_entries = n_rows, self.n_entries + n_entries
@@ -109,9 +112,9 @@ def _number(data: Bytes, at: int) -> tuple[int, int]:
 
 
 @kernel
-def _write(indptr: Longs, indices: Ints, counts: Floats, data: Bytes, ends: Longs) -> None:
+def _write(indptr: Longs, indices: Ints, counts: Floats, data: Bytes, ends: Ends) -> None:
     """Write the rows to data (uint8[...]) from ends[0] on, and where each ends to ends[1:]."""
-    at = ends[0]
+    at: int = np.int64(ends[0])  # type: ignore[assignment]
     for row in range(indptr.size - 1):
         before = -1
         for j in range(indptr[row], indptr[row + 1]):
@@ -124,10 +127,11 @@ def _write(indptr: Longs, indices: Ints, counts: Floats, data: Bytes, ends: Long
 
 
 @kernel
-def _read(data: Bytes, ends: Longs, which: Longs, indptr: Longs, indices: Ints, counts: Floats) -> None:
+def _read(data: Bytes, ends: Ends, which: Longs, indptr: Longs, indices: Ints, counts: Floats) -> None:
     """The rows of those numbers, one after the other: row k goes to indices and counts[indptr[k]:indptr[k+1]]."""
     for k in range(which.size):
-        at, column = ends[which[k]], -1
+        at: int = np.int64(ends[which[k]])  # type: ignore[assignment]
+        column = -1
         for j in range(indptr[k], indptr[k + 1]):
             number, at = _number(data, at)
             column += number >> 1

@@ -113,7 +113,7 @@ def letter_table(lowercase: bool, fold_digits: bool = False) -> NDArray[np.uint3
             letters = letters.replace(letter, letter.lower()[0])
         letters = letters.lower()
     codes = to_codes(letters)
-    table = np.zeros_like(codes)
+    table = np.zeros(codes.size, dtype=np.uint32)  # those that nobody writes to take no memory
     for run in re.finditer(r"\w+", letters):
         table[slice(*run.span())] = codes[slice(*run.span())]
     if fold_digits:

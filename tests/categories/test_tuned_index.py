@@ -347,7 +347,7 @@ def test_shards_are_deprecated():
         TunedIndex(shards=2).fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
 
 
-@pytest.mark.parametrize("own", [{}, {"max_total_edges": 900}, {"leakage": False, "passes": 3}])
+@pytest.mark.parametrize("own", [{}, {"max_total_edges": 900}, {"leakage": False, "passes": 3}, {"min_weight": 0.1}])
 def test_any_number_of_threads_learns_the_same_bytes(own):
     rng = np.random.default_rng(3)
     X = scipy.sparse.random_array((3000, 500), density=0.02, format="csr", rng=rng)

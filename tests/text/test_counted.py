@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import Categorizer, TextVectorizer
+from shortlist.arrays import growing
 from shortlist.arrays.rows import Rows
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import learner
@@ -55,6 +56,15 @@ def test_any_columns_and_counts_come_back(rows, data):
     assert all(np.array_equal(a, b) for a, b in zip(kept.all(), given_rows, strict=True))
     which = np.array(data.draw(st.lists(st.sampled_from(range(len(rows))), max_size=9)) if rows else [], dtype=np.int64)
     assert all(np.array_equal(a, b) for a, b in zip(kept.chosen(which), given_rows.take(which), strict=True))
+
+
+def test_where_rows_end_takes_eight_bytes_once_four_are_not_enough(monkeypatch):
+    monkeypatch.setattr(growing, "MOST_IN_FOUR_BYTES", 33)
+    kept, rows = CountedRows(lambda rows: rows), TextVectorizer().fit_counts([TEXTS]).all()
+    for i in range(len(TEXTS)):
+        kept.add(rows.block(i, i + 1))
+        assert kept._ends.dtype == (np.uint32 if i < 3 else np.int64)
+    assert all(np.array_equal(a, b) for a, b in zip(kept.all(), rows, strict=True))
 
 
 def test_what_is_common_takes_a_byte():

@@ -114,9 +114,9 @@ class Block(NamedTuple):
     surprise: Floats
     agreement: Floats
     bias_label: Ints  # the labels whose biases the examples of a chunk change, from where its errors begin
-    bias: Floats  # by how much
-    n_biases: Longs  # int64[chunks]
-    final: Ints  # int32[features], the last entry of the block that has it
+    bias_error: NDArray[np.float32]  # e_c of them
+    bias_end: Longs  # int64[examples], where those of each example end
+    met: NDArray[np.uint8]  # a bit for each feature, 0 but while somebody looks which features he has met
 
 
 def make_block(n_examples: int, n_entries: int, n_labels: int, n_errors: int, n_features: int) -> Block:
@@ -145,9 +145,9 @@ def make_block(n_examples: int, n_entries: int, n_labels: int, n_errors: int, n_
         surprise=np.zeros(n_examples),
         agreement=np.zeros(n_examples),
         bias_label=np.zeros(n_errors, dtype=np.int32),
-        bias=np.zeros(n_errors),
-        n_biases=np.zeros(n_chunks, dtype=np.int64),
-        final=np.zeros(n_features, dtype=np.int32),
+        bias_error=np.zeros(n_errors, dtype=np.float32),
+        bias_end=np.zeros(n_examples, dtype=np.int64),
+        met=np.zeros((n_features + 7) // 8, dtype=np.uint8),
     )
 
 
@@ -264,11 +264,11 @@ def score_chunk(
         for c in scratch.touched[:n]:
             change = scratch.change[c]
             scratch.scores[c] = scratch.change[c] = 0.0
-            block.bias_label[n_biases], block.bias[n_biases] = c, KAPPA * eta * change
+            block.bias_label[n_biases], block.bias_error[n_biases] = c, change
             n_biases += change != 0.0
+        block.bias_end[b] = n_biases
         for k in range(labels.indptr[i], labels.indptr[i + 1]):
             scratch.change[labels.ids[k]] = 0.0
-    block.n_biases[chunk] = n_biases - block.begin[chunk]
 
 
 @step
@@ -313,8 +313,12 @@ def settle(task: Task, first: int, last: int, block: Block) -> None:
 
 
 @step
-def add_biases(task: Task, n_chunks: int, block: Block) -> None:
-    """Add to the biases what the examples have found, in their order."""
-    for chunk in range(n_chunks):
-        for a in range(block.begin[chunk], block.begin[chunk] + block.n_biases[chunk]):
-            task.bias[block.bias_label[a]] += block.bias[a]
+def add_biases(task: Task, n_examples: int, block: Block) -> None:
+    """b_c += κ·η·e_c for the labels that the examples have retrieved, in their order."""
+    a = 0
+    for b in range(n_examples):
+        if b % CHUNK == 0:
+            a = block.begin[b // CHUNK]
+        while a < block.bias_end[b]:
+            task.bias[block.bias_label[a]] += KAPPA * block.eta[b] * block.bias_error[a]
+            a += 1

@@ -11,26 +11,36 @@ from shortlist.arrays.kernels import Floats, Ints, step
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.blocks import CHUNK, Block, Rules, Task
 from shortlist.categories.index.contest import NOTHING
-from shortlist.categories.index.lists import EDGES, END, Index, cut_tail, move_to_more_room, put_in_place, raised, see
+from shortlist.categories.index.lists import EDGES, END, Index, cut_tail, put_in_place, raised, see
 from shortlist.categories.index.retrieval import fetch_list
+from shortlist.categories.index.slots import move_to_less_room, move_to_more_room
 
 SLOTS = 4  # that an example may want for a list that has to move, for each edge and each label of it
+FEW_SLOTS = 16  # of a list are not worth moving it for
 AHEAD = 16  # entries whose lists memory is asked for before their turn
 
 
 @step
-def find_final(rows: Rows, block: Block, own: Ints, n: int) -> None:
-    """The last of the n own entries that each feature has."""
-    for a in range(n):
+def mark_last(rows: Rows, block: Block, own: Ints, n: int) -> None:
+    """Make e of the n own entries −1 − e where it is the last that has its feature."""
+    for a in range(n - 1, -1, -1):
         e = own[a]
-        block.final[rows.indices[block.shift[block.example[e]] + e]] = e
+        f = rows.indices[block.shift[block.example[e]] + e]
+        bit = np.uint8(1 << (f & 7))
+        if not block.met[f >> 3] & bit:
+            block.met[f >> 3] |= bit
+            own[a] = -1 - e
+    for a in range(n):
+        if own[a] < 0:
+            e = -1 - own[a]
+            block.met[rows.indices[block.shift[block.example[e]] + e] >> 3] = 0
 
 
 @step
 def fetch_own(rows: Rows, index: Index, block: Block, own: Ints, a: int, n: int) -> None:
     """Ask memory for the lists of some own entries from a on: for many at once, as each takes a while."""
     for k in range(a, min(a + AHEAD, n)):
-        e = own[k]
+        e = max(own[k], -1 - own[k])
         fetch_list(index, rows.indices[block.shift[block.example[e]] + e])
 
 
@@ -58,15 +68,16 @@ def count_and_correct(
     """FSU and corrections on the lists of the features of n own entries: what tuning.count_and_correct does, for a
     block, order[first:].
 
-    met: bool[labels], false; done: how many of the entries are. Stops where there may be too few slots before ``end``,
-    and gives how many are done then, and how many slots are wanted.
+    own_entries: as mark_last leaves them; met: bool[labels], false; done: how many of the entries are. Stops where
+    there may be too few slots before ``end``, and gives how many are done then, and how many slots are wanted.
     """
     rows, labels, max_edges = task.rows, task.labels, rules.max_edges
     edges = index.edges
     for a in range(done, n):
         if a % AHEAD == 0:
             fetch_own(rows, index, block, own_entries, a + AHEAD, n)
-        e = own_entries[a]
+        is_last = own_entries[a] < 0
+        e = -1 - own_entries[a] if is_last else own_entries[a]
         b = block.example[e]
         i, eta, rival, j = task.order[first + b], block.eta[b], block.rival[b], block.shift[b] + e
         own, errors = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], block.own[block.label[b] :]
@@ -76,7 +87,6 @@ def count_and_correct(
         if most > feature["capacity"] and index.used[END] + SLOTS * most > end:
             return a, SLOTS * most
         see(feature)
-        is_last = block.final[f] == e
         keep = block.keep[b] if is_last else max(block.keep[b], n_old)
         if block.active[b]:
             start, total, has_rival, n_new = feature["start"], feature["total"], rival < 0, 0
@@ -105,6 +115,8 @@ def count_and_correct(
         if is_last:
             put_in_order(edges, feature["start"], feature["length"])
         cut_tail(feature, edges, index.used, keep, least, rules.leakage)
+        if is_last and feature["capacity"] > FEW_SLOTS and 4 * feature["length"] <= 3 * feature["capacity"]:
+            move_to_less_room(f, index)
     return n, 0
 
 

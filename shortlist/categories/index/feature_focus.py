@@ -23,9 +23,10 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.index.learner import IndexLearner
-from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
+from shortlist.categories.index.lists import EDGES, Index, cut_tail, put_in_place, raised, see
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import retrieve
+from shortlist.categories.index.slots import move_to_more_room
 from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import room_for_touched
 from shortlist.labels import LabelSets

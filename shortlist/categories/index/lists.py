@@ -2,7 +2,7 @@
 
 Each feature f holds a list of edges (label c, w′_fc), heaviest first, and its total w′_f; the weight of an edge is
 w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots start .. start+capacity−1 and uses the
-first ``length`` of them. A list that outgrows its slots moves to half as many again; the slots it leaves are reused.
+first ``length`` of them (slots.py).
 Learners fill the index, each in its own way; this file ranks with it (section 3.2, RankedRetrieval).
 
 What belongs to one feature, or to one edge, stands together in memory: an example visits a hundred features all over
@@ -45,7 +45,7 @@ BEYOND = np.uint64(2**29 - 1)  # the bits of a float64 that a float32 has no roo
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
 MOST_SEEN = np.iinfo(np.uint32).max
 MOST_SLOTS = MOST_SEEN - 1  # a free block holds the place of the next one where edges have a label
-SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (feature_focus.slots_of)
+SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (slots.py)
 RUN = 1 << 16  # features whose lists are copied at a time
 
 
@@ -290,38 +290,6 @@ def cut_tail(feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_
 def see(feature: np.void) -> None:
     """The feature is seen once more."""
     feature["seen"] += feature["seen"] < MOST_SEEN
-
-
-@kernel
-def slots_of(size: int) -> int:
-    """How many slots a block of that size has: 1, 2, 3, 4, 6, 8, 12, 16, 24, ..."""
-    return (3 - (size & 1)) << ((size + 1) >> 1) >> 1
-
-
-@kernel
-def move_to_more_room(f: int, wanted: int, index: Index) -> None:
-    """Give feature f, whose block of slots is full, one of at least so many: a free one, or a new one at the end."""
-    feature, edges = index.features[f], index.edges
-    old, n = feature["start"], feature["length"]
-    size = 0
-    while slots_of(size) <= n:
-        size += 1
-    old_size = size - 1  # of n slots or, of a list from a file, of fewer
-    while slots_of(size) < wanted:
-        size += 1
-    new = index.free[size]
-    if new >= 0:
-        index.free[size] = np.int64(edges[new]["label"]) - 1  # a free block holds 1 + the place of the next one
-    else:
-        new = index.used[END]
-        index.used[END] += slots_of(size)
-    for e in range(n):
-        edges[new + e] = edges[old + e]
-    feature["start"] = new
-    feature["capacity"] = slots_of(size)
-    if n > 0:
-        edges[old]["label"] = index.free[old_size] + 1
-        index.free[old_size] = old
 
 
 @kernel

@@ -35,7 +35,7 @@ from shortlist.categories.index.blocks import (
     settle,
     widened,
 )
-from shortlist.categories.index.changes import correct, count_and_correct, find_final
+from shortlist.categories.index.changes import correct, count_and_correct, mark_last
 from shortlist.categories.index.desk import (
     AMOUNT,
     BIASES,
@@ -138,7 +138,7 @@ class Team:
             for indptr in (task.rows.indptr, task.labels.indptr)
         )
         block, n_features = self._block, index.features.size
-        if block.at.size < n_entries or block.own.size < n_labels or block.final.size < n_features:
+        if block.at.size < n_entries or block.own.size < n_labels or 8 * block.met.size < n_features:
             self._block = make_block(self.size, 2 * n_entries, 2 * n_labels, block.errors.size, n_features)
             self._works = [work._replace(own=np.zeros(2 * n_entries, dtype=np.int32)) for work in self._works]
 
@@ -158,7 +158,8 @@ class Team:
 
 def room_for_errors(n: int) -> dict[str, Any]:
     return {
-        "errors": np.zeros(n, dtype=np.float32), "bias_label": np.zeros(n, dtype=np.int32), "bias": np.zeros(n)
+        "errors": np.zeros(n, dtype=np.float32), "bias_label": np.zeros(n, dtype=np.int32),
+        "bias_error": np.zeros(n, dtype=np.float32),
     }  # fmt: skip
 
 
@@ -263,7 +264,7 @@ def change_lists(
                 correct(task.rows, index, block, work.own, n_own)
                 desk.done[portion] = n_own
         elif desk.done[BIASES] == 0:
-            add_biases(task, n_chunks, block)
+            add_biases(task, last - first, block)
             desk.done[BIASES] = 1
     desk.has[n, WANTED] = wanted
 
@@ -276,7 +277,7 @@ def count_portion(
     """Count and correct a portion; gives how many slots are wanted if the pool has too few of them, otherwise 0."""
     done, has, own = desk.done, desk.has[n], work.own
     voting, least = having(rules, desk.said[VOTING]), least_share(rules.min_weight, task.stats)
-    find_final(task.rows, block, own, n_own)
+    mark_last(task.rows, block, own, n_own)
     if desk.load.shape[0] == 1 or rules.cap < UNLIMITED:
         done[portion], wanted = count_and_correct(
             task, first, index, block, own, done[portion], n_own, work.met, voting, least, index.edges.size
@@ -312,7 +313,7 @@ def gather(index: Index, desk: Desk) -> None:
 
 @kernel
 def join_free(index: Index, free: Longs) -> None:
-    """Put the free blocks of a thread behind those that the index has (lists.move_to_more_room)."""
+    """Put the free blocks of a thread behind those that the index has (slots.py)."""
     for size in range(free.size):
         if free[size] >= 0:
             last = free[size]

@@ -49,12 +49,13 @@ from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals, trust
-from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
+from shortlist.categories.index.lists import EDGES, Index, cut_tail, put_in_place, raised, see
 from shortlist.categories.index.misses import each_for_itself, has_error, is_missed
 from shortlist.categories.index.others import add_votes_to_learn
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import fetch_lists
 from shortlist.categories.index.sharing import Missed
+from shortlist.categories.index.slots import move_to_more_room
 from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import Scratch, make_scratch
 from shortlist.labels import SINGLE, LabelSets
