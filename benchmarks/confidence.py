@@ -321,6 +321,9 @@ def drift(n=12_000, seeds=3):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     warnings.filterwarnings("ignore")
     folder, *given = (argument for argument in sys.argv[1:] if argument not in (WITHOUT, IN_SHORT))
     short_only = IN_SHORT in sys.argv

@@ -95,6 +95,9 @@ def deviation(shares):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     warnings.filterwarnings("ignore")
     folder, *given = sys.argv[1:]
     draws = 10

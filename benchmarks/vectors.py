@@ -183,6 +183,9 @@ def main(data, folder, names, validation, alone, quick, only_few):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     given = [one for one in sys.argv[1:] if not one.startswith("--")]
     flags = [flag in sys.argv for flag in ("--validation", "--alone", "--quick", "--few")]
     main(Path(given[0]), Path(given[1]), given[2:], *flags)
