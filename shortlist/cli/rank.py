@@ -83,6 +83,10 @@ def rank(
     apply_rules(model, only, but, below, named_values("--at-most", at_most), prior, tame)
     answers = answering(model, k, assign=assign, precision=precision, coverage=coverage, least=min_probability)
     names = getattr(model, "vocabulary_", None)
+    if as_csv and as_json:
+        raise InputError("--csv and --json ask for different things; give one of them")
+    if text is not None and (as_csv or with_text):
+        raise InputError("--csv and --with-text are for files and standard input; leave them out, or --text")
     if text is not None:
         from shortlist.inputs import Examples
 
@@ -92,8 +96,6 @@ def rank(
             found["names"] = [names.name(label) for label in found["labels"]]
         show_one(found, as_json)
         return
-    if as_csv and as_json:
-        raise InputError("--csv and --json ask for different things; give one of them")
     sources = data or ["-"]
     if cluster.workers is None and cluster.dask is None:
         check_sources(sources, of_texts=model.of_texts)

@@ -68,6 +68,8 @@ def test_csv_with_commas_and_labels_that_are_assigned(run, model):
     rows = list(csv.DictReader(io.StringIO(shown)))
     assert rows[0].keys() == {"reason", "labels", "probabilities"}
     refused(run("rank", model, "--csv", "--json", stdin=texts), "--csv and --json ask for different things")
+    for option in ("--csv", "--with-text"):  # one text is shown in a table or as JSON
+        refused(run("rank", model, "--text", "wheat", option), "--csv and --with-text are for files and standard input")
 
 
 def test_an_error_lists_the_columns_and_names_the_option(run, model):

@@ -57,6 +57,8 @@ def usual(block):
             text, labels = record.pop("text"), record.pop("labels")
             if not isinstance(labels, list) or any(not isinstance(own, str) for own in [text, *labels]):
                 return None
+            if any(not own or own[0].isspace() for own in labels):  # it may be blank, and no label
+                return None
             if any(not isinstance(value, (str, int, float)) or isinstance(value, bool) for value in record.values()):
                 return None
             "".join([text, *labels, *record, *map(str, record.values())]).encode()  # no halves of characters

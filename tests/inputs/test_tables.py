@@ -211,7 +211,8 @@ def test_whatever_json_writes_as_an_array_is_read_back(pairs, indent, ascii_only
     records = [{"text": text, "labels": labels, "more": [{"}": "]"}]} for text, labels in pairs]
     data = json.dumps(records, indent=indent, ensure_ascii=ascii_only)
     texts, labels, _ = examples(data, "json", batch=batch)
-    assert list(zip(texts, labels, strict=True)) == pairs
+    named = [(text, [label for label in own if label.strip()]) for text, own in pairs]
+    assert list(zip(texts, labels, strict=True)) == named
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,8 @@ def test_json_lines():
         ('{"text": "a" "labels": []}', "line 2, column 14: expected a JSON object, found a mistake in it"),
         ('{"text": "a"', "line 2, column 13: expected a JSON object"),
         ('{"text": "a"} {"text": "b"}', "line 2, column 15: expected a JSON object"),
-        ('{"txt": "a"}', "line 2, column 1: expected a field 'text', found 'txt'"),
+        ('{"txt": "a"}', "line 2, column 1: expected a field 'text', found 'txt'; fields of other .* --text-column"),
+        ('{"text": "a", "x": -Infinity}', "line 2, column 20: expected JSON, found -Infinity"),
         ('{"text": 3}', "line 2, column 2: expected text in 'text', found int"),
         ('["a"]', "line 2, column 1: expected 'object', found 'array'"),
         ('{"text": "a", "labels": [1.5]}', "line 2, column 15: expected labels that are text or whole"),
@@ -59,7 +60,7 @@ def test_json_lines():
         ('{"text": "lone \\ud800 surrogate"}', r"line 2, column 16: .* half a character \(a lone surrogate\), \\ud800"),
         ('{"text": "a", "labels": ["\\\\ud800 \\ud83d\\ude00 \\ude00"]}', "line 2, column 48: .* half a character"),
         ('{"text": "a", "x": "\\ud800"}', "line 2, column 21: .* half a character"),
-        ('{"text": "a", "x": NaN}', "line 2, column 1: JSON is malformed"),
+        ('{"text": "a", "x": NaN}', "line 2, column 20: expected JSON, found NaN, which it does not have; write null"),
     ],
 )
 def test_bad_json_lines(line, match):
@@ -84,7 +85,21 @@ def test_whatever_json_writes_is_read_back(pairs, ascii_only, batch):
     pairs = [(whole(text), [whole(label) for label in labels]) for text, labels in pairs]
     lines = [json.dumps({"text": text, "labels": labels}, ensure_ascii=ascii_only) for text, labels in pairs]
     texts, labels, _ = examples("\n".join(lines), "json-lines", batch=batch)
-    assert list(zip(texts, labels, strict=True)) == pairs
+    assert list(zip(texts, labels, strict=True)) == [
+        (text, [own for own in some if own.strip()]) for text, some in pairs
+    ]
+
+
+@pytest.mark.parametrize("labels", [[""], [" "], ["\t", "\u3000"], ""])
+def test_blank_labels_are_none_as_in_cells(labels):
+    rows = [{"text": "a", "labels": ["x"]}, {"text": "b", "labels": labels}]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    for batch in (10, 1000):
+        assert examples(lines, "json-lines", batch=batch)[1] == [["x"], []]
+    assert examples(json.dumps(rows), "json")[1] == [["x"], []]
+    crossed = [row | {"wrong": labels} for row in rows]
+    (found,) = read(io.BytesIO("".join(json.dumps(row) + "\n" for row in crossed).encode()))
+    assert [list(own) for own in found.wrong] == [[], []]
 
 
 def test_labels_that_differ_by_a_letter_of_code_0():
@@ -108,6 +123,16 @@ def test_csv():
     assert examples("title,other\na,b", "csv", text="title")[:2] == (["a"], [None])
     (batch,) = read(io.BytesIO(b"id,text,stars\nx,good,4.5\n"), "csv", id="id", rating="stars")
     assert (batch.ids, batch.ratings.tolist()) == (["x"], [4.5])
+
+
+@pytest.mark.parametrize("first", ['"text", "labels"', 'text, "labels"', 'labels,\t"text"'])
+def test_spaces_before_quotes(first):
+    fails(
+        f'{first}\n"a, b", "x"\n',
+        "csv",
+        "line 1: expected nothing between ',' and '\"', found spaces, here and perhaps",
+    )
+    assert examples('text,labels\na, "x"\n', "csv")[1] == [['"x"']]  # in data a quote behind a space is a letter
 
 
 def test_tsv_without_names():

@@ -146,6 +146,13 @@ class Csv(Table):
             if self.label_separator is None:
                 self.label_separator = " "
             return Layout(2, {Column("labels", 0): 0, Column("text", 1): 1}, False)
+        for name in first if self.quote is not None else ():
+            if name != name.lstrip() and name.lstrip().startswith(self.quote or ""):
+                between = f"between {self._between!r} and {self.quote!r}"
+                raise InputError(
+                    f"{source.name}, line 1: expected nothing {between}, found spaces, here and perhaps "
+                    "in all lines; leave them out, or cells keep their quotes"
+                )
         return Layout(len(first), self.present(first, f"{source.name}, line 1", source.progress), True)
 
     def _examples_of_rows(

@@ -25,6 +25,8 @@ from shortlist.inputs.source import Source
 # An escape in a string: two halves of a character, or one half alone, or any other.
 ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
 
+OTHERS = "; fields of other names are named with --text-column, --label-column and the like"
+
 
 @dataclass
 class JsonLines(Table):
@@ -101,7 +103,8 @@ class JsonLines(Table):
         for column in missing:
             needed = column.what not in ("labels", "one_hot", "wrong", "complete", "features")
             if needed and not (column.what == "text" and has_text):
-                raise BadValue(None, f"expected a field {column.name!r}, found {named(list(record)) or 'none'}")
+                there = named(list(record)) or "none"
+                raise BadValue(None, f"expected a field {column.name!r}, found {there}{OTHERS}")
         values = ((column, record[str(column.name)]) for column in found)
         return self.to_row((column, value) for column, value in values if value is not None or column.what != "text")
 
@@ -135,14 +138,18 @@ def explained(line: bytes, problem: Exception) -> tuple[int, str]:
     if isinstance(problem, RecursionError):
         return 1, "expected a JSON object of text and labels, found one nested too deeply"
     try:
-        json.loads(text)
+        json.loads(text, parse_constant=_no_json)
+    except _NoJson as constant:
+        return max(
+            text.find(str(constant)), 0
+        ) + 1, f"expected JSON, found {constant}, which it does not have; write null"
     except json.JSONDecodeError as syntax:
         return syntax.pos + 1, f"expected a JSON object, found a mistake in it: {syntax.msg}"
     except (ValueError, RecursionError):
         pass
     said = str(problem).replace("`", "'")
     if missing := re.fullmatch(r"Object missing required field '(.*)'", said):
-        return 1, f"expected a field {missing[1]!r}, found {named(fields_of(line)) or 'none'}"
+        return 1, f"expected a field {missing[1]!r}, found {named(fields_of(line)) or 'none'}{OTHERS}"
     if wrong := re.fullmatch(r"Expected '(.*)', got '(.*)' - at '\$\.(.*?)(\[.*)?'", said):
         expected = wrong[1].replace("str", "text")
         return _column(text, wrong[3]), f"expected {expected} in {wrong[3]!r}, found {wrong[2].replace('str', 'text')}"
@@ -152,6 +159,14 @@ def explained(line: bytes, problem: Exception) -> tuple[int, str]:
             return escape.start() + 1, f"expected whole characters, found {half}"
     said = said if said.startswith("JSON") else said[0].lower() + said[1:]
     return 1, said.replace(", got", ", found")
+
+
+class _NoJson(ValueError):
+    """NaN, Infinity or −Infinity, which Python writes, and JSON does not have."""
+
+
+def _no_json(constant: str) -> None:
+    raise _NoJson(constant)
 
 
 def fields_of(record: bytes) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs, kernel
+from shortlist.inputs.parsing.cells import SPACES
 from shortlist.texts import Texts, to_codes, to_text
 
 Codes = NDArray[np.uint32]
@@ -41,6 +42,9 @@ def usual_records(block: bytes, text: str, labels: str) -> tuple[Texts, Texts, L
         whole = to_text(codes)
     n_labels = indptr[n]
     own = Texts(whole, label_starts[:n_labels], label_ends[:n_labels], codes)
+    begins = np.minimum(codes[own.starts], SPACES.size)
+    if np.any((own.starts == own.ends) | np.append(SPACES, False)[begins]):  # what is blank is no label
+        return None
     return Texts(whole, starts[:n], ends[:n], codes), own, indptr[: n + 1]
 
 

@@ -123,7 +123,7 @@ class Table(Format):
             for label in value:
                 if not (isinstance(label, (str, int, np.integer)) or self._is_fraction(label)):
                     raise BadValue(column, f"expected labels that are text or whole numbers, found {shown(label)}")
-            return [str(label) for label in value]
+            return [name for name in map(str, value) if name.strip()]  # as of cells, what is blank is none
         if isinstance(value, float) and math.isnan(value):
             return []  # pandas' way of saying None
         raise BadValue(column, f"expected a label or a list of labels in {column!r}, found {shown(value)}")
