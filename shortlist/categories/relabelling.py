@@ -18,6 +18,7 @@ from shortlist.arrays.kernels import Longs
 from shortlist.categories.index.company import with_twin
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import added, make_index
+from shortlist.categories.index.recent import without_label
 from shortlist.categories.index.tuned_both import TunedBoth
 from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import CategoryLearner
@@ -96,6 +97,7 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     if isinstance(learner, TunedIndex):
         changed._biases = np.append(learner._bias(), learner._bias()[number])
         changed._company = with_twin(learner._company, number, n_labels - 1)
+        changed._recent = without_label(learner._recent, number)  # which of both they have nobody knows
     if isinstance(learner, TunedBoth):
         known = learner._known()[:, : n_labels - 1]
         changed._weights = np.hstack([known, known[:, [number]]])

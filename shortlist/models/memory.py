@@ -4,10 +4,11 @@ Memory is counted from what the model holds, not measured: the same examples the
 and a model opened from a file goes on exactly as the one that was saved would have. The counts are upper bounds. They
 include the room that arrays have to spare, the copies while they grow or make room, and those that saving makes.
 
-A quarter of the memory is for the rows being learned and for batches on their way. Labels and what is known of how sure
-rankings are (confidence/window.py) are never forgotten; words and edges share what these leave, half and half. When the
-words fill their half, a quarter of them make room: the rarest, of equally rare ones those known longest. When the edges
-fill theirs, the weakest do (categories/index/pruning.py).
+A quarter of the memory is for the rows being learned and for batches on their way. Labels are never forgotten, and
+what is known of how sure rankings are (confidence/window.py) and the last examples of a stream
+(categories/index/recent.py) have as much as they may come to; words and edges share what these leave, half and half.
+When the words fill their half, a quarter of them make room: the rarest, of equally rare ones those known longest. When
+the edges fill theirs, the weakest do (categories/index/pruning.py).
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from shortlist.arrays.growing import give_back
 from shortlist.arrays.joined import Vectors
 from shortlist.arrays.rows import RowStore
 from shortlist.arrays.validation import as_size
+from shortlist.categories.index import recent
 from shortlist.categories.index.learner import IndexLearner
+from shortlist.categories.index.streaming import StreamingIndex
 from shortlist.categories.index.tuned_both import TunedBoth
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
@@ -102,7 +105,8 @@ class Bound:
         """The same beside that many labels, whose names take that many bytes."""
         of_labels = (MOST.label + MOST.weight * self.n_vector) * n_labels + MOST.name_byte * n_bytes
         of_labels += COPIES * self.learner._of_labels().nbytes
-        left = 3 * self.size // 4 - MOST_BYTES - of_labels
+        of_examples = MOST_BYTES + (recent.MOST_BYTES if isinstance(self.learner, StreamingIndex) else 0)
+        left = 3 * self.size // 4 - of_examples - of_labels
         if left < self.size // 4:
             raise InputError(f"max_memory is too small for {n_labels:,} labels; give at least twice as much")
         if self.text.hashed is not None and MOST.word * self.text.hashed > left // 2:

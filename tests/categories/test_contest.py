@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from shortlist import TunedIndex
-from shortlist.categories.index.tuning import MISSED, are_single
+from shortlist.categories.index.course import MISSED, are_single
 from shortlist.files.store import build
 from tests.categories.test_tuned_index import noisy_stream
 

@@ -14,8 +14,8 @@ from shortlist import FeatureFocus, InputError, TunedIndex, load
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import learner as index_learner
 from shortlist.categories.index import teams
+from shortlist.categories.index.course import PACE
 from shortlist.categories.index.teams import block_size
-from shortlist.categories.index.tuning import PACE
 from shortlist.models.confidence.honest import stretches
 from tests.reference.tuned_index import SlowTunedIndex
 
@@ -382,7 +382,7 @@ def test_few_examples_are_learned_one_by_one_unless_blocks_are_asked_for():
     Y = rng.integers(40, size=3000)
     settings = ({}, {"block": 1}, {"block": 16})
     one_by_one, of_one, blocks = (TunedIndex(random_state=None, passes=1, **own) for own in settings)
-    expected = learned(TunedIndex().partial_fit(X, Y))
+    expected = learned(TunedIndex(passes=1).partial_fit(X, Y))
     assert learned(one_by_one.fit(X, Y)) == learned(of_one.fit(X, Y)) == expected
     assert learned(blocks.fit(X, Y)) != expected
     assert [one_by_one.block_for(n) for n in (3000, 65_535, 65_536)] == [1, 1, 512]

@@ -116,6 +116,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         width, many = self.width(), self.stats.many()
         said = [self.say(*example, first_pass=first_pass, to_come=to_come - t, further=further)
                 for t, example in enumerate(block)]  # fmt: skip
+        self.missed = said[-1].missed if first_pass else None
         for one in said if first_pass and many else ():
             if one.wrong is None:
                 self.company.take(one.scores, one.classes)

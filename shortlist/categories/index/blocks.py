@@ -23,25 +23,22 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, fetch, step, take
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.contest import trust
-from shortlist.categories.index.lists import Index
-from shortlist.categories.index.others import add_votes_to_learn
-from shortlist.categories.index.parts import PARTS, part_of, sort_by_portion
-from shortlist.categories.index.retrieval import fetch_lists
-from shortlist.categories.index.tuning import (
+from shortlist.categories.index.course import (
     AGREEMENT,
-    FURTHER,
-    KAPPA,
     PACE,
     are_contending,
     are_many,
-    find_errors,
     note_labels,
     note_missed,
     note_surprise,
-    only_judged,
     set_pace,
-    width,
 )
+from shortlist.categories.index.lists import Index
+from shortlist.categories.index.misses import only_judged
+from shortlist.categories.index.others import add_votes_to_learn
+from shortlist.categories.index.parts import PARTS, part_of, sort_by_portion
+from shortlist.categories.index.retrieval import fetch_lists
+from shortlist.categories.index.tuning import FURTHER, KAPPA, find_errors, width
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats
+from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.errors import InputError
 
@@ -41,6 +41,12 @@ def check_lengths(rows: Rows | RowStore, values: str, step: float, first: int = 
 def are_counts(stats: Floats, n: int) -> bool:
     """Whether these n numbers of a model file can be what a learner has counted: finite, and at least 0."""
     return stats.size == n and bool((np.isfinite(stats) & (stats >= 0)).all())
+
+
+def are_rows(values: str, step: float, squares: Floats, n_entries: Longs) -> bool:
+    """Whether rows of a model file, of so many entries, can have been learned: by the squares of their lengths."""
+    most = {"l2": 1.001, "raw": MOST / step if step > 0 else math.inf}.get(values, n_entries)
+    return bool((squares <= most).all())
 
 
 def check_finite(values: str, bias: Floats) -> None:

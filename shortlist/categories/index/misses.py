@@ -61,3 +61,24 @@ def is_missed(labels: LabelSets, i: int, bias: Floats, scratch: Scratch, n: int)
         else:
             wrong = max(wrong, score)
     return 0 if right > wrong else 1
+
+
+@kernel
+def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
+    """Leave of the n retrieved labels only those that were judged, in their order; gives how many these are."""
+    if is_complete(labels.partial, i):
+        return n
+    scratch.clock[0] += 1
+    for b in range(labels.indptr[i], labels.indptr[i + 1]):
+        scratch.mark[labels.ids[b]] = scratch.clock[0]
+    for b in range(labels.partial.indptr[i], labels.partial.indptr[i + 1]):
+        scratch.mark[labels.partial.ids[b]] = scratch.clock[0]
+    kept = 0
+    for a in range(n):
+        c = scratch.touched[a]
+        if scratch.mark[c] == scratch.clock[0]:
+            scratch.touched[kept] = c
+            kept += 1
+        else:
+            scratch.scores[c] = 0.0
+    return kept

@@ -56,6 +56,7 @@ from shortlist.categories.index.desk import (
 from shortlist.categories.index.lists import EDGES, END, Index
 from shortlist.categories.index.parts import find_own, share_out
 from shortlist.categories.index.pruning import UNLIMITED
+from shortlist.categories.index.recent import NOTHING_RECENT
 from shortlist.categories.index.tuning import learn, least_share
 from shortlist.categories.pauses import DONE, WANTS_ROOM, WANTS_SLOTS
 from shortlist.categories.scratch import Scratch, make_scratch
@@ -109,7 +110,7 @@ class Team:
                 last = min(task.order.size, (position // self.size + 1) * self.size)
                 position, why, amount = learn(
                     task.rows, task.labels, task.order[:last], position, task.first_pass, index, task.bias, task.stats,
-                    task.to_come, *rules, np.zeros(0, dtype=np.int8), nobody(), task.mates,
+                    task.to_come, *rules, np.zeros(0, dtype=np.int8), nobody(), task.mates, NOTHING_RECENT,
                 )  # fmt: skip
                 if why == DONE and position < task.order.size:
                     continue

@@ -23,9 +23,10 @@ from shortlist.arrays.validation import as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import means, retrieval, sharing, together
+from shortlist.categories.index.course import START, joined
 from shortlist.categories.index.held_back import FEWEST, best_share
 from shortlist.categories.index.limits import are_counts, check_finite
-from shortlist.categories.index.tuned_index import START, TunedIndex, joined
+from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.index.vector_tuning import learn_vectors
 from shortlist.categories.index.vectors import Beside, check_size, merged, widened
 from shortlist.categories.learner import CategoryLearner

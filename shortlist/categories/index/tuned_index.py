@@ -19,33 +19,23 @@ from shortlist.categories.index.ahead import NOBODY, Ahead, room_for_rankings
 from shortlist.categories.index.blocks import Rules, Task
 from shortlist.categories.index.company import Rankings, Votes
 from shortlist.categories.index.corrections import has_met, tuned_by
-from shortlist.categories.index.learner import IndexLearner
+from shortlist.categories.index.course import LABELS, MANY, MISSED, START, are_many, are_single, joined
 from shortlist.categories.index.limits import are_counts
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.passes import FEW, passes_of_contest, usual_passes
 from shortlist.categories.index.pruning import cut_lists
 from shortlist.categories.index.sharing import NOBODY_ASKS
+from shortlist.categories.index.streaming import StreamingIndex
 from shortlist.categories.index.teams import MOST_EXAMPLES, Team, block_size
-from shortlist.categories.index.tuning import (
-    EXAMPLES,
-    LABELS,
-    MANY,
-    MISSED,
-    are_many,
-    are_single,
-    learn,
-    least_share,
-    width,
-)
+from shortlist.categories.index.tuning import learn, least_share, width
 from shortlist.categories.portions import Watch, at_once
 from shortlist.files.store import State
 from shortlist.labels import SINGLE, LabelSets
 
 FEW_OF_A_LABEL = 30  # examples on average: fewer are a contest from the first, with a wide lead
-START = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # stats before anything is learned
 
 
-class TunedIndex(IndexLearner):
+class TunedIndex(StreamingIndex):
     """Feature-Focus with corrected votes: as accurate as a linear classifier for each label, in few quick passes.
 
     Parameters
@@ -59,7 +49,8 @@ class TunedIndex(IndexLearner):
         How often ``fit`` goes through the examples: the first time it counts and tunes, then it tunes. None: twice,
         three times where examples have four labels or more, and through fewer than 4,000 rows up to ten times. Where
         they have one label each, always ten times through so few, and up to six times through more, if a label has
-        fewer than 150 examples on average or they are no more than 7,302.
+        fewer than 150 examples on average or they are no more than 7,302. Of a stream of them, ``partial_fit`` goes
+        through some of the last ones again, for 16,384 examples (recent.py); if a number is given, through each once.
     step : float, default=0.3
         How much of what a label misses is made up for at a time; 0 only counts.
     leakage, rare, values, max_total_edges, random_state
@@ -193,7 +184,7 @@ class TunedIndex(IndexLearner):
         else:
             found = learn(
                 rows, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, *rules,
-                self._missed, self._ahead, mates,
+                self._missed, self._ahead, mates, self._recent_with_room(rows),
             )  # fmt: skip
         self._learn_company(mates, labels, order[done : found[0]])
         return found
@@ -297,6 +288,7 @@ class TunedIndex(IndexLearner):
         np.add.at(self._biases, numbers, share * other._bias())
         self._stats = joined([self._stats, other._stats], [1.0 - share, share])
         self._company = company.merged_votes(self._company, other._company, numbers, share, len(self._labels))
+        self._join_recent(other, numbers)
 
     def _shard(self, n: int) -> Any:
         shard = super()._shard(n)
@@ -341,10 +333,3 @@ class TunedIndex(IndexLearner):
         passed = state.array("pass", np.int64)
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
         self._pass = int(passed[0])
-
-
-def joined(stats_of_parts: list[Floats], shares: list[float]) -> Floats:
-    """What learners that learned apart have in their stats: what is a mean averaged by shares, counts added."""
-    stats, means = np.sum(stats_of_parts, axis=0), np.average(stats_of_parts, axis=0, weights=shares)
-    stats[:EXAMPLES], stats[MISSED:] = means[:EXAMPLES], means[MISSED:]
-    return stats

@@ -14,12 +14,12 @@ from shortlist.arrays.rows import Rows, RowStore
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import means, vectors
+from shortlist.categories.index.course import START, joined
 from shortlist.categories.index.limits import are_counts, check_finite, check_lengths
 from shortlist.categories.index.lists import empty_index
 from shortlist.categories.index.passes import usual_passes
 from shortlist.categories.index.sharing import NOBODY_ASKS
 from shortlist.categories.index.together import ALL, rank
-from shortlist.categories.index.tuned_index import START, joined
 from shortlist.categories.index.vector_tuning import learn_vectors
 from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.shards import MergingLearner

@@ -44,30 +44,49 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs, kernel
-from shortlist.arrays.partial import is_complete
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
-from shortlist.categories.index.contest import FASTER, HALF, LEAD, NOTHING, RECENT, WIDE_LEAD, contend, rivals, trust
+from shortlist.categories.index.contest import FASTER, LEAD, NOTHING, WIDE_LEAD, contend, rivals, trust
+from shortlist.categories.index.course import (
+    EXAMPLES,
+    LABELS,
+    MISSED,
+    PACE,
+    SURPRISE,
+    are_contending,
+    are_many,
+    are_single,
+    note_labels,
+    note_missed,
+    note_surprise,
+    set_pace,
+)
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, put_in_place, raised, see
-from shortlist.categories.index.misses import each_for_itself, has_error, is_missed
+from shortlist.categories.index.misses import each_for_itself, has_error, is_missed, only_judged
 from shortlist.categories.index.others import add_votes_to_learn
 from shortlist.categories.index.pruning import room_for
+from shortlist.categories.index.recent import (
+    AGAIN,
+    MOST_EXAMPLES,
+    Recent,
+    ago,
+    has_changed,
+    keep,
+    let_all_go,
+    longest_lag,
+)
 from shortlist.categories.index.retrieval import fetch_lists
 from shortlist.categories.index.sharing import Missed
 from shortlist.categories.index.slots import move_to_more_room
 from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import Scratch, make_scratch
-from shortlist.labels import SINGLE, LabelSets
+from shortlist.labels import LabelSets
 
 FURTHER = 0.5  # of the step, where further passes begin; times g, but no more than the step itself
-# Entries of stats: z̄, the examples in it; all, and their labels; the share of the last new ones that were missed; g
-# and ā.
-SURPRISE, WEIGHT, EXAMPLES, LABELS, MISSED, PACE, AGREEMENT = 0, 1, 2, 3, 4, 5, 6
-BOLD, DOUBT, MEMORY = 2.3, 5.0, 5000.0  # how much bolder; from which z̄ on not at all (1/5); examples in z̄
-MANY, WIDER, LIGHTER = 4.0, 5, 0.5  # labels on average; so many times as many edges vote then, of so much of the share
+BOLD, DOUBT = 2.3, 5.0  # how much bolder; from which z̄ on not at all (1/5)
+WIDER, LIGHTER = 5, 0.5  # where labels are many: so many times as many edges vote, of so much of the share
 ALL_LABELS = 1 << 32  # no list has more edges
-MOST_PACE, CHANGE, MOST_AGREEMENT = 4.0, 0.001, 5.0  # of g; by how much a = ā moves it; of a / ā
 KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every row with the value 0.2
 
 
@@ -75,7 +94,7 @@ KAPPA = 0.04  # κ: a label's bias learns as a feature would that is in every ro
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
     stats: Floats, to_come: Floats, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int, step: float,
-    few: bool, small: bool, missed: Missed, ahead: Ahead, mates: Ahead,
+    few: bool, small: bool, missed: Missed, ahead: Ahead, mates: Ahead, recent: Recent,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
@@ -85,6 +104,7 @@ def learn(
     few in all.
     missed: int8[order], receives whether a wrong label was first before an example was learned; empty if nobody asks.
     ahead, mates: receive rankings of some examples, as they were before each was learned; mates where labels are many.
+    recent: the last examples of a stream, to be gone through again.
     """
     scratch = make_scratch(bias.size)
     for t in range(position, order.size):
@@ -103,58 +123,69 @@ def learn(
             rank_ahead(rows, i, index, bias, scratch, n, mates)
         if missed.size > 0:
             missed[t] = is_missed(labels, i, bias, scratch, n)
-        rival, keep, eta, _, z = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
+        rival, kept, eta, behind, z = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
         own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
         teaches = has_error(own, scratch.touched[:n], scratch.change)
         if first_pass:
             least, a = least_share(min_weight, stats), 0.0
             if teaches:
-                a = count_and_correct(rows, labels, i, index, scratch, voting, rival, keep, least, leakage, cap, eta)
+                a = count_and_correct(rows, labels, i, index, scratch, voting, rival, kept, least, leakage, cap, eta)
             else:
-                only_see(rows, i, index, keep, least, leakage)
+                only_see(rows, i, index, kept, least, leakage)
             set_pace(stats, a)
         else:
-            eta *= of_further_pass(stats, to_come) * trust(keep > 0 and not few, z)
+            eta *= of_further_pass(stats, to_come) * trust(kept > 0 and not few, z)
             if teaches and eta > 0.0:
                 correct(rows, i, index, scratch, voting, eta)
-        for a in range(n):
-            c = scratch.touched[a]
-            bias[c] += KAPPA * eta * scratch.change[c]
-            scratch.scores[c] = scratch.change[c] = 0.0
-        for c in own:
-            scratch.change[c] = 0.0
+        add_to_biases(bias, scratch, own, n, eta)
+        if recent.span.size > 0:
+            go_on(rows, labels, i, index, bias, stats, scratch, max_edges, rare, step, recent, behind)
     return order.size, DONE, 0
 
 
 @kernel
-def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
-    """Leave of the n retrieved labels only those that were judged, in their order; gives how many these are."""
-    if is_complete(labels.partial, i):
-        return n
-    scratch.clock[0] += 1
-    for b in range(labels.indptr[i], labels.indptr[i + 1]):
-        scratch.mark[labels.ids[b]] = scratch.clock[0]
-    for b in range(labels.partial.indptr[i], labels.partial.indptr[i + 1]):
-        scratch.mark[labels.partial.ids[b]] = scratch.clock[0]
-    kept = 0
-    for a in range(n):
-        c = scratch.touched[a]
-        if scratch.mark[c] == scratch.clock[0]:
-            scratch.touched[kept] = c
-            kept += 1
-        else:
-            scratch.scores[c] = 0.0
-    return kept
+def add_to_biases(bias: Floats, scratch: Scratch, own: Ints, n: int, eta: float) -> None:
+    """b_c += κ·η·e_c of the n retrieved labels; then nothing is left of the errors and scores of the example."""
+    for c in scratch.touched[:n]:
+        bias[c] += KAPPA * eta * scratch.change[c]
+        scratch.scores[c] = scratch.change[c] = 0.0
+    for c in own:
+        scratch.change[c] = 0.0
 
 
 @kernel
-def note_labels(stats: Floats, labels: LabelSets, i: int) -> None:
-    """Count example i and its labels. One that was judged in part has at least as many as examples have on average."""
-    n = float(labels.indptr[i + 1] - labels.indptr[i])
-    if not is_complete(labels.partial, i):
-        n = max(n, stats[LABELS] / stats[EXAMPLES] if stats[EXAMPLES] > 0.0 else 1.0)
-    stats[EXAMPLES] += 1.0
-    stats[LABELS] += n
+def go_on(
+    rows: Rows, labels: LabelSets, i: int, index: Index, bias: Floats, stats: Floats, scratch: Scratch, max_edges: int,
+    rare: int, step: float, recent: Recent, missed: float,
+) -> None:  # fmt: skip
+    """Example i of a stream was learned, and ``missed`` before: go through some of the last ones again, and keep it."""
+    if stats[EXAMPLES] > MOST_EXAMPLES or not are_single(stats) or has_changed(recent, missed, stats[MISSED]):
+        let_all_go(recent)
+        return
+    lag = longest_lag(recent)
+    for _ in range(AGAIN):
+        if lag > 0:
+            go_through_again(
+                recent.rows, recent.labels, ago(recent, lag), index, bias, stats, scratch, max_edges, rare, step
+            )
+        lag //= 2
+    keep(recent, rows, labels, i)
+
+
+@kernel
+def go_through_again(
+    rows: Rows, labels: LabelSets, i: int, index: Index, bias: Floats, stats: Floats, scratch: Scratch, max_edges: int,
+    rare: int, step: float,
+) -> None:  # fmt: skip
+    """Correct example i, which has one label, as the first one of a further pass."""
+    fetch_lists(rows, i, index)
+    n = add_votes_to_learn(rows, labels, i, index, max_edges, rare, are_contending(stats, False), scratch)
+    _, kept, eta, _, z = find_errors(labels, i, False, bias, stats, scratch, n, max_edges, step, False)
+    eta *= min(1.0, FURTHER * stats[PACE]) * trust(kept > 0, z)
+    own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
+    if eta > 0.0 and has_error(own, scratch.touched[:n], scratch.change):
+        correct(rows, i, index, scratch, max_edges, eta)
+    add_to_biases(bias, scratch, own, n, eta)
 
 
 @kernel
@@ -183,33 +214,6 @@ def least_share(min_weight: float, stats: Floats) -> float:
 def width(max_edges: int, stats: Floats) -> int:
     """How many edges of a list vote: max_edges, or five times as many where examples have many labels."""
     return WIDER * min(max_edges, ALL_LABELS) if are_many(stats) else max_edges
-
-
-@kernel
-def set_pace(stats: Floats, agreement: float) -> None:
-    """g after a new example whose errors agree that much with the corrections so far."""
-    stats[AGREEMENT] += (abs(agreement) - stats[AGREEMENT]) / min(stats[EXAMPLES], MEMORY)
-    if stats[AGREEMENT] > 0.0 and not are_single(stats):
-        share = max(-MOST_AGREEMENT, min(MOST_AGREEMENT, agreement / stats[AGREEMENT]))
-        stats[PACE] = max(1.0, min(MOST_PACE, stats[PACE] * (1.0 + CHANGE * share)))
-
-
-@kernel
-def are_single(stats: Floats) -> bool:
-    """Whether examples have one label each, so far."""
-    return stats[LABELS] <= SINGLE * stats[EXAMPLES]
-
-
-@kernel
-def are_contending(stats: Floats, few: bool) -> bool:
-    """Whether labels contend (contest.py): examples have one each, which can be foreseen or are few."""
-    return are_single(stats) and (few or stats[MISSED] <= HALF)
-
-
-@kernel
-def are_many(stats: Floats) -> bool:
-    """Whether examples have many labels on average, so far."""
-    return stats[EXAMPLES] > 0.0 and stats[LABELS] >= MANY * stats[EXAMPLES]
 
 
 @kernel
@@ -242,17 +246,6 @@ def find_errors(
     if first_pass:
         note_surprise(stats, z)
     return -1, 0, step * stats[PACE] * boldness(z, stats[SURPRISE]), missed, z
-
-
-@kernel
-def note_missed(stats: Floats, missed: float) -> None:
-    stats[MISSED] += (missed - stats[MISSED]) / min(stats[EXAMPLES], RECENT)
-
-
-@kernel
-def note_surprise(stats: Floats, z: float) -> None:
-    stats[WEIGHT] = min(stats[WEIGHT] + 1.0, MEMORY)
-    stats[SURPRISE] += (z - stats[SURPRISE]) / stats[WEIGHT]
 
 
 @kernel

@@ -5,16 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
-from shortlist.categories.index.misses import is_missed
+from shortlist.categories.index.course import note_labels, note_missed
+from shortlist.categories.index.misses import is_missed, only_judged
 from shortlist.categories.index.sharing import Missed
-from shortlist.categories.index.tuning import (
-    KAPPA,
-    find_errors,
-    note_labels,
-    note_missed,
-    of_further_pass,
-    only_judged,
-)
+from shortlist.categories.index.tuning import KAPPA, find_errors, of_further_pass
 from shortlist.categories.index.vectors import Beside, add_votes, correct, has_vector, list_met
 from shortlist.categories.scratch import make_scratch
 from shortlist.labels import LabelSets

@@ -1,0 +1,73 @@
+"""How learning goes (tuning.py): what is counted of the examples on the way, by which the rules are chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shortlist.arrays.kernels import Floats, kernel
+from shortlist.arrays.partial import is_complete
+from shortlist.categories.index.contest import HALF, RECENT
+from shortlist.labels import SINGLE, LabelSets
+
+# Entries of stats: z̄, the examples in it; all, and their labels; the share of the last new ones that were missed; g
+# and ā.
+SURPRISE, WEIGHT, EXAMPLES, LABELS, MISSED, PACE, AGREEMENT = 0, 1, 2, 3, 4, 5, 6
+START = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # stats before anything is learned
+MEMORY = 5000.0  # examples in z̄
+MANY = 4.0  # labels on average
+MOST_PACE, CHANGE, MOST_AGREEMENT = 4.0, 0.001, 5.0  # of g; by how much a = ā moves it; of a / ā
+
+
+@kernel
+def note_labels(stats: Floats, labels: LabelSets, i: int) -> None:
+    """Count example i and its labels. One that was judged in part has at least as many as examples have on average."""
+    n = float(labels.indptr[i + 1] - labels.indptr[i])
+    if not is_complete(labels.partial, i):
+        n = max(n, stats[LABELS] / stats[EXAMPLES] if stats[EXAMPLES] > 0.0 else 1.0)
+    stats[EXAMPLES] += 1.0
+    stats[LABELS] += n
+
+
+@kernel
+def note_missed(stats: Floats, missed: float) -> None:
+    stats[MISSED] += (missed - stats[MISSED]) / min(stats[EXAMPLES], RECENT)
+
+
+@kernel
+def note_surprise(stats: Floats, z: float) -> None:
+    stats[WEIGHT] = min(stats[WEIGHT] + 1.0, MEMORY)
+    stats[SURPRISE] += (z - stats[SURPRISE]) / stats[WEIGHT]
+
+
+@kernel
+def set_pace(stats: Floats, agreement: float) -> None:
+    """g after a new example whose errors agree that much with the corrections so far."""
+    stats[AGREEMENT] += (abs(agreement) - stats[AGREEMENT]) / min(stats[EXAMPLES], MEMORY)
+    if stats[AGREEMENT] > 0.0 and not are_single(stats):
+        share = max(-MOST_AGREEMENT, min(MOST_AGREEMENT, agreement / stats[AGREEMENT]))
+        stats[PACE] = max(1.0, min(MOST_PACE, stats[PACE] * (1.0 + CHANGE * share)))
+
+
+@kernel
+def are_single(stats: Floats) -> bool:
+    """Whether examples have one label each, so far."""
+    return stats[LABELS] <= SINGLE * stats[EXAMPLES]
+
+
+@kernel
+def are_contending(stats: Floats, few: bool) -> bool:
+    """Whether labels contend (contest.py): examples have one each, which can be foreseen or are few."""
+    return are_single(stats) and (few or stats[MISSED] <= HALF)
+
+
+@kernel
+def are_many(stats: Floats) -> bool:
+    """Whether examples have many labels on average, so far."""
+    return stats[EXAMPLES] > 0.0 and stats[LABELS] >= MANY * stats[EXAMPLES]
+
+
+def joined(stats_of_parts: list[Floats], shares: list[float]) -> Floats:
+    """What learners that learned apart have in their stats: what is a mean averaged by shares, counts added."""
+    stats, means = np.sum(stats_of_parts, axis=0), np.average(stats_of_parts, axis=0, weights=shares)
+    stats[:EXAMPLES], stats[MISSED:] = means[:EXAMPLES], means[MISSED:]
+    return stats
