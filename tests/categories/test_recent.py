@@ -234,7 +234,7 @@ def test_rows_as_they_were_learned_are_taken(values):
     assert kept_by(TunedIndex.from_state(learner.to_state())) == kept_by(learner)
 
 
-def test_one_text_after_the_other_is_learned_as_many_at_once():
+def test_a_text_is_kept_the_same_way_by_learn_and_by_learn_many():
     random = np.random.default_rng(5)
     y = random.integers(5, size=60)
     texts = [" ".join(f"word{a}" for a in (*random.integers(40, size=4), 40 + own)) for own in y]

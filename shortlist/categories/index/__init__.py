@@ -1,6 +1,6 @@
 """Learners whose state is an index: lists of edges from features to labels (paper 004).
 
-lists.py            the index itself                         retrieval.py, allowed.py  ranking with it
+lists.py, slots.py  the index itself                         retrieval.py, allowed.py  ranking with it
 pruning.py          making room in it                        packed.py     as a compact file has it
 learner.py          what all learners of an index share
 
@@ -13,6 +13,8 @@ passes.py           how often ``fit`` goes through the rows  ahead.py      ranki
 blocks.py, changes.py  examples learned in blocks             teams.py, desk.py, parts.py  by several threads
 corrections.py      putting together what was tuned apart    limits.py     rows that are too long to be learned
 others.py           few examples: what an example does not say of itself
+course.py           how learning goes, by which rules are chosen
+recent.py, streaming.py  the last examples of a stream, gone through again
 
 tuned_vectors.py    the learner of dense vectors             vectors.py    its index, in which all lists are full
 vector_tuning.py    its loop                                 contenders.py  the best of many labels, soon found
