@@ -70,6 +70,16 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
     return changed
 
 
+def let_go(learner: Learner, labels: Sequence[Label]) -> Learner:
+    """The learner without the last examples of a stream that have these labels: it goes through none of them again."""
+    if not isinstance(learner, TunedIndex):
+        return learner
+    changed = copy.copy(learner)
+    for label in labels:
+        changed._recent = without_label(changed._recent, learner._labels.find(label))
+    return changed
+
+
 def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     """The learner with a new label, which begins with all that another has learned."""
     if not isinstance(learner, IndexLearner):

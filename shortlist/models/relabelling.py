@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.arrays.given_labels import Label, shown
 from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.relabelling import merged, renamed, split_off
+from shortlist.categories.relabelling import let_go, merged, renamed, split_off
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, writing
@@ -166,6 +166,7 @@ class RelabellingModel(TextModel):
         elif change.what == "split":
             learner = split_off(learner, change.labels[0], _given(change))
         elif change.what == "retire":
+            learner = let_go(learner, change.labels)
             retired += change.labels
         else:
             retired = tuple(label for label in retired if label not in change.labels)

@@ -13,7 +13,7 @@ from shortlist.arrays.rows import Rows
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import recent
 from shortlist.categories.index.course import EXAMPLES, LABELS, MISSED
-from shortlist.categories.relabelling import merged, renamed, split_off
+from shortlist.categories.relabelling import let_go, merged, renamed, split_off
 from shortlist.files.store import State
 from shortlist.labels import judged
 from tests.categories.test_tuned_index import any_stream, learned, learned_by, matrix
@@ -178,6 +178,7 @@ def test_labels_that_change_do_so_there_too():
     own = [[(0, 1.0)], [(1, 1.0)], [(2, 1.0)]]
     assert kept_by(renamed(learner, "a", "d")) == list(zip(own, ["d", "b", "c"], strict=True))
     assert kept_by(merged(learner, ["a"], "b")) == list(zip(own, ["b", "b", "c"], strict=True))
+    assert kept_by(let_go(learner, ["b"])) == [(own[0], "a"), (own[2], "c")]
     assert kept_by(split_off(learner, "b", "d")) == [(own[0], "a"), (own[2], "c")]
     assert kept_by(learner) == list(zip(own, ["a", "b", "c"], strict=True))
 
@@ -256,3 +257,9 @@ def test_before_labels_contend_it_goes_through_them_too():
     again, once = TunedIndex().partial_fit(X, Y), TunedIndex(passes=2).partial_fit(X, Y)
     assert again._stats[MISSED] > 0.5
     assert learned(again)[0] != learned(once)[0]
+
+
+def test_what_a_retired_label_was_taught_by_is_not_gone_through_again():
+    model = Categorizer().learn_many(["red apple", "green pear", "red plum"], ["apple", "pear", "plum"])
+    model.retire_labels(["pear"])
+    assert [model.learner_._labels.names[c] for c in model.learner_._recent.examples()[1]] == ["apple", "plum"]
