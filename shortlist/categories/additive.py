@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
@@ -22,9 +22,12 @@ from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.categories.made import Made
 from shortlist.categories.shards import MergingLearner, added
-from shortlist.concurrency.locks import lock_of
+from shortlist.concurrency.locks import lock_of, reading
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Sums:
@@ -98,6 +101,13 @@ class AdditiveLearner(MergingLearner):
                 sums.sort_indices()
                 held.added, held.pending = sums, []
             return held.added
+
+    @reading
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Sums are added up before, and SciPy has noted that none is there twice: others may be asking meanwhile."""
+        if hasattr(self, "_sums"):
+            self._all_sums().sum_duplicates()
+        return super().__deepcopy__(memo)
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
         sums = self._all_sums()
