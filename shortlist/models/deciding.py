@@ -6,6 +6,7 @@ What they are asked about, texts or rows of features, is theirs to say.
 from __future__ import annotations
 
 import sys
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
@@ -116,6 +117,8 @@ class DecidingModel(CategoryModel, Generic[Given]):
         """For each example a ranking that is as long as it must be."""
         as_choice(by, "by", FORMS)
         ranking = self._deep(given)
+        if by == "example":
+            self.check_promise(coverage)
         return ranking.only(self.listed(ranking, coverage, by))
 
     @reading
@@ -130,6 +133,17 @@ class DecidingModel(CategoryModel, Generic[Given]):
         lengths = confidence.lengths(scores, coverage)
         kept: NDArray[np.bool_] = np.arange(scores.shape[1]) < lengths[:, None]
         return kept
+
+    @reading
+    def check_promise(self, coverage: float) -> None:
+        """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts."""
+        confidence = self.confidence_
+        if confidence.ready and coverage < 1.0 and confidence.limit(coverage) == np.inf:
+            warnings.warn(
+                f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
+                f"{confidence.reachable():.1%} of the examples that were ranked ahead, and these are all listed; ask for "
+                "less", UserWarning, stacklevel=4,
+            )  # fmt: skip
 
     @reading
     def _assigned(self, given: Given, aim: Aim) -> list[Assigned]:
@@ -247,6 +261,7 @@ class DecidingModel(CategoryModel, Generic[Given]):
 
     def shortlist_batches(self, batches: Iterable[Examples], coverage: float) -> Iterator[RankedLabels]:
         """The shortlists of the examples of one batch after the other."""
+        self.check_promise(coverage)
         for ranking, batch in self.rank_batches(batches, DEPTH):
             yield RankedLabels(ranking.only(self.listed(ranking, coverage)), batch.ids)
 

@@ -32,8 +32,8 @@ class TextDecider(DecidingModel[Sequence[Document]]):
         by="group" : this share of the true labels is listed, of rare labels as well as of frequent ones.
         by="wrong" : of all labels listed, this share is right. A list may be empty.
 
-        No list is longer than 100 labels. Until enough examples have been learned one by one or fitted, nothing can be
-        promised: lists hold all, by="wrong" none.
+        No list is longer than 100 labels; where that is too short for the promise, a warning says so. Until enough
+        examples have been learned one by one or fitted, nothing can be promised: lists hold all, by="wrong" none.
         """
         found = self._cut(_many(texts, vectors), coverage, by)
         return found[0] if is_one(texts) else found

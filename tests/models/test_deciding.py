@@ -13,6 +13,7 @@ from shortlist.categories.checks import as_bytes
 from shortlist.concurrency import interrupts
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
+from shortlist.inputs.examples import Examples
 from shortlist.models import categorizer, observing
 from shortlist.models.confidence import Confidence, Precision, Reason
 
@@ -174,6 +175,20 @@ def test_lists_are_longer_for_more_coverage_and_keep_the_promise(single, new):
         alone = coverage == 0.5  # the best label, which is always listed, is right more often
         assert np.mean(covered) > 0.8 if alone else abs(np.mean(covered) - coverage) < 0.03
     assert isinstance(single.shortlist(texts[0]), sl.Ranking)
+
+
+def test_a_promise_that_no_list_can_keep_is_not_made_in_silence(single, new):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"word{w}" for w in rng.integers(0, 40, 4)) for _ in range(1500)]
+    blind = sl.Categorizer().fit(texts, [f"label {label}" for label in rng.integers(0, 400, 1500)])
+    with pytest.warns(UserWarning, match=r"coverage=0.9 cannot be promised: lists of at most 100 labels hold all"):
+        lists = blind.shortlist(texts[:50], 0.9)
+    assert max(len(one) for one in lists) <= 100
+    with pytest.warns(UserWarning, match=r"cannot be promised"):
+        list(blind.shortlist_batches([Examples(texts=texts[:5])], 0.9))
+    assert 0.0 < blind.confidence_.reachable() < 0.9
+    blind.shortlist(texts[:50], 1.0)  # all that there is was asked for
+    single.shortlist(new[0], 0.98)  # and where it can be promised nothing is said
 
 
 def test_both_forms_for_several_labels(several):

@@ -188,6 +188,10 @@ class Confidence:
         alpha = 1.0 - as_real(coverage, "coverage", least=0, most=1)
         return float(limit(self._ascending, level_for(alpha, self._levels))) if self.ready else np.inf
 
+    def reachable(self) -> float:
+        """The share of honest examples all of whose true labels lists can hold: the most that can be promised."""
+        return float(np.isfinite(self._ascending).mean()) if self.ready else 0.0
+
     def listed_by_group(self, scores: Floats, groups: Bytes, coverage: float) -> NDArray[np.bool_]:
         """Which labels of each ranking to list so that ``coverage`` of the true labels of each group are.
 
