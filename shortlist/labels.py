@@ -28,6 +28,7 @@ FEW = 20  # so many labels are compared with one another faster than sorted
 
 
 SINGLE = 1.05  # labels an example, on average: so far examples count as having one each
+FEWEST, FIRST = 100, 1000  # examples by which it is seen whether several labels recur, at least and at most
 
 
 class LabelSets(NamedTuple):
@@ -54,6 +55,12 @@ class LabelSets(NamedTuple):
     def single(self) -> bool:
         """Whether the examples have one label each, but for a few."""
         return self.n_labels <= SINGLE * self.n_rows
+
+    @property
+    def recurring(self) -> bool:
+        """Whether labels come up again and again: examples have one each, or the first ones half as many as they are."""
+        n = min(FIRST, self.n_rows)
+        return self.single or (n >= FEWEST and 2 * len(set(self.ids[: self.indptr[n]].tolist())) <= n)
 
     @classmethod
     def of(cls, sets: Iterable[Iterable[int]]) -> LabelSets:

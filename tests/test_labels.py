@@ -174,3 +174,16 @@ def test_a_label_that_cannot_be_looked_up_has_not_been_learned():
     for label in ("c", ["a"], {"a": 1}, None):
         with pytest.raises(InputError, match="has not been learned; 2 others have"):
             learner.explain(np.eye(2)[0], label)
+
+
+def test_labels_recur_where_there_is_one_each_or_the_first_texts_have_half_as_many_as_they_are():
+    def sets(n_labels, n, of_each=2):
+        return LabelSets.of([[(i + j) % n_labels for j in range(of_each)] for i in range(n)])
+
+    assert LabelSets.of([[0], [1], [2]]).recurring  # one each, whichever they are
+    assert sets(50, 100).recurring
+    assert not sets(51, 100).recurring
+    assert sets(500, 5000).recurring
+    assert not sets(501, 5000).recurring  # only the first thousand texts are looked at
+    assert not sets(2, 99).recurring  # too few to tell
+    assert LabelSets.of([]).recurring

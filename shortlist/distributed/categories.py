@@ -324,8 +324,8 @@ def begin(part: Part, text: TextVectorizer) -> State:
     batch = next((batch for batch in part.open() if len(batch)), None)
     if batch is None:
         return State("Beginning", {"texts": 0})
-    single = batch.labels is not None and numbered(batch.labels, len(batch)).sets.single
-    chosen = text.settled(apart(texts_of(part, batch))[0], single)
+    recurring = batch.labels is not None and numbered(batch.labels, len(batch)).sets.recurring
+    chosen = text.settled(apart(texts_of(part, batch))[0], recurring)
     return State("Beginning", {"texts": len(batch), **{name: getattr(chosen, name) for name in LEFT_OPEN}})
 
 

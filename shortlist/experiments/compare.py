@@ -74,7 +74,7 @@ def compare(
         n_test = min(max(1, round(held_out * n)), n - 1)
         test, train = order[:n_test].tolist(), order[n_test:].tolist()
         own, truth = [labels[i] for i in train], [labels[i] for i in test]
-        train_rows, test_rows = _rows(data, train, test, numbered(own, len(own)).sets.single, text)
+        train_rows, test_rows = _rows(data, train, test, numbered(own, len(own)).sets.recurring, text)
         for contestant, rival in zip(contestants, rivals, strict=True):
             if not contestant.seconds:  # what is compiled now is not counted as learning
                 clone(rival)._fit_rows(train_rows.take([0]), own[:1])._rank_rows(test_rows.take([0]))
@@ -96,13 +96,13 @@ def differences(contestants: list[Contestant]) -> list[Difference]:
 
 
 def _rows(
-    data: list[str] | Rows, train: list[int], test: list[int], single: bool, text: TextVectorizer | None
+    data: list[str] | Rows, train: list[int], test: list[int], recurring: bool, text: TextVectorizer | None
 ) -> tuple[Rows, Rows]:
     """The rows to learn and those to test on; of texts, as a Categorizer that learned the former would have them."""
     if isinstance(data, Rows):
         return data.take(train), data.take(test)
     own = [data[i] for i in train]
-    vectorizer = (default_text() if text is None else text).settled(own, single)
+    vectorizer = (default_text() if text is None else text).settled(own, recurring)
     return vectorizer.fit_rows([own]), vectorizer.rows([data[i] for i in test])
 
 

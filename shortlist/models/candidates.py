@@ -73,7 +73,7 @@ def candidates(usual: CategoryModel, examples: Examples) -> list[Candidate]:
     learners = [one for one in LEARNERS if fits(one, n_scores, bounded)]
     if isinstance(some, WithVectors):
         learners, some = [one for one in learners if isinstance(one, TunedIndex)], some.texts
-    texts = features(some, labels.sets.single) if examples.texts is not None else []
+    texts = features(some, labels.sets.recurring) if examples.texts is not None else []
     others = [candidate(usual, None, text) for text in texts] + [candidate(usual, one, None) for one in learners]
     return [Candidate(usual), *others]
 
@@ -93,11 +93,11 @@ def fits(learner: CategoryLearner, n_scores: int, bounded: bool) -> bool:
     return n_scores <= most and not bounded
 
 
-def features(texts: Sequence[Document], single: bool) -> list[TextVectorizer]:
+def features(texts: Sequence[Document], recurring: bool) -> list[TextVectorizer]:
     """The features that differ from the usual ones of such texts."""
-    usual = default_text().settled(texts, single).get_params()
+    usual = default_text().settled(texts, recurring).get_params()
     found = [default_text().set_params(**settings) for settings in FEATURES]
-    return [text for text in found if text.settled(texts, single).get_params() != usual]
+    return [text for text in found if text.settled(texts, recurring).get_params() != usual]
 
 
 def called(learner: BaseEstimator) -> str:

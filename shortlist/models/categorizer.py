@@ -258,7 +258,7 @@ class Categorizer(BoundedModel):
             def texts() -> Iterator[Sequence[Document]]:
                 for some_texts, some_labels in prefetch(pairs):
                     plain = vectors.add(*self._apart(some_texts, learner))
-                    text.settle(plain, labels.add(self._checked(plain, some_labels), len(plain)).single)
+                    text.settle(plain, labels.add(self._checked(plain, some_labels), len(plain)).recurring)
                     yield plain
                 names, own = self._lessons(learner, labels.counts())
                 if names:

@@ -130,8 +130,8 @@ class Bound:
         """
         rows, vectors, all_labels = CountedRows(self.text.weighted), VectorBatches(), LabelBatches()
         for texts, own_vectors, labels in batches:
-            single = all_labels.add(labels, len(texts)).single
-            rows.add(self.text.take(vectors.add(texts, own_vectors), single=single).rows)
+            recurring = all_labels.add(labels, len(texts)).recurring
+            rows.add(self.text.take(vectors.add(texts, own_vectors), recurring=recurring).rows)
             held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows + 2 * vectors.n_bytes
             if held > self.size // ROWS or self.words_are_full():
                 yield vectors.beside(rows), all_labels.all()

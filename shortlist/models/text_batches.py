@@ -50,7 +50,7 @@ class TakenUp:
     def of(
         cls, text: TextVectorizer, texts: Sequence[Document], vectors: Vectors | None, labels: NumberedLabels
     ) -> TakenUp:
-        taken = text.take(texts, single=labels.sets.single)
+        taken = text.take(texts, recurring=labels.sets.recurring)
         return cls(taken, beside(vectors, text.weighted(taken.rows)), labels)
 
     def give_back(self, text: TextVectorizer) -> None:

@@ -63,12 +63,12 @@ class Settings(NamedTuple):
         longest = texts.longest()
         return self._replace(fields=sorted(texts.names, key=lambda name: name != longest))
 
-    def suiting(self, texts: Sequence[Any], single: bool) -> Settings:
-        """These settings with what suits such texts; ``single``: they have one label each."""
+    def suiting(self, texts: Sequence[Any], recurring: bool) -> Settings:
+        """These settings with what suits such texts; ``recurring``: their labels come up again and again."""
         short = lengths_of(texts).sum() < SHORT * len(texts)
         if unspaced(texts):
             return self._replace(ngrams=1, prefix=None, characters=UNSPACED)
-        if short and single:
+        if short and recurring:
             weight = CHARACTER_WEIGHT if self.hashed is None else self.character_weight
             one_letter = self._replace(min_length=1, ngrams=PAIRS, prefix=STEM)
             return one_letter._replace(characters=CHARACTERS, character_weight=weight)

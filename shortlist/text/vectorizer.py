@@ -59,10 +59,11 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         N-grams reach across a word left out.
     ngrams : int or "auto", default 1
         The longest run of words that is a feature; all lengths from 1 on are. "auto": where the first texts learned are
-        short (under 400 letters on average), pairs too, and five-letter prefixes or, where each text has one label
-        (``settle``), words of one letter, four-letter prefixes and runs of three characters that weigh 0.7; otherwise
-        single words. Texts that are written without spaces get runs of characters. ``min_length``, ``prefix``,
-        ``characters`` and ``character_weight`` are left to it.
+        short (under 400 letters on average), pairs too, and five-letter prefixes or, where labels come up again and
+        again (``settle``: each text has one, or the first thousand have at most half as many), words of one letter,
+        four-letter prefixes and runs of three characters that weigh 0.7; otherwise single words. Texts that are written
+        without spaces get runs of characters. ``min_length``, ``prefix``, ``characters`` and ``character_weight`` are
+        left to it.
     prefix : int or None, default None
         If a number, the first so many letters of each word that has as many are a feature too (``expor*``).
     characters : tuple of two int or None, default None
@@ -172,20 +173,20 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         self.take_up(texts)
         return self
 
-    def settled(self, texts: Sequence[Document], single: bool = False) -> TextVectorizer:
+    def settled(self, texts: Sequence[Document], recurring: bool = False) -> TextVectorizer:
         """An unfitted copy that leaves nothing to the first texts: it has what it would choose for these."""
         chosen = Settings.of(self).of_fields(texts)
-        chosen = chosen.suiting(texts, single) if chosen.ngrams == "auto" and texts else chosen
+        chosen = chosen.suiting(texts, recurring) if chosen.ngrams == "auto" and texts else chosen
         copy: TextVectorizer = clone(self)
         return copy.set_params(**{name: getattr(chosen, name) for name in LEFT_OPEN})
 
-    def settle(self, texts: Sequence[Document], single: bool = False) -> None:
-        """Choose what ``ngrams="auto"`` leaves to the first texts; ``single``: they have one label each."""
+    def settle(self, texts: Sequence[Document], recurring: bool = False) -> None:
+        """Choose what ``ngrams="auto"`` leaves to the first texts; ``recurring``: their labels come up again and again."""
         if not hasattr(self, "vocabulary_"):
             self._begin()
         self._settings = self._settings.of_fields(texts)
         if self._settings.ngrams == "auto" and texts:
-            self._settings = self._settings.suiting(texts, single)
+            self._settings = self._settings.suiting(texts, recurring)
 
     @merging
     @whole
@@ -269,17 +270,17 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
 
     @writing
     @whole
-    def take(self, texts: Iterable[Document], *, single: bool = False) -> Taken:
+    def take(self, texts: Iterable[Document], *, recurring: bool = False) -> Taken:
         """``take_up`` for those who may have to give some of the texts back: all of them are taken up, or none.
 
-        ``single`` says that the texts have one label each, in case ``ngrams="auto"`` is still to be settled.
+        ``recurring`` says that their labels come up again and again, in case ``ngrams="auto"`` is still to be settled.
         """
         if not hasattr(self, "vocabulary_"):
             self._begin()
         texts, settings, n_features = as_documents(texts), self._settings, self.n_features_
         counted = []
         try:
-            self.settle(texts, single)
+            self.settle(texts, recurring)
             for block in blocks(texts):
                 counted.append(self._count(texts[block], learning=True))
                 stop_here()

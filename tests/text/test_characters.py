@@ -120,7 +120,7 @@ CHINESE = ["小麦出口上升。" * 100, "银行提高利率。" * 100]
 
 
 @pytest.mark.parametrize(
-    ("some", "single", "expected"),
+    ("some", "recurring", "expected"),
     [
         (SHORT, True, (1, 2, 4, [3, 3])),
         (SHORT, False, (2, 2, 5, None)),
@@ -131,8 +131,8 @@ CHINESE = ["小麦出口上升。" * 100, "银行提高利率。" * 100]
         ([], True, (2, "auto", None, None)),
     ],
 )
-def test_what_features_suit_the_first_texts(some, single, expected):
-    chosen = TextVectorizer(ngrams="auto").settled(some, single)
+def test_what_features_suit_the_first_texts(some, recurring, expected):
+    chosen = TextVectorizer(ngrams="auto").settled(some, recurring)
     assert (chosen.min_length, chosen.ngrams, chosen.prefix, chosen.characters) == expected
 
 
@@ -173,12 +173,13 @@ def test_texts_without_spaces_have_useful_features():
     assert model.predict(["出口小麦", "国家银行"]).tolist() == ["grain", "money"]
 
 
-def test_a_categorizer_gives_characters_to_short_texts_with_one_label(tmp_path):
+def test_a_categorizer_gives_characters_to_short_texts_whose_labels_recur(tmp_path):
     single = Categorizer().fit(SHORT, ["on", "off"] * 3)
-    several = Categorizer().fit(SHORT, [["on"], ["off", "halt"]] * 3)
+    several = Categorizer().fit(SHORT * 20, [["on"], ["off", "halt"]] * 60)
+    many = Categorizer().fit(SHORT * 20, [["on", f"at {i}"] for i in range(120)])
     stream = Categorizer().learn(SHORT[0], "on")
-    names = [set(model.text_.get_feature_names_out()) for model in (single, several, stream)]
-    assert ['"lay"' in own for own in names] == [True, False, True]
-    assert ["a" in own for own in names] == [True, False, True]
+    names = [set(model.text_.get_feature_names_out()) for model in (single, several, many, stream)]
+    assert ['"lay"' in own for own in names] == [True, True, False, True]
+    assert ["a" in own for own in names] == [True, True, False, True]
     assert all("a song" in own or "play song" in own for own in names)
     assert Categorizer(max_memory="100MB").fit(SHORT, ["on", "off"] * 3).text_.n_features_ == single.text_.n_features_
