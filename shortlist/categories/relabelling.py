@@ -18,6 +18,7 @@ from shortlist.arrays.kernels import Longs
 from shortlist.categories.index.company import with_twin
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import added, make_index
+from shortlist.categories.index.pruning import bound_weights, total_up
 from shortlist.categories.index.recent import without_label
 from shortlist.categories.index.tuned_both import TunedBoth
 from shortlist.categories.index.tuned_index import TunedIndex
@@ -63,6 +64,7 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
     note_names(changed, getattr(learner, "feature_names_in_", None))
     if isinstance(learner, IndexLearner):
         changed._most_edges, changed.edges_dropped_ = learner._most_edges, learner.edges_dropped_
+        bound_weights(changed._index)  # labels that were split off have weights that no total has counted
     if isinstance(learner, TunedIndex):
         changed._pass, changed._planned, changed._stats = learner._pass, learner._planned, learner._stats.copy()
         changed._biases = np.zeros(numbers.size)
@@ -104,6 +106,8 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     counts = counts_of(learner)
     changed._label_counts = np.append(counts, counts[number])
     changed._index = added(index, alone, 1.0, n_labels)
+    if not learner.leakage:
+        total_up(changed._index)  # or what is dropped later would be taken from a total that never held it
     if isinstance(learner, TunedIndex):
         changed._biases = np.append(learner._bias(), learner._bias()[number])
         changed._company = with_twin(learner._company, number, n_labels - 1)

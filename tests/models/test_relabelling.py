@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
+from shortlist.categories.relabelling import split_off
 from shortlist.concepts.vocabulary import Concept, LabelVocabulary
 from shortlist.models.relabelling import Change
 from tests.server.servers import state_bytes
@@ -73,6 +74,28 @@ def test_a_label_that_is_split_off_begins_as_the_other():
         assert scores(model, "loans")["banking"] > 0
     with pytest.raises(sl.InputError, match="no index"):
         sl.Categorizer(sl.Rocchio()).fit(TEXTS, LABELS).split_label("money", "banking")
+
+
+def test_labels_split_off_and_merged_again_have_no_more_than_the_whole_vote_of_a_word(tmp_path):
+    for learner in (None, sl.FeatureFocus()):
+        model = sl.Categorizer(learner, sl.TextVectorizer()).fit(TEXTS, LABELS)
+        model.split_label("money", "banking").split_label("money", "loans")
+        model.merge_labels(["banking", "loans"], "money")
+        features = model.learner_._index.features
+        feature, edges = model.learner_._index.all_edges()
+        assert (edges["weight"] <= features["total"][feature]).all()
+        model.save(tmp_path / "m.shortlist")
+        assert scores(sl.load(tmp_path / "m.shortlist")) == scores(model)
+
+
+def test_edges_of_a_label_split_off_can_make_room_where_nothing_leaks(tmp_path):
+    for kind in (sl.FeatureFocus, sl.TunedIndex):
+        learner = kind(leakage=False).fit(np.tile(np.eye(4), (5, 1)), ["a", "b", "a", "b"] * 5)
+        learner = split_off(learner, "a", "c")
+        learner.limit_edges(learner.n_edges_ - 1)  # one of two that are equally strong
+        assert np.isfinite(learner.decision_function(np.eye(4))).all()
+        learner.save(tmp_path / "m.shortlist")
+        assert sl.load(tmp_path / "m.shortlist").n_edges_ == learner.n_edges_
 
 
 def test_retired_labels_are_neither_ranked_nor_learned_and_come_back(model, tmp_path):

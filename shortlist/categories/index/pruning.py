@@ -153,6 +153,15 @@ def total_up(index: Index) -> None:
 
 
 @kernel
+def bound_weights(index: Index) -> None:
+    """w′_fc = min(w′_fc, w′_f): no label has more than the whole vote of a word. Lists stay in order."""
+    for f in range(index.features.size):
+        feature = index.features[f]
+        for e in range(feature["start"], feature["start"] + feature["length"]):
+            index.edges[e]["weight"] = min(np.float64(index.edges[e]["weight"]), feature["total"])
+
+
+@kernel
 def move_together(index: Index, order: Longs) -> None:
     """Move the lists of the features in that order (int64, by ascending start) to the beginning of the pool."""
     for f in range(index.features.size):
