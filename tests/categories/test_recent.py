@@ -263,3 +263,41 @@ def test_what_a_retired_label_was_taught_by_is_not_gone_through_again():
     model = Categorizer().learn_many(["red apple", "green pear", "red plum"], ["apple", "pear", "plum"])
     model.retire_labels(["pear"])
     assert [model.learner_._labels.names[c] for c in model.learner_._recent.examples()[1]] == ["apple", "plum"]
+
+
+def test_a_row_just_as_long_as_may_be_is_taken_though_its_values_have_fewer_digits():
+    longest = 12.909944487358057  # its square is 100 / 0.6 at most, that of its 32 bits is more
+    learner = TunedIndex(values="raw", step=0.6).partial_fit([[longest]], ["a"])
+    assert len(kept_by(TunedIndex.from_state(learner.to_state()))) == 1
+
+
+@pytest.mark.parametrize("settings", [{"step": 5.0}, {"values": "l2"}, {"values": "boolean"}])
+def test_rows_that_are_too_long_for_other_settings_are_let_go(settings):
+    X, Y = [[10.0, 0.0], [0.0, 3.0]], ["a", "b"]
+    learner = TunedIndex(values="raw").partial_fit(X, Y).set_params(**settings)
+    assert kept_by(TunedIndex.from_state(learner.to_state())) == []
+    learner.partial_fit([[0.5, 0.5]], ["a"])
+    assert [label for _, label in kept_by(learner)] == ["a"]
+    other = TunedIndex(**settings).partial_fit([[0.0, 0.1]], ["b"]).merge(TunedIndex(values="raw").partial_fit(X, Y))
+    assert kept_by(other) == kept_by(TunedIndex.from_state(other.to_state())) == []
+
+
+def test_rows_that_fit_other_settings_stay():
+    learner = TunedIndex(values="raw").partial_fit(np.eye(2), ["a", "b"]).set_params(step=0.1)
+    assert len(kept_by(TunedIndex.from_state(learner.to_state()))) == 2
+    assert len(kept_by(learner.partial_fit(np.eye(2), ["a", "b"]))) == 4
+
+
+def test_a_long_stream_that_was_stopped_has_let_all_go_too():
+    X, Y, _ = of_words(40)
+    stopped, in_peace = (TunedIndex().partial_fit(X[:20], Y[:20]) for _ in range(2))
+    for learner in (stopped, in_peace):
+        learner._stats[[EXAMPLES, LABELS]] = 16_380
+
+    def stop(learner, rows, labels, order):
+        yield order
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped._learn_rows(stopped._as_rows(X[20:]), Y[20:], stop)
+    assert as_bytes(stopped) == as_bytes(in_peace.partial_fit(X[20:], Y[20:]))

@@ -17,6 +17,7 @@ from shortlist.arrays.rows import Rows, RowStore
 from shortlist.errors import InputError
 
 MOST = 100.0  # step·|x|²; what was tried went wrong from 100 to 300 on
+ROUNDED = 1.001  # times what the square of a length may be: values of files have fewer digits
 
 
 def check_lengths(rows: Rows | RowStore, values: str, step: float, first: int = 0) -> None:
@@ -45,7 +46,7 @@ def are_counts(stats: Floats, n: int) -> bool:
 
 def are_rows(values: str, step: float, squares: Floats, n_entries: Longs) -> bool:
     """Whether rows of a model file, of so many entries, can have been learned: by the squares of their lengths."""
-    most = {"l2": 1.001, "raw": MOST / step if step > 0 else math.inf}.get(values, n_entries)
+    most = {"l2": ROUNDED, "raw": ROUNDED * MOST / step if step > 0 else math.inf}.get(values, n_entries)
     return bool((squares <= most).all())
 
 

@@ -113,6 +113,18 @@ def with_columns(recent: Recent, kept: NDArray[np.bool_]) -> Recent:
     return recent_of(rows, ids, recent.lately[0])
 
 
+def can_be_rows(recent: Recent, values: str, step: float) -> bool:
+    """Whether a learner that is set so could have learned the rows that are kept."""
+    rows, _ = recent.examples()
+    return are_rows(values, step, squares_of(rows.indptr, rows.data), np.diff(rows.indptr))
+
+
+def squares_of(starts: Longs, data: Floats) -> Floats:
+    """The squares of the lengths of rows."""
+    n = starts.size - 1
+    return np.bincount(np.repeat(np.arange(n), np.diff(starts)), data * data, n).astype(np.float64)
+
+
 def to_arrays(recent: Recent) -> dict[str, Any]:
     """The arrays of a model file; none, if nothing is known. Values have the digits that weights have."""
     rows, ids = recent.examples()
@@ -140,9 +152,7 @@ def from_arrays(state: State, n_features: int, n_labels: int, values: str, step:
     state.require(bool(((columns >= 0) & (columns < n_features)).all()), "its last examples have columns of its own")
     state.require(bool(((ids >= 0) & (ids < n_labels)).all()), "its last examples have labels of its own")
     starts = np.append(0, ends).astype(np.int64)
-    row = np.repeat(np.arange(ids.size), np.diff(starts))
-    squares = np.bincount(row, weights=data * data, minlength=ids.size).astype(np.float64)
-    allowed = bool((data > 0).all()) and are_rows(values, step, squares, np.diff(starts))
+    allowed = bool((data > 0).all()) and are_rows(values, step, squares_of(starts, data), np.diff(starts))
     state.require(allowed, "the values of its last examples are such as rows have")
     return recent_of(Rows(starts, columns, data, n_features), ids, float(lately[0]))
 

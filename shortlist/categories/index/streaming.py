@@ -29,6 +29,7 @@ class StreamingIndex(IndexLearner):
     _stats: Floats
     _recent: Recent
     _streams = False  # whether what is learned is a stream, each example of which comes once
+    _set: tuple[str, float] | None = None  # values and step, when the last examples were last looked at
 
     def _begin(self) -> None:
         super()._begin()
@@ -36,13 +37,22 @@ class StreamingIndex(IndexLearner):
 
     def _learn_more(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
         self._streams = self.passes is None and float(self.step) > 0
+        self._let_others_go()
         try:
             super()._learn_more(rows, Y, watch)
-        finally:
+        finally:  # also where it was stopped
             del self._streams
-        if self._stats[EXAMPLES] >= MOST_EXAMPLES:
-            self._recent = NOTHING_RECENT
+            if hasattr(self, "_stats") and self._stats[EXAMPLES] >= MOST_EXAMPLES:
+                self._recent = NOTHING_RECENT
         return self
+
+    def _let_others_go(self) -> None:
+        """Let all go if some are rows that it could not have learned itself, as it is set now."""
+        kept = getattr(self, "_recent", NOTHING_RECENT)
+        if kept.span.size and self._set != (self.values, self.step):
+            self._set = self.values, self.step
+            if not recent.can_be_rows(kept, self.values, float(self.step)):
+                self._recent = NOTHING_RECENT
 
     def _recent_with_room(self, rows: Rows) -> Recent:
         """The last examples, with room for these; nothing, if these are not to be kept."""
@@ -55,13 +65,16 @@ class StreamingIndex(IndexLearner):
         """Take up those of another one, whose stats are joined already; its label i has the number numbers[i] here."""
         is_long = self._stats[EXAMPLES] >= MOST_EXAMPLES
         self._recent = NOTHING_RECENT if is_long else recent.joined_recent(self._recent, other._recent, numbers)
+        self._set = None  # the other may have been set otherwise
+        self._let_others_go()
 
     def _forget_columns(self, kept: NDArray[np.bool_]) -> None:
         super()._forget_columns(kept)
         self._recent = recent.with_columns(self._recent, kept)
 
     def _to_arrays(self) -> dict[str, Any]:
-        return super()._to_arrays() | recent.to_arrays(self._recent)
+        fits = recent.can_be_rows(self._recent, self.values, float(self.step))
+        return super()._to_arrays() | recent.to_arrays(self._recent if fits else NOTHING_RECENT)
 
     def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
         return super()._compacted({name: array for name, array in arrays.items() if name not in recent.ARRAYS})
