@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from decimal import Decimal
 from typing import Any, TypeVar, cast
 
@@ -38,12 +38,12 @@ def as_rows(X: MatrixLike) -> Rows:
     )
 
 
-def check_nonnegative(rows: Rows, first: int = 0) -> None:
-    """Refuse rows that hold a negative value; the first of them has that number."""
+def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format) -> None:
+    """Refuse rows that hold a negative value; ``called`` says what each is called."""
     if rows.data.size and rows.data.min() < 0:
         row = int(np.searchsorted(rows.indptr, int(np.argmin(rows.data)), side="right")) - 1
         raise InputError(
-            f"Negative values in data: row {first + row} holds {rows.data.min():g}, and this learner takes values of "
+            f"Negative values in data: {called(row)} holds {rows.data.min():g}, and this learner takes values of "
             "at least 0; TunedVectors and MMP learn from dense vectors of either sign, and sparse features v can be "
             "replaced by pairs max(v, 0), max(0, -v)"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import abstractmethod
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -237,10 +238,10 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
     def _as_rows(self, X: MatrixLike) -> Rows:
         return self._of_right_signs(as_rows(X))
 
-    def _of_right_signs(self, rows: Rows, first: int = 0) -> Rows:
-        """The same rows, numbered from ``first`` on, refused where a value is negative that must not be."""
+    def _of_right_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
+        """The same rows, refused where a value is negative that must not be; ``called`` says what each is called."""
         if self.nonnegative:
-            check_nonnegative(rows, first)
+            check_nonnegative(rows, called)
         return rows
 
     def _check_fitted(self) -> None:

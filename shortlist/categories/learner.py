@@ -7,7 +7,7 @@ A learner adds six steps of its own, all on checked arrays:
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -187,8 +187,8 @@ class CategoryLearner(FormerNames, AnsweringLearner):
             stop_here()
         return self
 
-    def check_learnable(self, rows: Rows | RowStore, first: int = 0) -> None:
-        """Refuse rows, numbered from ``first`` on, that can be ranked but not learned, before any is learned."""
+    def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
+        """Refuse rows that can be ranked but not learned, before any is learned; ``called`` names each."""
 
     def check_judged(self, labels: NumberedLabels) -> None:
         """Refuse judgements that leave labels open, where it cannot leave them alone."""

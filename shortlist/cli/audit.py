@@ -50,8 +50,6 @@ def audit(
     auditor = auditor_like(model, learner, named_values("--set", settings))
     stream = reading.open_for("categories", data)
     batches = list(teaching("categories", data, stream, progress(stream, "reading")))
-    if not batches:
-        raise InputError(f"{data} has no examples to look through")
     if batches[0].texts is None:
         raise InputError(f"{data} holds rows of numbers, and audit looks through texts; --text-column names theirs")
     pairs = [texts_and_labels(batch) for batch in batches]

@@ -46,13 +46,11 @@ def gathered(source: str, stream: Stream) -> Examples:
     """All examples of a stream as one batch."""
     from shortlist.arrays.rows import Rows
     from shortlist.inputs import Examples
-    from shortlist.inputs.labelled import with_labels
+    from shortlist.inputs.labelled import teaching
     from shortlist.inputs.vectors import stacked
     from shortlist.labels import NumberedLabels
 
-    batches = list(with_labels(source, stream, progress(stream, "reading")))
-    if not batches:
-        raise InputError("there are no examples to learn from")
+    batches = list(teaching("categories", source, stream, progress(stream, "reading")))
     labels: Any = NumberedLabels.stack([batch.labels or [] for batch in batches])
     if batches[0].texts is not None:
         return Examples(texts=stacked([batch.texts or [] for batch in batches]), labels=labels)

@@ -81,12 +81,10 @@ def compare(
 def load(data: str, reading: Reading) -> tuple[list[str] | Rows, list[list[str]]]:
     """All texts or rows of a file, and their labels."""
     from shortlist.arrays.rows import Rows
-    from shortlist.inputs.labelled import with_labels
+    from shortlist.inputs.labelled import teaching
 
     stream = reading.open_for("categories", data)
-    batches = list(with_labels(data, stream, progress(stream, "reading")))
-    if not batches:
-        raise InputError("there are no examples to compare on")
+    batches = list(teaching("categories", data, stream, progress(stream, "reading")))
     labels = [own for batch in batches for own in batch.labels or ()]
     if batches[0].texts is not None:
         return [text for batch in batches for text in batch.texts or ()], labels

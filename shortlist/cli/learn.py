@@ -38,7 +38,7 @@ def learn(
     before = model.describe()
     stream = reading.open_for(model.task, data, model)
     with saying_warnings(model):
-        model.learn_batches(teaching(model.task, data, stream, progress(stream, "learning")))
+        model.learn_batches(teaching(model.task, data, stream, progress(stream, "learning"), may_be_empty=True))
     model.save(target)
     facts = model.describe()
     if as_json:

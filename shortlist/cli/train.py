@@ -139,9 +139,7 @@ def train_here(
 
     asked.check()
     batches = teaching(asked.task, source, stream, progress(stream, "reading"))
-    first = next(batches, None)
-    if first is None:
-        raise InputError("there are no examples to learn from")
+    first = next(batches)
     model = with_names(asked.model(of_texts=first.texts is not None), names)
     with saying_warnings(model), learning_bar() as bar:
         return model.fit_by_threads(chain([first], batches), n_jobs, bar)

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from shortlist.arrays.rows import Rows
+
+
+class Places(NamedTuple):
+    """Where the examples of a batch stand: in which file, and at which of its lines, or rows where it has none."""
+
+    file: str
+    numbers: Sequence[int]
+    unit: str = "line"
+
+    def of(self, n: int) -> str:
+        return f"{self.file}, {self.unit} {self.numbers[n]}"
+
+    def take(self, which: list[int]) -> Places:
+        return self._replace(numbers=[self.numbers[n] for n in which])
 
 
 @dataclass
@@ -33,6 +47,7 @@ class Examples:
     split: list[str] | None = None
     feature_names: list[str] | None = None  # names of the columns of ``rows``, not one for each example
     first: int = 0  # how many examples of the same stream stand before these
+    places: Places | None = None  # where the format knows them; whoever refuses an example says so
 
     def __len__(self) -> int:
         for name, values in self.columns():
@@ -47,7 +62,12 @@ class Examples:
                 taken[name] = [values[n] for n in which]
             else:
                 taken[name] = values.take(which)  # type: ignore[attr-defined]
-        return Examples(**taken, feature_names=self.feature_names, first=self.first)
+        places = self.places and self.places.take(which)
+        return Examples(**taken, feature_names=self.feature_names, first=self.first, places=places)
+
+    def row_called(self, n: int) -> str:
+        """How a row is called in a sentence: by where it stands, or by its number in the stream, from 0."""
+        return f"row {self.first + n}" if self.places is None else f"{self.places.of(n)}: the row"
 
     def complete_only(self) -> Examples:
         """The examples of which all labels were judged: those by which a ranking can be measured."""
@@ -62,7 +82,7 @@ class Examples:
         """The fields that this batch has, by name."""
         for one in fields(self):
             values = getattr(self, one.name)
-            if values is not None and one.name not in ("feature_names", "first"):
+            if values is not None and one.name not in ("feature_names", "first", "places"):
                 yield one.name, values
 
 

@@ -12,12 +12,22 @@ from shortlist.inputs.parsing.columns import named
 from shortlist.inputs.reading import Stream
 from shortlist.labels import label_counts
 
+TABLES = ("csv", "tsv", "numbers")  # formats whose first line names the columns
 
-def teaching(task: str, source: str, stream: Stream, batches: Iterable[Examples]) -> Iterator[Examples]:
-    """The same batches, refused where a task has nothing to learn from them."""
-    if task == "documents":
-        return judged(source, batches)
-    return with_labels(source, stream, batches, "--target" if task == "ratings" else "--label-column")
+
+def teaching(
+    task: str, source: str, stream: Stream, batches: Iterable[Examples], may_be_empty: bool = False
+) -> Iterator[Examples]:
+    """The same batches, refused where a task has nothing to learn from them, or where there are none."""
+    source = "standard input" if source == "-" else source
+    option = "--target" if task == "ratings" else "--label-column"
+    good = judged(source, batches) if task == "documents" else with_labels(source, stream, batches, option)
+    found = may_be_empty
+    for batch in good:
+        found = True
+        yield batch
+    if not found:
+        raise _empty(source, stream)
 
 
 def judged(source: str, batches: Iterable[Examples]) -> Iterator[Examples]:
@@ -43,7 +53,8 @@ def with_labels(
         if batch.wrong is not None:  # what is wrong teaches, too
             has_label |= label_counts(batch.wrong) > 0
         for n in np.flatnonzero(~has_label).tolist():
-            sentence = f"{source}: example {seen + n + 1} has no label"
+            place = source if batch.places is None else batch.places.of(n)
+            sentence = f"{place}: example {seen + n + 1} has no label"
             if not stream.skip_bad:
                 raise InputError(f"{sentence}; give it one, or leave such examples out with --skip-bad")
             stream.skipped.add(sentence)
@@ -52,6 +63,13 @@ def with_labels(
             yield batch if has_label.all() else batch.take(np.flatnonzero(has_label).tolist())
     if seen and not any_labels:
         raise _without_labels(source, stream, option)
+
+
+def _empty(source: str, stream: Stream) -> InputError:
+    if stream.skipped:
+        return InputError(f"{source} has no examples but those that were left out")
+    lines = "lines below the one that names the columns" if stream.format in TABLES else "at least one"
+    return InputError(f"{source} has no examples; expected {lines}, in the format {stream.format}")
 
 
 def _without_labels(source: str, stream: Stream, option: str) -> InputError:

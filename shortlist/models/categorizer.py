@@ -289,7 +289,7 @@ class Categorizer(BoundedModel):
             return self
         text, learner, pairs = self._parts_for_all(pairs)
         waiting: deque[TakenUp] = deque()  # taken up, but not learned
-        taking, stopped = threading.Lock(), threading.Event()
+        take, taking, stopped = TakenUp.taker(text, learner), threading.Lock(), threading.Event()
 
         def take_up() -> Iterator[TakenUp]:
             for texts, Y in prefetch(pairs):
@@ -297,7 +297,7 @@ class Categorizer(BoundedModel):
                 with taking:
                     if stopped.is_set():
                         return
-                    waiting.append(batch := TakenUp.of(text, *own, labels))
+                    waiting.append(batch := take(*own, labels))
                 yield batch
 
         try:

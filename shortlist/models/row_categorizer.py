@@ -107,17 +107,19 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         labels, parts = LabelBatches(), []
+        learner, honest = self.new_learner(), FirstPass(whole=True)
+        learner._start()  # checks its settings
         names: list[str] | None = None
         for batch in prefetch(batches):
             labels.add(batch.labels or [], len(batch))
-            parts.append(rows_in(batch))
+            parts.append(learner._of_right_signs(rows_in(batch), batch.row_called))
+            learner.check_learnable(parts[-1], batch.row_called)
             check_names(names, batch.feature_names)
             names = names or batch.feature_names
         if not parts:
             raise InputError("there are no examples to learn from")
-        learner, honest = self.new_learner(), FirstPass(whole=True)
         named = None if names is None else np.array(names, dtype=object)
-        learner._fit_rows(learner._of_right_signs(Rows.stack(parts)), labels.all(), named, watch=honest)
+        learner._fit_rows(Rows.stack(parts), labels.all(), named, watch=honest)
         self._have(learner_=learner, _notes=Notes(honest.confidence()))
         return self
 
@@ -125,7 +127,7 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
         self.check_can_learn()
         for batch in prefetch(batches):
             rows = self._rows(batch)
-            self.learner_.check_learnable(rows, batch.first)  # it counts from the first row of the stream
+            self.learner_.check_learnable(rows, batch.row_called)
             self._learn_next(rows, numbered(batch.labels or [], len(batch)))
         return self
 
@@ -220,7 +222,7 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
 
     def _given_in(self, examples: Examples) -> Rows:
         check_names(getattr(self.learner_, "feature_names_in_", None), examples.feature_names)
-        return self.learner_._of_right_signs(rows_in(examples), examples.first)
+        return self.learner_._of_right_signs(rows_in(examples), examples.row_called)
 
     def feature_names(self, columns: Sequence[int]) -> list[Any]:
         names: Sequence[Any] = getattr(self.learner_, "feature_names_in_", ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
@@ -12,6 +12,7 @@ import numpy as np
 from shortlist.arrays.given_labels import Columns, Label, LabelsLike, joined_columns
 from shortlist.arrays.joined import JoinedStore, Vectors, beside
 from shortlist.arrays.rows import Rows
+from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
@@ -52,6 +53,27 @@ class TakenUp:
     ) -> TakenUp:
         taken = text.take(texts, recurring=labels.sets.recurring)
         return cls(taken, beside(vectors, text.weighted(taken.rows)), labels)
+
+    @classmethod
+    def taker(
+        cls, text: TextVectorizer, learner: CategoryLearner
+    ) -> Callable[[Sequence[Document], Vectors | None, NumberedLabels], TakenUp]:
+        """``of`` for one batch of a stream after the other: what cannot be learned has its number in the stream."""
+        seen = 0
+
+        def take(texts: Sequence[Document], vectors: Vectors | None, labels: NumberedLabels) -> TakenUp:
+            nonlocal seen
+            batch = cls.of(text, texts, vectors, labels)
+            if seen:  # the first ones are looked at when they are learned
+                try:
+                    learner.check_learnable(batch.rows, lambda n: f"row {seen + n}")
+                except BaseException:
+                    batch.give_back(text)
+                    raise
+            seen += batch.rows.n_rows
+            return batch
+
+        return take
 
     def give_back(self, text: TextVectorizer) -> None:
         """Learning was stopped: the text part forgets those that were not learned."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
-from shortlist import InputError, RowCategorizer, TunedBoth, TunedIndex, TunedVectors
+from shortlist import Categorizer, InputError, RowCategorizer, TextVectorizer, TunedBoth, TunedIndex, TunedVectors
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
 from shortlist.concurrency import interrupts
@@ -48,8 +48,19 @@ def test_a_row_of_a_file_is_named_by_its_place_in_the_file(tmp_path):
     model = RowCategorizer(TunedIndex(values="raw")).fit_batches(read(path, batch=100))
     path.write_text("\n".join([*lines[:150], "1 2:1e3", *lines[151:], ""]))
     assert len(list(read(path, batch=100))) > 5
-    with pytest.raises(InputError, match=r"^row 150 has the length 1000"):
-        model.learn_batches(read(path, batch=100))
+    for learn in (model.learn_batches, model.fit_batches):
+        with pytest.raises(InputError, match=r"rows\.svm, line 151: the row has the length 1000"):
+            learn(read(path, batch=100))
+
+
+def test_a_text_that_is_too_long_is_named_by_its_place_in_the_stream():
+    model = Categorizer(TunedIndex(values="raw"), TextVectorizer())
+    short, labels = ["one two", "two three"], ["a", "b"]
+    long = " ".join(f"word{n}" for n in range(400))
+    with pytest.raises(InputError, match=r"^row 5 has the length 20, and"):
+        model.learn_batches([(short, labels), (short, labels), ([short[0], long], labels), (short, labels)])
+    assert model.learner_.n_examples_ == 4
+    assert "word7" not in model.text_.get_feature_names_out()
 
 
 @pytest.mark.parametrize("kind", [TunedIndex, TunedVectors])

@@ -63,6 +63,75 @@ def test_bad_records_can_be_left_out_but_not_in_silence(run, tmp_path):
     assert "example 3 has no label" in result.err
 
 
+UNLABELLED = {  # and the line of the example that has no label
+    "some.csv": ('text,labels\n"a\nb",x\n\nc,\nd,y\n', 5),
+    "even.csv": ("text,labels\na,x\nb,\nc,y\n", 3),
+    "some.tsv": ("text\tlabels\na\tx\n\nb\t\n", 4),
+    "some.jsonl": ('{"text": "a", "labels": ["x"]}\n\n{"text": "b", "labels": []}\n', 3),
+    "odd.jsonl": ('{"text": "a", "labels": 1}\n\n{"text": "b", "labels": null}\n', 3),
+    "some.json": ('[{"text": "a", "labels": ["x"]},\n\n{"text": "b", "labels": []}]\n', 3),
+    "some.ft": ("__label__a foo\n\nbar baz\n", 3),
+    "some.svm": ("1 1:1\n\n# a comment\n 2:1\n", 4),
+    "some.arff": ("@relation 'x: -C 1'\n@attribute l {0,1}\n@attribute a numeric\n@data\n1,1\n%\n0,1\n", 7),
+}
+
+
+@pytest.mark.parametrize("name", UNLABELLED)
+def test_an_example_without_a_label_is_named_by_its_line(run, tmp_path, name):
+    content, line = UNLABELLED[name]
+    (tmp_path / name).write_text(content)
+    more = ["--option", "label_count=1"] if name.endswith("arff") else []
+    refused(run("train", name, *more), f"{name}, line {line}: example 2 has no label; give it one, or")
+    said = run("train", name, "--skip-bad", "-o", "left.shortlist", *more).err
+    assert f"{name}, line {line}: example 2 has no label\n" in said
+
+
+def test_an_example_of_numbers_without_a_label_is_named_by_its_line(run, tmp_path):
+    (tmp_path / "some.csv").write_text("a,t\n1,x\n\n2,\n")
+    refused(run("train", "some.csv", "--target", "t"), "some.csv, line 4: example 2 has no label")
+    refused(run("train", "-", "--target", "t", stdin="a,t\n1,x\n\n2,\n"), "standard input, line 4: example 2 has no")
+
+
+def test_a_row_that_cannot_be_learned_is_named_by_its_line(run, tmp_path):
+    (tmp_path / "first.svm").write_text("1 1:1\n2 2:1\n")
+    (tmp_path / "long.svm").write_text("1 1:1\n 2:1\n\n2 1:1\n3 1:1 3:500\n")
+    raw = ("--set", "values=raw", "--option", "batch=1")
+    for learner in ("tuned-index", "tuned-vectors"):
+        assert run("train", "first.svm", "--learner", learner, *raw, "--force").code == 0
+        for verb in (("train", "--learner", learner, *raw), ("learn", "--option", "batch=1", "first.shortlist")):
+            said = run(*verb, "long.svm", "--skip-bad")
+            assert said.code == 2
+            assert "shortlist: long.svm, line 5: the row has the length 500, and with step=" in said.err
+    (tmp_path / "negative.svm").write_text("1 1:1\n\n2 2:-1\n")
+    refused(run("train", "negative.svm"), "negative.svm, line 3: the row holds -1, and this learner takes values of at")
+
+
+HEADERS = {
+    "head.csv": ("text,labels\n", "expected lines below the one that names the columns, in the format csv"),
+    "head.tsv": ("text\tlabels\n", "expected lines below the one that names the columns, in the format tsv"),
+    "head.json": ("[]", "expected at least one, in the format json"),
+    "head.svm": ("# nothing yet\n", "expected at least one, in the format svmlight"),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_file_without_examples_is_named(run, model, tmp_path, name):
+    content, expected = HEADERS[name]
+    (tmp_path / name).write_text(content)
+    for verb in (("train",), ("train", "--best"), ("evaluate", model), ("audit",), ("compare",), ("plan",)):
+        refused(run(*verb, name), f"{name} has no examples; {expected}")
+    assert run("learn", model, name).code == 0  # no corrections today
+
+
+def test_a_file_all_of_which_is_left_out_is_named(run, tmp_path):
+    for content in ("text,labels\na,b,c\n", "text,labels\na,\n"):
+        (tmp_path / "left.csv").write_text(content)
+        said = run("train", "left.csv", "--skip-bad")
+        assert said.code == 2
+        assert said.err.endswith("shortlist: left.csv has no examples but those that were left out\n")
+    refused(run("train", "-", stdin="text,labels\n"), "standard input has no examples; expected lines below")
+
+
 def test_what_is_left_out_does_not_depend_on_where_blocks_end(run, tmp_path):
     labelled, bare = '{"text": "a b", "labels": ["x"]}\n', '{"text": "c d"}\n'
     for records in (bare + labelled + bare, labelled + bare + bare):

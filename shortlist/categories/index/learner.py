@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -92,8 +92,8 @@ class IndexLearner(MergingLearner, ShardedLearner):
             round_to_weights(data)
         return Rows(rows.indptr, rows.indices, data, rows.n_features)
 
-    def check_learnable(self, rows: Rows | RowStore, first: int = 0) -> None:
-        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), first)  # without corrections is no step
+    def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
+        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), called)  # without corrections is no step
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         cap = self._cap()

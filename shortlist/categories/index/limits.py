@@ -9,6 +9,7 @@ are, so that what is surely too long is refused before it is learned, and what h
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,8 +21,8 @@ MOST = 100.0  # step·|x|²; what was tried went wrong from 100 to 300 on
 ROUNDED = 1.001  # times what the square of a length may be: values of files have fewer digits
 
 
-def check_lengths(rows: Rows | RowStore, values: str, step: float, first: int = 0) -> None:
-    """Refuse rows that are too long to be learned as they are; the first of them has that number.
+def check_lengths(rows: Rows | RowStore, values: str, step: float, called: Callable[[int], str]) -> None:
+    """Refuse rows that are too long to be learned as they are; ``called`` says what each is called.
 
     Rows of a store are looked at when they are learned.
     """
@@ -34,7 +35,7 @@ def check_lengths(rows: Rows | RowStore, values: str, step: float, first: int = 
         longest = int(np.argmax(squares))
         length, most = math.sqrt(squares[longest]), math.sqrt(MOST / step)
         raise InputError(
-            f"row {first + longest} has the length {length:.4g}, and with step={step:g} corrections of rows longer "
+            f"{called(longest)} has the length {length:.4g}, and with step={step:g} corrections of rows longer "
             f"than {most:.4g} grow without end; learn with values='l2', which gives rows the length 1, or scale them"
         )
 

@@ -9,7 +9,7 @@ example has only words, or only a vector, the score is that of the one alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,7 @@ class TunedBoth(TunedIndex):
         tags.input_tags.positive_only = not self.vector
         return tags
 
-    def _of_right_signs(self, rows: Rows, first: int = 0) -> Rows:
+    def _of_right_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
         words = rows.data[rows.indices >= as_whole(self.vector, "vector")]
         if words.size and words.min() < 0:
             raise InputError(

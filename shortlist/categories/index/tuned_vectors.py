@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -105,8 +105,8 @@ class TunedVectors(MergingLearner):
     def _prepare(self, rows: Rows) -> Rows:
         return rows.of_unit_length() if self.values == "l2" else rows
 
-    def check_learnable(self, rows: Rows | RowStore, first: int = 0) -> None:
-        check_lengths(rows, self.values, float(self.step), first)
+    def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
+        check_lengths(rows, self.values, float(self.step), called)
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)

@@ -19,7 +19,7 @@ import numpy as np
 
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.markup import unescaped
 from shortlist.inputs.source import Progress, Source
@@ -57,7 +57,7 @@ class Arff(Format):
                     batch = _Batch(source, header, self._labels(source, header))
                 continue
             try:
-                batch.add(line)
+                batch.add(number, line)
             except _BadCell as problem:
                 source.bad(number, problem.column, problem.sentence)
             if batch.held >= source.progress.batch:
@@ -144,7 +144,7 @@ class _Batch:
     """Rows and labels as they come in."""
 
     def __init__(self, source: Source, header: _Header, labels: set[str]) -> None:
-        self._values = header.values
+        self._file, self._values = source.name, header.values
         self._label = {i: name for i, name in enumerate(header.names) if name in labels}
         for i, name in self._label.items():
             if header.values[i] not in (None, {"0": 0, "1": 1}):
@@ -158,11 +158,13 @@ class _Batch:
         self.held = 0
         self._indptr, self._indices, self._data = [0], list[int](), list[float]()
         self._labels: list[list[str]] = []
+        self._lines: list[int] = []
 
-    def add(self, line: str) -> None:
-        """Take in a row; raise _BadCell, and take nothing in, if it is bad."""
+    def add(self, number: int, line: str) -> None:
+        """Take in a row, that of a line; raise _BadCell, and take nothing in, if it is bad."""
         self.held += len(line)
         cells = self._sparse(line) if line.lstrip().startswith("{") else self._dense(line)
+        self._lines.append(number)
         self._labels.append([self._label[i] for i, _ in cells if i in self._label])
         for i, value in cells:
             if i in self._feature:
@@ -178,7 +180,7 @@ class _Batch:
             np.array(self._data, dtype=np.float64),
             len(self._feature),
         )
-        examples = Examples(rows=rows, labels=self._labels)
+        examples = Examples(rows=rows, labels=self._labels, places=Places(self._file, self._lines))
         self._start()
         return examples
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.parsing.cells import LabelCells, even_columns
 from shortlist.inputs.parsing.columns import Column, bare, listed, shown
 from shortlist.inputs.parsing.fields import place_of
@@ -218,6 +218,7 @@ class Csv(Table):
             complete=[None if one == UNSAID else bool(one) for one in complete[0]] if complete else None,
             ids=list(cells["id"][0]) if cells["id"] else None,
             ratings=np.array(ratings[0]) if ratings else None,
+            places=Places(source.name, numbers),
         )
 
     def _vectors(

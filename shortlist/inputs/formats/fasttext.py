@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
 from shortlist.inputs.source import Source
 
@@ -39,7 +39,7 @@ class FastText(Format):
         if not isinstance(self.label_prefix, str) or not self.label_prefix.strip():
             raise InputError(f"label_prefix must be text such as '__label__', not {self.label_prefix!r}")
         for numbers, lines in source.line_blocks():
-            texts, labels = [], []
+            texts, labels, own_numbers = [], [], []
             for number, line in zip(numbers, lines, strict=True):
                 if line.strip():
                     text, own = self._parted(line)
@@ -50,7 +50,8 @@ class FastText(Format):
                     else:
                         texts.append(text)
                         labels.append(own)
-            yield Examples(texts=texts, labels=labels)
+                        own_numbers.append(number)
+            yield Examples(texts=texts, labels=labels, places=Places(source.name, own_numbers))
 
     def _parted(self, line: str) -> tuple[str, list[str]]:
         """The text and the labels of a line."""

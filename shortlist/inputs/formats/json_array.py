@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs, kernel
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.formats.json_lines import JsonLines, explained
 from shortlist.inputs.parsing.table import BadValue
 from shortlist.inputs.source import Source
@@ -59,17 +59,18 @@ class JsonArray(JsonLines):
     def examples(self, source: Source) -> Iterator[Examples]:
         to_row = self._reader()
         for records in self._records(source):
-            rows = []
+            rows, lines = [], []
             for place, record in records:
                 if source.decoded_line(place.line, record) is None:
                     continue
                 try:
                     rows.append(row := to_row(record))
+                    lines.append(place.line)
                     self.note_fields(row, record, source)
                 except (BadValue, ValueError, RecursionError) as problem:
                     column, sentence = explained(record, problem)
                     source.bad(*place.after(record.decode()[: column - 1]), sentence)
-            yield self.batch(rows)
+            yield self.batch(rows, Places(source.name, lines))
 
     def _records(self, source: Source) -> Iterator[list[tuple[Place, bytes]]]:
         """The objects of the array and where each begins, some at a time."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.parsing.cells import LabelCells
 from shortlist.inputs.parsing.columns import Column, found_among, named
 from shortlist.inputs.parsing.json_kernel import usual_records
@@ -53,18 +53,20 @@ class JsonLines(Table):
             usual = plain and not named_here
             if usual and (found := usual_records(block, str(self.text), str(self.labels))):
                 texts, own, indptr = found
-                yield Examples(texts=texts, labels=labels.number(own, indptr))
+                places = Places(source.name, _full_lines(first, block, len(texts)))
+                yield Examples(texts=texts, labels=labels.number(own, indptr), places=places)
                 continue
             # Some line is bad, or has other fields or labels than most files have: look at each.
-            rows = []
+            rows, numbers = [], []
             for number, line in enumerate(block.split(b"\n")[:-1], first):
                 if line.strip() and source.decoded_line(number, line) is not None:
                     try:
                         rows.append(row := to_row(line))
+                        numbers.append(number)
                         self.note_fields(row, line, source)
                     except (BadValue, ValueError, RecursionError) as problem:
                         source.bad(number, *explained(line, problem))
-            yield self.batch(rows)
+            yield self.batch(rows, Places(source.name, numbers))
         if self.wrong not in (None, "wrong") and not met:
             source.progress.notes.append(f"no record has the field {self.wrong!r}: nothing was taken as crossed out")
 
@@ -128,6 +130,13 @@ class JsonLines(Table):
             None if self.id is None else str(record.id),
             None if self.rating is None else self.to_rating(record.rating),
         )
+
+
+def _full_lines(first: int, block: bytes, n: int) -> range | list[int]:
+    """The numbers of the n lines of a block that are not blank."""
+    if block.count(b"\n") == n:
+        return range(first, first + n)
+    return [number for number, line in enumerate(block.split(b"\n")[:-1], first) if line.strip()]
 
 
 def explained(line: bytes, problem: Exception) -> tuple[int, str]:

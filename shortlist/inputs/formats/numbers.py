@@ -14,7 +14,7 @@ import numpy as np
 
 from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.formats.delimited import Csv, Layout
 from shortlist.inputs.parsing.columns import Column, named, shown, twice
 from shortlist.inputs.parsing.fields import place_of
@@ -76,7 +76,7 @@ class Numbers(Csv):
         table = np.empty((len(kept), len(features)))
         for column, cells in enumerate(features.values()):
             table[:, column] = [cells[n] for n in kept] if bad else cells
-        examples = Examples(rows=as_rows(table))
+        examples = Examples(rows=as_rows(table), places=Places(source.name, [numbers[n] for n in kept]))
         if self.target in places:
             targets = [self._with_point(columns[places[self.target]][n].strip()) for n in kept]
             examples = replace(examples, labels=[[cell] if cell else [] for cell in targets])

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.sparse_lines import Layout, sparse_blocks, with_numbers
 from shortlist.inputs.source import Source
@@ -59,4 +59,4 @@ class SvmLight(Format):
                 yield Examples(rows=block.rows, ratings=ratings, query=query and block.queries)
             else:
                 labels = [target.split(",") if target else [] for target in block.targets]
-                yield Examples(rows=block.rows, labels=labels, query=query)
+                yield Examples(rows=block.rows, labels=labels, query=query, places=Places(source.name, block.numbers))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.fields import place_of
 from shortlist.inputs.parsing.sparse_kernel import LARGEST
@@ -80,7 +80,7 @@ class Xmc(Format):
             found += len(good)
             if len(good) < len(labels):
                 block, labels = block.only(good), [labels[i] for i in good]
-            yield Examples(rows=block.rows, labels=labels)
+            yield Examples(rows=block.rows, labels=labels, places=Places(source.name, block.numbers))
         found += source.progress.skipped.count - skipped_before
         if found != n_examples:
             raise InputError(f"{source.name}: expected {n_examples} examples, as its first line says, found {found}")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.columns import (
     Column,
@@ -245,7 +245,7 @@ class Table(Format):
             raise BadValue(column, expected) from None
         return cast("Value | None", value)
 
-    def batch(self, rows: list[Row]) -> Examples:
+    def batch(self, rows: list[Row], places: Places | None = None) -> Examples:
         """The examples of some rows; labels are None where no row has any."""
         if not rows:
             return Examples(texts=[])
@@ -259,6 +259,7 @@ class Table(Format):
             complete=list(complete) if judged else None,
             ids=list(ids) if self.id is not None else None,
             ratings=np.array(ratings, dtype=np.float64) if self.rating is not None else None,
+            places=places,
         )
 
     def columns_examples(
@@ -266,6 +267,7 @@ class Table(Format):
     ) -> Iterator[Examples]:
         """Examples from columns in memory; ``first`` is the number of the first row."""
         rows: list[Row] = []
+        numbers: list[int] = []
         held = 0
         for i in range(len(columns[0][1])):
             try:
@@ -274,11 +276,12 @@ class Table(Format):
                 progress.bad(f"{where}, row {first + i}: {problem}")
                 continue
             rows.append(row)
+            numbers.append(first + i)
             held += sum(len(str(value)) for value in row[0].values()) if isinstance(row[0], dict) else len(row[0])
             if held >= progress.batch:
-                yield self.batch(rows)
-                rows, held = [], 0
-        yield self.batch(rows)
+                yield self.batch(rows, Places(where, numbers, "row"))
+                rows, numbers, held = [], [], 0
+        yield self.batch(rows, Places(where, numbers, "row"))
 
 
 class BadValue(Exception):
