@@ -44,4 +44,7 @@ def main(data, chosen):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     main(Path(sys.argv[1]), sys.argv[2:])

@@ -56,4 +56,7 @@ def main(paths):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     main(sys.argv[1:])

@@ -118,6 +118,9 @@ def processor_time(work):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     folder, *chosen = (argument for argument in sys.argv[1:] if argument != RANKING)
     print("| | | without, s | with, s | | if asked ahead |\n|---|---|---|---|---|---|")
     for one in chosen or USUAL:

@@ -222,5 +222,8 @@ def main(path, n, threads):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     numbers = [int(argument) for argument in sys.argv[2:]]
     main(sys.argv[1], numbers[0] if numbers else 10**9, numbers[1:] or [1, 2])

@@ -409,6 +409,9 @@ def search() -> None:
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     sl.MapSVM().fit(np.eye(4), [1, 0, 1, 0], query=[1, 1, 2, 2])  # compile or load the kernels
     commands = (tools, grid, queries, agree, pools, bins, fold, growth, search)
     {command.__name__: command for command in commands}[sys.argv[1]](*map(Path, sys.argv[2:]))

@@ -67,5 +67,8 @@ def main(data, chosen, validation):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     given = [one for one in sys.argv[2:] if one != "--validation"]
     main(Path(sys.argv[1]), given, "--validation" in sys.argv)

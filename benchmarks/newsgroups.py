@@ -77,4 +77,7 @@ def main(data: Path) -> None:
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     main(Path(sys.argv[1]))

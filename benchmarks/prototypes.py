@@ -80,6 +80,9 @@ def on_reuters(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     if len(sys.argv) > 1:
         on_reuters(Path(sys.argv[1]))
     else:

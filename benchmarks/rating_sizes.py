@@ -118,4 +118,7 @@ def main(data: str | None = None) -> None:
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     main(*sys.argv[1:])

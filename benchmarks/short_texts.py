@@ -58,4 +58,7 @@ def main(data, names):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     main(sys.argv[1], sys.argv[2:])

@@ -50,6 +50,9 @@ def measure(name, parts):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     data, *chosen = sys.argv[1:]
     training = {name: SETS[name](Path(data))[0] for name in STRANGE}
     asked = f"% decided at {100 * PRECISION:.0f} %, without and with"

@@ -99,5 +99,8 @@ def main(chosen: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     os.environ["SHORTLIST_DATA"], *names = sys.argv[1:]
     main(names)

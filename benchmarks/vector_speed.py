@@ -89,6 +89,9 @@ def ratings_and_documents():
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     warnings.simplefilter("ignore", ConvergenceWarning)
     warnings.simplefilter("ignore", UserWarning)  # MapSVM stops after 60 passes
     learning(int(sys.argv[1]) if len(sys.argv) > 1 else 10_003)

@@ -47,3 +47,11 @@ def test_the_changelog_is_kept_in_sections():
 def test_no_file_is_too_long():
     files = sorted((ROOT / "shortlist").rglob("*.py"))
     assert [path.name for path in files if len(path.read_text(encoding="utf-8").splitlines()) > LONGEST] == []
+
+
+def test_help_of_a_benchmark_runs_nothing():
+    begins = 'if __name__ == "__main__":\n'
+    helps = begins + '    if "--help" in sys.argv:\n        print(__doc__)\n        sys.exit()\n'
+    programs = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "benchmarks").rglob("*.py")}
+    without = [name for name, own in programs.items() if begins in own and "argparse" not in own and helps not in own]
+    assert without == []

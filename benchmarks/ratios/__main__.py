@@ -53,4 +53,7 @@ def main(chosen: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     sys.exit(1 if main(sys.argv[1:]) else 0)

@@ -178,4 +178,7 @@ def main(step, name, folder, out, seconds, threads):
 
 
 if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
     main(*sys.argv[1:])

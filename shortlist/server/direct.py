@@ -26,9 +26,17 @@ class DirectRoute(APIRoute):
             try:
                 asked = question.model_validate_json(await request.body())
             except ValidationError as problem:
-                found = [one | {"loc": ("body", *one["loc"])} for one in problem.errors()]
+                sample = getattr(question, "sample", "")
+                found = [_placed(one, sample) for one in problem.errors()]
                 raise RequestValidationError(found) from None
             response: Response = await endpoint(asked)
             return response
 
         return handle
+
+
+def _placed(problem: Any, sample: str) -> dict[str, Any]:
+    """A problem of a body, and how one should look where what it consists of is not there."""
+    is_another = (problem["type"] == "missing" and len(problem["loc"]) == 1) or not problem["loc"]
+    said = f"{problem['msg']}, as in {sample}" if sample and is_another else problem["msg"]
+    return {**problem, "loc": ("body", *problem["loc"]), "msg": said}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -50,6 +50,7 @@ class AtMost(Question):
 
 
 class RankQuestion(Question):
+    sample: ClassVar[str] = '{"text": "wheat exports rose"}'
     text: Document | list[Document] = Field(
         description="One text, or a document of fields, or a list of them.", examples=["wheat exports rose"]
     )
@@ -90,6 +91,7 @@ class RankAnswer(BaseModel):
 
 
 class ExplainQuestion(Question):
+    sample: ClassVar[str] = '{"text": "wheat exports rose"}'
     text: Document
     vector: Vector | None = None
     label: LabelName | None = Field(None, description="The label to explain; the best one if not given.")
@@ -142,6 +144,7 @@ class RepairQuestion(Judgement):
 
 
 class LearnQuestion(Question):
+    sample: ClassVar[str] = '{"examples": [{"text": "wheat exports rose", "labels": ["grain"]}]}'
     examples: list[ExampleQuestion] = Field(min_length=1)
 
 

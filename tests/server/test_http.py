@@ -157,6 +157,12 @@ def test_bad_questions(server):
     refused(server.post("/v1/rank", json={"text": "a", "k": 0}), 422, "k: input should be greater than or equal to 1")
     refused(server.post("/v1/rank", json={"text": "a", "top": 3}), 422, "top: extra inputs")
     refused(server.post("/v1/rank", json={}), 422, "text: field required")
+    for one in ({"text": "wheat", "labels": ["grain"]}, {}):
+        sample = ', as in {"examples": [{"text": "wheat exports rose", "labels": ["grain"]}]}'
+        refused(server.post("/v1/learn", json=one), 422, "examples: field required" + sample)
+        refused(server.post("/v1/learn", json=[one]), 422, "the body: input should be an object" + sample)
+    refused(server.post("/v1/learn", json={"examples": [{"labels": ["a"]}]}), 422, "examples.0.text: field required")
+    refused(server.post("/v1/rank", json=["a"]), 422, 'an object, as in {"text": "wheat exports rose"}')
     refused(server.post("/v1/learn", json={"examples": []}), 422, "examples")
     refused(
         server.post("/v1/learn", json={"examples": [{"text": "a", "labels": []}]}), 422, "examples.0: needs a label"
