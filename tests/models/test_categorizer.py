@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import shortlist as sl
+from shortlist.categories.checks import as_bytes
 
 TEXTS = [
     "wheat exports rose", "wheat and corn prices", "corn harvest in the plains",
@@ -149,3 +150,15 @@ def test_nothing_to_evaluate_is_said():
         model.evaluate([])
     with pytest.raises(sl.InputError, match=r"evaluate takes a ranking, .* this is a list"):
         sl.evaluate([], [], ["P@1"])
+
+
+def test_texts_without_idf_teach_the_same_however_a_stream_is_cut():
+    texts = [f"word{n % 7} word{n % 5} other{n % 3}" for n in range(60)]
+    labels = [[f"label{n % 4}"] for n in range(60)]
+    models = set()
+    for size in (60, 7, 1):
+        model = sl.Categorizer(text=sl.TextVectorizer())
+        for first in range(0, 60, size):
+            model.learn_many(texts[first : first + size], labels[first : first + size])
+        models.add(as_bytes(model))
+    assert len(models) == 1
