@@ -54,6 +54,32 @@ def test_ordinary_use_compiles_nothing_more(tmp_path):
     assert done.stdout == "", "these were compiled only when they were needed"
 
 
+TIMED = """
+import time
+from shortlist.cli import demo
+from shortlist.cli.warmup import loops
+
+moments = []
+
+class Clock:
+    @staticmethod
+    def perf_counter():
+        moments.append({(one.__module__, one.__name__, str(of)) for one in loops() for of in one.signatures})
+        return time.perf_counter()
+
+demo.time = Clock
+demo.demo(as_json=True)
+began, learned, _, ranked = moments
+print("compiled while it is timed:", sorted(ranked - began))
+"""
+
+
+def test_the_demo_times_learning_and_not_compiling(tmp_path):
+    done = subprocess.run([sys.executable, "-c", TIMED], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("compiled while it is timed: []\n"), done.stdout[-2000:]
+
+
 def test_it_says_what_is_ready(run):
     assert "loops ready in" in run("warmup").out
     assert run("warmup", "--json").json["loops"] >= 0
