@@ -7,7 +7,7 @@ titles of laws: of the folders finna, reuters21578 and eurlex57k of DATA, only t
 each at most. FILE is the index of a Debian archive, which holds a line on each package and its tags (such as
 /var/lib/apt/lists/…_Packages, unpacked). A fifth is held out at random, N times; of packages, all that come of a fifth
 of the sources. Prints a Markdown table of P@1 / P@3 / P@5 in per cent and processor seconds of training: Categorizer(),
-the same without characters, and, but with --alone, one LinearSVC for each label on words, pairs and characters of 2 to 4.
+the same without characters, and, but with --alone, a LinearSVC for each label on words, pairs and characters.
 """
 
 import argparse

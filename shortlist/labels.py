@@ -58,7 +58,7 @@ class LabelSets(NamedTuple):
 
     @property
     def recurring(self) -> bool:
-        """Whether labels come up again and again: examples have one each, or the first ones half as many as they are."""
+        """Whether labels come up again and again: of one each, or of half as many as first examples."""
         n = min(FIRST, self.n_rows)
         return self.single or (n >= FEWEST and 2 * len(set(self.ids[: self.indptr[n]].tolist())) <= n)
 

@@ -141,8 +141,8 @@ class DecidingModel(CategoryModel, Generic[Given]):
         if confidence.ready and coverage < 1.0 and confidence.limit(coverage) == np.inf:
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
-                f"{confidence.reachable():.1%} of the examples that were ranked ahead, and these are all listed; ask for "
-                "less", UserWarning, stacklevel=4,
+                f"{confidence.reachable():.1%} of the examples that were ranked ahead, and these are all listed; ask "
+                "for less", UserWarning, stacklevel=4,
             )  # fmt: skip
 
     @reading

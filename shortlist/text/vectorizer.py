@@ -181,7 +181,7 @@ class TextVectorizer(TransformerMixin, NamingVectorizer):
         return copy.set_params(**{name: getattr(chosen, name) for name in LEFT_OPEN})
 
     def settle(self, texts: Sequence[Document], recurring: bool = False) -> None:
-        """Choose what ``ngrams="auto"`` leaves to the first texts; ``recurring``: their labels come up again and again."""
+        """Choose what ``ngrams="auto"`` leaves to the first texts; ``recurring``: labels come up again and again."""
         if not hasattr(self, "vocabulary_"):
             self._begin()
         self._settings = self._settings.of_fields(texts)
