@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class NamingVectorizer(SavedVectorizer):
         A text of several fields is taken as one, with a line feed between two fields.
         """
         if not isinstance(text, str):
-            return self._spans_in_fields(Fielded.of([text]))
+            return self._spans_in_fields(cast(Fielded, as_documents([text])))  # refuses what is neither
         words, features = self._text_features([text])
         columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
         return self._places(text, words, features, columns)

@@ -116,6 +116,12 @@ def test_nothing_learned_yet():
             call(sl.Categorizer())
 
 
+@pytest.mark.parametrize("text", [["wheat"], np.array(["wheat", "corn"]), ("wheat",), {"wheat"}, None, 3])
+def test_only_one_text_can_be_explained(learned, text):
+    with pytest.raises(sl.InputError, match=r"is a|not a text|must"):
+        learned.explain(text, "grain")
+
+
 def test_an_unknown_label_cannot_be_explained(learned):
     with pytest.raises(sl.InputError, match="'sports' has not been learned"):
         learned.explain("wheat", "sports")
