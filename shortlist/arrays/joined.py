@@ -28,6 +28,7 @@ class JoinedStore:
     def __init__(self, vectors: Vectors, store: RowStore) -> None:
         self._vectors, self._store = vectors, store
         self.n_rows, self.n_features = store.n_rows, vectors.shape[1] + store.n_features
+        self.n_entries = vectors.size + store.n_entries  # at most
 
     def lengths(self) -> Longs:
         """How many entries each row has beside its vector."""

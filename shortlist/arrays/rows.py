@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -80,6 +81,7 @@ class RowStore(Protocol):
     """Rows that are kept in less room than ``Rows``, and made as they are asked for."""
 
     n_rows: int
+    n_entries: int
     n_features: int
 
     def lengths(self) -> NDArray[np.int64]:
@@ -90,6 +92,17 @@ class RowStore(Protocol):
 
     def all(self) -> Rows:
         """All rows."""
+
+
+class ReadyStore:
+    """A store whose rows are also there as they are learned: made once, some at a time, for all passes."""
+
+    def __init__(self, store: RowStore, prepared: Callable[[Rows], Rows], piece: int) -> None:
+        self._store = store
+        self.n_rows, self.n_entries, self.n_features = store.n_rows, store.n_entries, store.n_features
+        pieces = [np.arange(first, min(first + piece, self.n_rows)) for first in range(0, self.n_rows, piece)]
+        self.ready = Rows.stack([prepared(store.chosen(which)) for which in pieces])
+        self.lengths, self.chosen, self.all = store.lengths, store.chosen, store.all
 
 
 def offsets_of(indptr: NDArray[np.int64], which: NDArray[np.int64]) -> NDArray[np.int64]:

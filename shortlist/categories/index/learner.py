@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.given_labels import Label
+from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
-from shortlist.arrays.rows import MatrixLike, Rows, RowStore
+from shortlist.arrays.rows import MatrixLike, ReadyStore, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.index import packed, retrieval
@@ -36,6 +36,7 @@ from shortlist.categories.index.pruning import (
     with_slots,
 )
 from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
+from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.shards import MergingLearner, ShardedLearner
 from shortlist.concurrency import interrupts
 from shortlist.concurrency.interrupts import runs, whole
@@ -46,6 +47,7 @@ from shortlist.labels import LabelSets
 
 LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # less or more counts as this: weights have the range of float32
 PIECE = 2048  # rows of a store that are made at a time
+FEW_ENTRIES = 1 << 20  # of a store whose rows are made once for all passes: they take 12 MB at most
 
 
 class IndexLearner(MergingLearner, ShardedLearner):
@@ -95,6 +97,11 @@ class IndexLearner(MergingLearner, ShardedLearner):
     def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
         check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), called)  # without corrections is no step
 
+    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
+        if not isinstance(rows, Rows) and rows.n_entries <= FEW_ENTRIES and getattr(self, "passes", 1) != 1:
+            rows = ReadyStore(rows, self._prepare, PIECE)
+        yield from super()._learn_passes(rows, Y, watch)
+
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         cap = self._cap()
         self._index = self._index.for_features(rows.n_features)
@@ -124,7 +131,8 @@ class IndexLearner(MergingLearner, ShardedLearner):
 
         def made(run: slice) -> tuple[Rows, LabelSets, Longs]:
             which = order[run]
-            return self._prepare(rows.chosen(which)), labels.chosen(which), np.arange(which.size)
+            some = rows.ready.take(which) if isinstance(rows, ReadyStore) else self._prepare(rows.chosen(which))
+            return some, labels.chosen(which), np.arange(which.size)
 
         jobs = self._jobs() if self.shards == 1 else 1
         pieces = runs(order.size, self._whole_blocks(PIECE))
