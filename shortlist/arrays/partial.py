@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Ints, Longs, kernel
+from shortlist.arrays.kernels import Ints, Longs, part
 from shortlist.arrays.rows import copy_rows, offsets_of
 
 
@@ -87,7 +87,7 @@ def stacked_runs(parts: list[tuple[Longs, Ints]]) -> tuple[Longs, Ints]:
     return np.cumsum(counts), np.concatenate([np.zeros(0, dtype=np.int32), *(ids for _, ids in parts)])
 
 
-@kernel
+@part
 def is_complete(partial: Partial, i: int) -> bool:
     """Whether all labels of example i were judged."""
     return partial.complete.size == 0 or partial.complete[i]

@@ -16,6 +16,7 @@ class Scratch(NamedTuple):
     scores: Floats
     touched: Ints  # the labels that have a score of their own
     change: Floats  # by how much of the example each label is to move; all 0 between examples
+    kept: Floats  # the scores of the example's own labels, in their order
     mark: Longs
     clock: Longs
     rising: Ints  # where in a list the labels stand that are to move up
@@ -24,9 +25,9 @@ class Scratch(NamedTuple):
 @register_jitable
 def make_scratch(n_labels: int) -> Scratch:
     """Also for loops to make for themselves: each array that a loop is given takes half a microsecond."""
-    scores, change, mark = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels, dtype=np.int64)
-    clock, rising = np.zeros(1, dtype=np.int64), room_for_touched(n_labels)
-    return Scratch(scores, room_for_touched(n_labels), change, mark, clock, rising)
+    scores, change, kept = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels)
+    mark, clock, rising = np.zeros(n_labels, dtype=np.int64), np.zeros(1, dtype=np.int64), room_for_touched(n_labels)
+    return Scratch(scores, room_for_touched(n_labels), change, kept, mark, clock, rising)
 
 
 @register_jitable

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import keep_best
 from shortlist.categories.index.lists import Index
@@ -50,7 +50,7 @@ def nobody() -> Ahead:
 NOBODY = room_for_rankings(0, np.zeros(0, dtype=np.int64), 0, unit_length=False)  # the same, outside of kernels
 
 
-@kernel
+@part
 def rank_ahead(rows: Rows, i: int, index: Index, bias: Floats, scratch: Scratch, n: int, ahead: Ahead) -> None:
     """Write the ranking of row i, which has votes for n labels, if it is asked for."""
     if ahead.place.size == 0 or ahead.place[i] < 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, kernel
+from shortlist.arrays.kernels import Floats, Ints, part
 from shortlist.arrays.rows import Rows
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.best import keep_best
@@ -31,7 +31,7 @@ def rank_allowed(
     )  # fmt: skip
 
 
-@kernel
+@part
 def _rank_allowed(
     rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, of_labels: Votes, allowed: NDArray[np.bool_],
     offsets: Floats, factors: Floats, scores: Floats, touched: Ints, kept: Ints, mates: Mates,

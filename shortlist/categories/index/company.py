@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.categories.best import keep_best, worse
+from shortlist.arrays.kernels import Floats, Ints, Longs, part
+from shortlist.categories.best import keep_best, put_in
 from shortlist.categories.index.ahead import NOBODY, Ahead
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
@@ -147,13 +147,13 @@ def room_for_mates() -> Mates:
     return Mates(np.empty(MATES, dtype=np.int32), np.empty(MATES), np.empty(MATES))
 
 
-@kernel
+@part
 def heard(score: float) -> float:
     """z of a score."""
     return min(1.0, max(0.0, score))
 
 
-@kernel
+@part
 def add_mates_votes(ids: Ints, scores: Floats, votes: Votes, sums: Floats) -> int:
     """sums[q] = s′ of the q-th of some labels, best first; gives how many there are."""
     n = 0
@@ -170,7 +170,7 @@ def add_mates_votes(ids: Ints, scores: Floats, votes: Votes, sums: Floats) -> in
     return n
 
 
-@kernel
+@part
 def let_mates_vote(found: Ints, scores: Floats, votes: Votes, mates: Mates) -> None:
     """Change the scores of the best of the labels found to s′."""
     if votes.size > 0:
@@ -180,7 +180,7 @@ def let_mates_vote(found: Ints, scores: Floats, votes: Votes, mates: Mates) -> N
             scores[mates.ids[q]] = mates.sums[q]
 
 
-@kernel
+@part
 def keep_best_of_all(found: Ints, scores: Floats, votes: Votes, mates: Mates, ids: Ints, best: Floats) -> None:
     """The best of the labels found, best first, once the best by words have voted for one another."""
     let_mates_vote(found, scores, votes, mates)
@@ -210,16 +210,16 @@ def learn(
 
     order: the rows of the examples in ``ahead``, whose rankings by words are finished here, each before its turn.
     """
-    _learn(*rankings, votes, begin, end, np.zeros(n_labels, dtype=np.bool_), order, ahead)
+    _learn(*rankings, votes, begin, end, np.zeros(n_labels, dtype=np.bool_), np.zeros(MATES), order, ahead)
 
 
-@kernel
+@part
 def _learn(
     ids: Ints, scores: Floats, labels: LabelSets, votes: Votes, begin: float, end: float,
-    is_true: NDArray[np.bool_], order: Longs, ahead: Ahead,
+    is_true: NDArray[np.bool_], sums: Floats, order: Longs, ahead: Ahead,
 ) -> None:  # fmt: skip
-    """is_true: for each label, false between examples."""
-    n_examples, sums = ids.shape[0], np.zeros(MATES)
+    """is_true: for each label, false between examples; sums: float64[MATES]."""
+    n_examples = ids.shape[0]
     for i in range(n_examples):
         if ahead.place.size > 0 and ahead.place[order[i]] >= 0:
             finish(ahead.ids[ahead.place[order[i]]], ahead.scores[ahead.place[order[i]]], votes, sums)
@@ -228,18 +228,20 @@ def _learn(
         own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
         for c in own:
             is_true[c] = True
-        for q in range(n):
-            c = ids[i, q]
-            error = max(0.0, 1.0 - sums[q]) if is_true[c] else -max(0.0, sums[q])
-            if error != 0.0 and c < votes.shape[0]:
-                for p in range(n):
-                    if ids[i, p] < votes.shape[0]:
-                        votes[ids[i, p], c] += step * error * heard(scores[i, p])
+        for q in range(n):  # by how much of z each label is to move
+            error = max(0.0, 1.0 - sums[q]) if is_true[ids[i, q]] else -max(0.0, sums[q])
+            sums[q] = step * error
+        for p in range(n):
+            if ids[i, p] < votes.shape[0]:
+                z, of_one = heard(scores[i, p]), votes[ids[i, p]]
+                for q in range(n):
+                    if ids[i, q] < votes.shape[0]:
+                        of_one[ids[i, q]] += sums[q] * z
         for c in own:
             is_true[c] = False
 
 
-@kernel
+@part
 def finish(ids: Ints, scores: Floats, votes: Votes, sums: Floats) -> None:
     """Let labels vote in a ranking by words. That of a whole row is not the one that is learned from."""
     for q in range(add_mates_votes(ids, scores, votes, sums)):
@@ -247,14 +249,10 @@ def finish(ids: Ints, scores: Floats, votes: Votes, sums: Floats) -> None:
     put_in_order(ids, scores)
 
 
-@kernel
+@part
 def put_in_order(ids: Ints, scores: Floats) -> None:
     """Best first, ties to the lower number; −1 stays behind all others."""
     for a in range(1, ids.size):
-        c, s, at = ids[a], scores[a], a
-        if c < 0:
+        if ids[a] < 0:
             break
-        while at > 0 and worse(scores[at - 1], ids[at - 1], s, c):
-            ids[at], scores[at] = ids[at - 1], scores[at - 1]
-            at -= 1
-        ids[at], scores[at] = c, s
+        put_in(ids, scores, a, ids[a], scores[a])

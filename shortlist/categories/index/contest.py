@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, kernel
+from shortlist.arrays.kernels import Floats, Ints, part
 
 LEAD, WIDE_LEAD = 1.5, 2.0  # by which the true label shall lead; where a label has few examples
 FASTER = 5.0 / 3.0  # η / step
@@ -39,7 +39,7 @@ HALF, RECENT = 0.5, 300.0  # missed: at most this share of so many examples
 NOTHING = 1e-9  # the weight that an edge has for x = 1 if it was never counted
 
 
-@kernel
+@part
 def rivals(scores: Floats, change: Floats, bias: Floats, own: Ints, touched: Ints) -> tuple[int, float, int, float]:
     """The weakest true label and the strongest wrong one, with their scores; −1 and 0 where there is none.
 
@@ -58,7 +58,7 @@ def rivals(scores: Floats, change: Floats, bias: Floats, own: Ints, touched: Int
     return r, low, s, high
 
 
-@kernel
+@part
 def contend(
     scores: Floats, change: Floats, bias: Floats, own: Ints, touched: Ints, r: int, low: float, s: int, lead: float
 ) -> None:
@@ -85,7 +85,7 @@ def contend(
     change[r] = np.float32(scale * theta)
 
 
-@kernel
+@part
 def trust(contest: bool, z: float) -> float:
     """How far an example of surprise z is believed in a further pass: the less, the more its label is behind."""
     return 1.0 - np.sqrt(z) if contest else 1.0

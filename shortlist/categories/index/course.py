@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, kernel
+from shortlist.arrays.kernels import Floats, part
 from shortlist.arrays.partial import is_complete
 from shortlist.categories.index.contest import HALF, RECENT
 from shortlist.labels import SINGLE, LabelSets
@@ -18,7 +18,7 @@ MANY = 4.0  # labels on average
 MOST_PACE, CHANGE, MOST_AGREEMENT = 4.0, 0.001, 5.0  # of g; by how much a = ā moves it; of a / ā
 
 
-@kernel
+@part
 def note_labels(stats: Floats, labels: LabelSets, i: int) -> None:
     """Count example i and its labels. One that was judged in part has at least as many as examples have on average."""
     n = float(labels.indptr[i + 1] - labels.indptr[i])
@@ -28,18 +28,18 @@ def note_labels(stats: Floats, labels: LabelSets, i: int) -> None:
     stats[LABELS] += n
 
 
-@kernel
+@part
 def note_missed(stats: Floats, missed: float) -> None:
     stats[MISSED] += (missed - stats[MISSED]) / min(stats[EXAMPLES], RECENT)
 
 
-@kernel
+@part
 def note_surprise(stats: Floats, z: float) -> None:
     stats[WEIGHT] = min(stats[WEIGHT] + 1.0, MEMORY)
     stats[SURPRISE] += (z - stats[SURPRISE]) / stats[WEIGHT]
 
 
-@kernel
+@part
 def set_pace(stats: Floats, agreement: float) -> None:
     """g after a new example whose errors agree that much with the corrections so far."""
     stats[AGREEMENT] += (abs(agreement) - stats[AGREEMENT]) / min(stats[EXAMPLES], MEMORY)
@@ -48,19 +48,19 @@ def set_pace(stats: Floats, agreement: float) -> None:
         stats[PACE] = max(1.0, min(MOST_PACE, stats[PACE] * (1.0 + CHANGE * share)))
 
 
-@kernel
+@part
 def are_single(stats: Floats) -> bool:
     """Whether examples have one label each, so far."""
     return stats[LABELS] <= SINGLE * stats[EXAMPLES]
 
 
-@kernel
+@part
 def are_contending(stats: Floats, few: bool) -> bool:
     """Whether labels contend (contest.py): examples have one each, which can be foreseen or are few."""
     return are_single(stats) and (few or stats[MISSED] <= HALF)
 
 
-@kernel
+@part
 def are_many(stats: Floats) -> bool:
     """Whether examples have many labels on average, so far."""
     return stats[EXAMPLES] > 0.0 and stats[LABELS] >= MANY * stats[EXAMPLES]

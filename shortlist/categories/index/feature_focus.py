@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, part
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.index.learner import IndexLearner
@@ -149,7 +149,7 @@ class FeatureFocus(IndexLearner):
 # Figure 4(a), the FF algorithm
 
 
-@kernel
+@part
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool,
     index: Index, scores: Floats, touched: Ints,
@@ -189,7 +189,7 @@ def learn(
     return order.size, DONE, 0
 
 
-@kernel
+@part
 def holds(labels: LabelSets, i: int, c: int) -> bool:
     """Whether example i has label c."""
     held = False
@@ -198,7 +198,7 @@ def holds(labels: LabelSets, i: int, c: int) -> bool:
     return held
 
 
-@kernel
+@part
 def place(c: int, scores: Floats, touched: Ints, n: int) -> int:
     """The rank of label c among the n retrieved ones, from 1; ties to the lower number."""
     above = 0
@@ -212,7 +212,7 @@ def place(c: int, scores: Floats, touched: Ints, n: int) -> int:
 # Figure 4(c), FSU, the feature streaming update
 
 
-@kernel
+@part
 def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: bool, cap: int, memory: float) -> None:
     """w′_fc += v; w′_f += v; scale both to what is remembered; drop the edges whose share is now below min_weight.
 

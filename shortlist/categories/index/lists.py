@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT
 from shortlist.errors import InputError
@@ -248,7 +248,7 @@ def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints
     return end
 
 
-@kernel
+@part
 def raised(weight: float, x: float, total: float) -> float:
     """w′_fc + x, rounded to 32 bits.
 
@@ -263,7 +263,7 @@ def raised(weight: float, x: float, total: float) -> float:
     return np.float32(new)  # type: ignore[return-value]
 
 
-@kernel
+@part
 def put_in_place(edges: NDArray[Any], first: int, at: int, c: int, weight: float, tuned: float) -> None:
     """Write an edge to slot ``at``, or further up where lighter ones stand."""
     own = np.float32(weight)
@@ -273,7 +273,7 @@ def put_in_place(edges: NDArray[Any], first: int, at: int, c: int, weight: float
     edges[at]["label"], edges[at]["weight"], edges[at]["tuned"] = c, own, tuned
 
 
-@kernel
+@part
 def cut_tail(feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_weight: float, leakage: bool) -> None:
     """Drop the edges of a feature, beyond ``keep``, whose share is below min_weight: they are the last of its list."""
     first, n, dropped = feature["start"], feature["length"], 0.0
@@ -286,7 +286,7 @@ def cut_tail(feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_
     feature["length"] = n
 
 
-@kernel
+@part
 def see(feature: np.void) -> None:
     """The feature is seen once more."""
     feature["seen"] += feature["seen"] < MOST_SEEN

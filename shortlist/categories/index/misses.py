@@ -4,36 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, kernel
+from shortlist.arrays.kernels import Floats, Ints, part
 from shortlist.arrays.partial import is_complete
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 
 
-@kernel
+@part
 def each_for_itself(bias: Floats, scratch: Scratch, own: Ints, touched: Ints) -> float:
     """e_c of the true labels, 1 where one is not retrieved, and of the retrieved wrong ones; gives the surprise z.
 
-    There are hundreds of wrong labels for a true one: only those that score have to be written down.
+    The loop has no branch: a processor cannot foresee which wrong label scores. A true one that is retrieved has no
+    error after it.
     """
-    scores, change, worst = scratch.scores, scratch.change, 0.0
-    for c in own:
-        change[c], scores[c] = scores[c], -np.inf
+    scores, change, kept, worst = scratch.scores, scratch.change, scratch.kept, 0.0
+    for b in range(own.size):
+        kept[b], scores[own[b]], change[own[b]] = scores[own[b]], -np.inf, 1.0
     for c in touched:
-        score = scores[c] + bias[c]
-        if score > 0.0:
-            change[c] = -np.float32(score)
-            worst = max(worst, score)
-        elif score == -np.inf:
-            scores[c] = np.inf  # a true one, retrieved
-    for c in own:
-        is_retrieved = scores[c] == np.inf
-        scores[c] = change[c]
-        change[c] = np.float32(max(0.0, 1.0 - (scores[c] + bias[c]))) if is_retrieved else 1.0
+        score = max(0.0, scores[c] + bias[c])
+        change[c] = 0.0 - np.float32(score)
+        worst = max(worst, score)
+    for b in range(own.size):
+        c = own[b]
+        scores[c] = kept[b]
+        change[c] = np.float32(max(0.0, 1.0 - (scores[c] + bias[c]))) if change[c] == 0.0 else 1.0
     return min(1.0, np.float64(np.float32(worst))) ** 2
 
 
-@kernel
+@part
 def has_error(own: Ints, touched: Ints, change: Floats) -> bool:
     """Whether a label of an example, one of its own or one that is retrieved, has an error."""
     for c in touched:
@@ -45,7 +43,7 @@ def has_error(own: Ints, touched: Ints, change: Floats) -> bool:
     return found
 
 
-@kernel
+@part
 def is_missed(labels: LabelSets, i: int, bias: Floats, scratch: Scratch, n: int) -> int:
     """Whether a wrong one of the n retrieved labels is first, or none is; −1 where no label is known to be right."""
     own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
@@ -63,7 +61,7 @@ def is_missed(labels: LabelSets, i: int, bias: Floats, scratch: Scratch, n: int)
     return 0 if right > wrong else 1
 
 
-@kernel
+@part
 def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
     """Leave of the n retrieved labels only those that were judged, in their order; gives how many these are."""
     if is_complete(labels.partial, i):

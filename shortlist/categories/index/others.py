@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, kernel
+from shortlist.arrays.kernels import Floats, Ints, part
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.retrieval import LEAST, add_votes
@@ -24,7 +24,7 @@ from shortlist.labels import LabelSets
 LEFT = 0.001  # of x[f]: where others have counted less, they have counted nothing, but for rounding
 
 
-@kernel
+@part
 def add_votes_to_learn(
     rows: Rows, labels: LabelSets, i: int, index: Index, max_edges: int, rare: int, again: bool, scratch: Scratch
 ) -> int:
@@ -35,7 +35,7 @@ def add_votes_to_learn(
     return add_votes(rows, i, index, max_edges, rare, scratch.scores, scratch.touched)
 
 
-@kernel
+@part
 def add_votes_of_others(
     rows: Rows, i: int, index: Index, max_edges: int, rare: int, r: int, scores: Floats, touched: Ints
 ) -> int:
@@ -58,7 +58,7 @@ def add_votes_of_others(
     return n
 
 
-@kernel
+@part
 def votes_of_others(feature: np.void, x: float, rare: int) -> tuple[float, float]:
     """r_f · x[f] by what others have seen, and that divided by their w′_f; both 0 where they have counted nothing."""
     left, seen = feature["total"] - x, feature["seen"] - 1.0

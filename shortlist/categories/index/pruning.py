@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.arrays.kernels import Floats, Longs, kernel, part
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.lists import EDGES, END, MOST_SLOTS, Index, cut_tail
 from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
@@ -79,13 +79,13 @@ def pack(index: Index) -> None:
     index.free[:] = -1
 
 
-@kernel
+@part
 def full(cap: int) -> int:
     """How many edges an index may hold after it has made room."""
     return cap - max(cap // ROOM, 1)
 
 
-@kernel
+@part
 def room_for(rows: Rows, labels: LabelSets, i: int, index: Index, cap: int) -> tuple[int, int]:
     """Whether the index has room to learn example i: DONE, or what it wants, and how many free slots."""
     n_labels = labels.indptr[i + 1] - labels.indptr[i]

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, part
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.limits import are_rows
@@ -157,13 +157,13 @@ def from_arrays(state: State, n_features: int, n_labels: int, values: str, step:
     return recent_of(Rows(starts, columns, data, n_features), ids, float(lately[0]))
 
 
-@kernel
+@part
 def ago(recent: Recent, n: int) -> int:
     """The row of the example that came n examples ago: 1 is the last one."""
     return 2 * ((recent.span[NEXT] - n) % SLOTS)
 
 
-@kernel
+@part
 def longest_lag(recent: Recent) -> int:
     """2^k, the largest of these numbers that is not above the number of examples; 0 where there are none."""
     n, lag = recent.span[NEXT] - recent.span[OLDEST], 1
@@ -172,7 +172,7 @@ def longest_lag(recent: Recent) -> int:
     return lag if n > 0 else 0
 
 
-@kernel
+@part
 def has_changed(recent: Recent, missed: float, mean: float) -> bool:
     """Whether labels seem to mean something else now that another example was ``missed`` (1, 0, or −1: not known).
 
@@ -184,13 +184,13 @@ def has_changed(recent: Recent, missed: float, mean: float) -> bool:
     return lately[0] > mean + FAR + CERTAIN * np.sqrt(mean * (1.0 - mean) / (2.0 * LATELY - 1.0))
 
 
-@kernel
+@part
 def let_all_go(recent: Recent) -> None:
     for k in range(recent.span.size):
         recent.span[k] = 0
 
 
-@kernel
+@part
 def keep(recent: Recent, rows: Rows, labels: LabelSets, i: int) -> None:
     """Keep example i as the last one, if it has one label and is not empty; the oldest make room."""
     span, first, last = recent.span, rows.indptr[i], rows.indptr[i + 1]
@@ -216,7 +216,7 @@ def keep(recent: Recent, rows: Rows, labels: LabelSets, i: int) -> None:
     span[END] = begin + n
 
 
-@kernel
+@part
 def move_to_front(recent: Recent) -> None:
     """Move the entries of all examples to where the room begins."""
     span, offsets = recent.span, recent.rows.indptr
@@ -234,7 +234,7 @@ def move_to_front(recent: Recent) -> None:
     span[END] -= by
 
 
-@kernel
+@part
 def keep_all(recent: Recent, rows: Rows, labels: LabelSets) -> None:
     for i in range(rows.indptr.size - 1):
         keep(recent, rows, labels, i)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, fetch, kernel
+from shortlist.arrays.kernels import Floats, Ints, fetch, part
 from shortlist.arrays.rows import Rows
 from shortlist.categories.answering import BIAS, MATE
 from shortlist.categories.index.company import (
@@ -55,14 +55,14 @@ def all_scores(
     return all_of_them
 
 
-@kernel
+@part
 def share_of(feature: np.void, x: float, rare: int) -> float:
     """r_f · x[f] / w′_f; times w′_fc it is the vote of f for c. r_f = min(1, #_f / rare), or 1 where rare is 0."""
     rating = 1.0 if feature["seen"] >= rare else feature["seen"] / rare
     return x * rating / feature["total"]
 
 
-@kernel
+@part
 def fetch_list(index: Index, f: int) -> None:
     """Ask memory for the list of feature f, which will be read soon."""
     first = index.features[f]["start"]
@@ -70,7 +70,7 @@ def fetch_list(index: Index, f: int) -> None:
         fetch(index.edges, first + line * EDGES_IN_LINE)
 
 
-@kernel
+@part
 def fetch_lists(rows: Rows, i: int, index: Index) -> None:
     """Ask memory for the lists of the features of row i."""
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
@@ -78,14 +78,14 @@ def fetch_lists(rows: Rows, i: int, index: Index) -> None:
             fetch_list(index, rows.indices[j])
 
 
-@kernel
+@part
 def retrieve(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints) -> int:
     """Add the votes of row i to scores, and list the scored labels in touched, as ``add_votes`` does."""
     fetch_lists(rows, i, index)
     return add_votes(rows, i, index, max_edges, rare, scores, touched)
 
 
-@kernel
+@part
 def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints) -> int:
     """Add the votes of row i to scores (float64[labels], zero before); list the scored labels in touched.
 
@@ -120,7 +120,7 @@ def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, score
     return n
 
 
-@kernel
+@part
 def count_votes(rows: Rows, i: int, index: Index, max_edges: int) -> int:
     """How many votes row i has for all labels together."""
     n = 0
@@ -130,7 +130,7 @@ def count_votes(rows: Rows, i: int, index: Index, max_edges: int) -> int:
     return n
 
 
-@kernel
+@part
 def add_many_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints) -> int:
     """As ``add_votes``, where there are more votes than labels: it is quicker to look afterwards for whom they are.
 
@@ -153,7 +153,7 @@ def add_many_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, 
     return n
 
 
-@kernel
+@part
 def _rank(
     rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, of_labels: Votes, scores: Floats, touched: Ints,
     mates: Mates, ids: Ints, best: Floats,
@@ -185,7 +185,7 @@ def votes(
     return np.append(columns, MATE - mates), np.append(out, theirs)
 
 
-@kernel
+@part
 def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: Floats) -> None:
     """out[j] = the vote of the j-th active feature for the label."""
     for j in range(row.indices.size):

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.arrays.kernels import kernel
+from shortlist.arrays.kernels import part
 from shortlist.categories.index.lists import END, Index
 
 
-@kernel
+@part
 def slots_of(size: int) -> int:
     """How many slots a block of that size has: 1, 2, 3, 4, 6, 8, 12, 16, 24, ..."""
     return (3 - (size & 1)) << ((size + 1) >> 1) >> 1
 
 
-@kernel
+@part
 def move_to_more_room(f: int, wanted: int, index: Index) -> None:
     """Give feature f, whose block of slots is full, one of at least so many: a free one, or a new one at the end."""
     feature, edges = index.features[f], index.edges
@@ -44,7 +44,7 @@ def move_to_more_room(f: int, wanted: int, index: Index) -> None:
         index.free[old_size] = old
 
 
-@kernel
+@part
 def move_to_less_room(f: int, index: Index) -> None:
     """Move feature f, whose list was cut, to a free block of slots that is just large enough, if there is one.
 

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
 from shortlist.categories.index.contest import FASTER, LEAD, NOTHING, WIDE_LEAD, contend, rivals, trust
@@ -106,7 +106,19 @@ def learn(
     ahead, mates: receive rankings of some examples, as they were before each was learned; mates where labels are many.
     recent: the last examples of a stream, to be gone through again.
     """
-    scratch = make_scratch(bias.size)
+    return learn_each(
+        rows, labels, order, position, first_pass, index, bias, stats, to_come, max_edges, min_weight, rare, leakage,
+        cap, step, few, small, missed, ahead, mates, recent, make_scratch(bias.size),
+    )  # fmt: skip
+
+
+@part
+def learn_each(
+    rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, bias: Floats,
+    stats: Floats, to_come: Floats, max_edges: int, min_weight: float, rare: int, leakage: bool, cap: int, step: float,
+    few: bool, small: bool, missed: Missed, ahead: Ahead, mates: Ahead, recent: Recent, scratch: Scratch,
+) -> tuple[int, int, int]:  # fmt: skip
+    """``learn``, with what it keeps for each label."""
     for t in range(position, order.size):
         i, voting, many = order[t], width(max_edges, stats), are_many(stats)
         if first_pass:
@@ -143,7 +155,7 @@ def learn(
     return order.size, DONE, 0
 
 
-@kernel
+@part
 def add_to_biases(bias: Floats, scratch: Scratch, own: Ints, n: int, eta: float) -> None:
     """b_c += κ·η·e_c of the n retrieved labels; then nothing is left of the errors and scores of the example."""
     for c in scratch.touched[:n]:
@@ -153,7 +165,7 @@ def add_to_biases(bias: Floats, scratch: Scratch, own: Ints, n: int, eta: float)
         scratch.change[c] = 0.0
 
 
-@kernel
+@part
 def go_on(
     rows: Rows, labels: LabelSets, i: int, index: Index, bias: Floats, stats: Floats, scratch: Scratch, max_edges: int,
     rare: int, step: float, recent: Recent, missed: float,
@@ -172,7 +184,7 @@ def go_on(
     keep(recent, rows, labels, i)
 
 
-@kernel
+@part
 def go_through_again(
     rows: Rows, labels: LabelSets, i: int, index: Index, bias: Floats, stats: Floats, scratch: Scratch, max_edges: int,
     rare: int, step: float,
@@ -188,7 +200,7 @@ def go_through_again(
     add_to_biases(bias, scratch, own, n, eta)
 
 
-@kernel
+@part
 def of_further_pass(stats: Floats, to_come: Floats) -> float:
     """By how much a step of a further pass is shorter; one example less is to come."""
     share = min(1.0, FURTHER * stats[PACE]) * to_come[0] / to_come[1]
@@ -196,13 +208,13 @@ def of_further_pass(stats: Floats, to_come: Floats) -> float:
     return share
 
 
-@kernel
+@part
 def boldness(z: float, mean: float) -> float:
     """η / step for an example of surprise z, where z̄ is the mean."""
     return (1.0 + BOLD * z * max(0.0, 1.0 - DOUBT * mean)) / max(1.0, DOUBT * mean)
 
 
-@kernel
+@part
 def least_share(min_weight: float, stats: Floats) -> float:
     """The least share that an edge may have: min_weight, divided by the mean number of labels if that is above 1."""
     if stats[LABELS] <= stats[EXAMPLES]:
@@ -210,13 +222,13 @@ def least_share(min_weight: float, stats: Floats) -> float:
     return (LIGHTER if are_many(stats) else 1.0) * min_weight * stats[EXAMPLES] / stats[LABELS]
 
 
-@kernel
+@part
 def width(max_edges: int, stats: Floats) -> int:
     """How many edges of a list vote: max_edges, or five times as many where examples have many labels."""
     return WIDER * min(max_edges, ALL_LABELS) if are_many(stats) else max_edges
 
 
-@kernel
+@part
 def find_errors(
     labels: LabelSets, i: int, first_pass: bool, bias: Floats, stats: Floats, scratch: Scratch, n: int,
     max_edges: int, step: float, few: bool,
@@ -248,7 +260,7 @@ def find_errors(
     return -1, 0, step * stats[PACE] * boldness(z, stats[SURPRISE]), missed, z
 
 
-@kernel
+@part
 def correct(rows: Rows, i: int, index: Index, scratch: Scratch, max_edges: int, eta: float) -> None:
     """u_fc += η·e_c·x[f] on the edges that voted, by 0 where c has no error: which have one nobody can foresee."""
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
@@ -258,7 +270,7 @@ def correct(rows: Rows, i: int, index: Index, scratch: Scratch, max_edges: int, 
             edge["tuned"] += shift * scratch.change[edge["label"]]
 
 
-@kernel
+@part
 def only_see(rows: Rows, i: int, index: Index, keep: int, least: float, leakage: bool) -> None:
     """What is left of count_and_correct where no label has an error: features are seen, and their lists are cut."""
     for f in rows.indices[rows.indptr[i] : rows.indptr[i + 1]]:
@@ -266,7 +278,7 @@ def only_see(rows: Rows, i: int, index: Index, keep: int, least: float, leakage:
         cut_tail(index.features[f], index.edges, index.used, keep, least, leakage)
 
 
-@kernel
+@part
 def count_and_correct(
     rows: Rows, labels: LabelSets, i: int, index: Index, scratch: Scratch,
     max_edges: int, rival: int, keep: int, least: float, leakage: bool, cap: int, eta: float,
@@ -321,7 +333,7 @@ def count_and_correct(
     return agreement
 
 
-@kernel
+@part
 def count_new(labels: LabelSets, first: int, last: int, scratch: Scratch) -> int:
     """How many of the labels first..last−1 of an example a feature is to have new edges to, once its list is marked."""
     n = 0
