@@ -28,7 +28,7 @@ FEW = 20  # so many labels are compared with one another faster than sorted
 
 
 SINGLE = 1.05  # labels an example, on average: so far examples count as having one each
-FEWEST, FIRST = 100, 1000  # examples by which it is seen whether several labels recur, at least and at most
+FEWEST, FIRST = 20, 1000  # examples by which it is seen whether several labels recur, at least and at most
 
 
 class LabelSets(NamedTuple):
