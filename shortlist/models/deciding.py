@@ -138,7 +138,7 @@ class DecidingModel(CategoryModel, Generic[Given]):
     def check_promise(self, coverage: float) -> None:
         """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts."""
         confidence = self.confidence_
-        if confidence.ready and coverage < 1.0 and confidence.limit(coverage) == np.inf:
+        if confidence.ready and confidence.reachable() < coverage < 1.0:
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
                 f"{confidence.reachable():.1%} of the examples that were ranked ahead, and these are all listed; ask "

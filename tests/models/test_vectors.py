@@ -156,7 +156,8 @@ def test_a_model_can_be_taught_more_labels_and_labels_can_change():
     after = dict(model.rank("wheat", vector=v, k=5))
     assert after["maize"] == pytest.approx(before["grain"])
     model.merge_labels(["maize"], "grain")
-    assert dict(model.rank("wheat", vector=v, k=5))["grain"] == pytest.approx(2 * before["grain"])
+    merged = dict(model.rank("wheat", vector=v, k=5))["grain"]
+    assert before["grain"] < merged < 2 * before["grain"]  # corrections add up; counts keep to the whole vote of a word
     model.learn("brand new", "other", vector=-v)
     assert model.rank("brand new", vector=-v, k=1).labels.tolist() == ["other"]
 
