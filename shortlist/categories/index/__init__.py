@@ -20,5 +20,4 @@ tuned_vectors.py    the learner of dense vectors             vectors.py    its i
 vector_tuning.py    its loop                                 contenders.py  the best of many labels, soon found
 tuned_both.py       the learner of words and a vector        together.py   rows of both
 sharing.py, held_back.py  how much the vector counts         means.py      of few vectors, how near their means are
-beside_words.py     few vectors, learned once more beside words
 """

@@ -27,7 +27,6 @@ from shortlist.arrays.kernels import Floats, kernel
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.categories.index import together
 from shortlist.categories.index.means import chosen
-from shortlist.categories.index.vectors import Short
 from shortlist.labels import NumberedLabels
 
 if TYPE_CHECKING:
@@ -39,17 +38,11 @@ SHARES = [tenths / 10.0 for tenths in range(11)]
 NEAR = 0.25  # of a mean lead: where one counts half of what it can
 QUARTERS = [1.0, math.sqrt(math.sqrt(2.0)), math.sqrt(2.0), math.sqrt(2.0) * math.sqrt(math.sqrt(2.0))]  # 2^(r/4)
 MOST = 0.99  # of a score that either has
-NOBODY_ASKS: Short = np.zeros((0, 0), dtype=np.float32)
 BLOCK, SCORES = 256, 1 << 18  # rows that are scored at a time; but no more scores, or a single row
 
 
-def best_share(
-    learner: TunedBoth, rows: Rows | RowStore, labels: NumberedLabels, by_words: Short = NOBODY_ASKS
-) -> float:
-    """α of a learner with these settings, for examples like these.
-
-    by_words: float32[examples, labels], receives what words say that have learned the other parts, unless it is empty.
-    """
+def best_share(learner: TunedBoth, rows: Rows | RowStore, labels: NumberedLabels) -> float:
+    """α of a learner with these settings, for examples like these."""
     order = np.random.default_rng(0).permutation(rows.n_rows)
     n_parts, leads = max(2, min(MOST_PARTS, MOST_LEARNED // rows.n_rows)), []
     for part in range(n_parts):
@@ -63,11 +56,6 @@ def best_share(
         for first in range(0, held.size, at_a_time):
             some = held[first : first + at_a_time]
             leads.append(leads_by_share(taught, chosen(rows, some), labels.take(some.tolist())))
-            if by_words.size and len(taught._labels):
-                found = taught._scores(together.split(chosen(rows, some), taught.vector)[1])
-                numbers = [learner._labels.number[name] for name in taught._labels.names]
-                by_words[some] = found.min(axis=1, keepdims=True)  # as all have whom nobody retrieves
-                by_words[np.ix_(some, numbers)] = found
     right = np.floor(count_right(np.concatenate(leads, axis=1)) + 0.5).astype(np.int64)
     weights = [math.ldexp(QUARTERS[n % 4], n // 4) for n in (right - right.max()).tolist()]
     alpha: float = sum(weight * a for weight, a in zip(weights, SHARES, strict=True)) / sum(weights)

@@ -3,9 +3,8 @@
     s_c = (1 − α)·(b_c + Σ_f (r_f·w_fc + u_fc)·x[f]) + α·(b′_c + Σ_g u′_gc·v[g])
 
 x are the words of an example, v is its vector (vectors.py). The words learn what TunedIndex learns of them, the vector
-what TunedVectors learns of it, to the last bit, but for few examples of one label each, from which it learns once more
-what words leave to say (beside_words.py); α is given by how often each of them misses (sharing.py). Where an example
-has only words, or only a vector, the score is that of the one alone.
+what TunedVectors learns of it, to the last bit; α is given by how often each of them misses (sharing.py). Where an
+example has only words, or only a vector, the score is that of the one alone.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from shortlist.arrays.validation import as_whole
 from shortlist.categories.allowed import Allowed
 from shortlist.categories.answering import BIAS
 from shortlist.categories.index import means, retrieval, sharing, together
-from shortlist.categories.index.beside_words import MOST_SCORES, learn_beside_words
 from shortlist.categories.index.course import START, joined
 from shortlist.categories.index.held_back import FEWEST, best_share
 from shortlist.categories.index.limits import are_counts, check_finite
@@ -149,17 +147,11 @@ class TunedBoth(TunedIndex):
         is_new, labels = getattr(self, "n_examples_", 0) == 0, numbered(Y, rows.n_rows)
         yield from super()._learn_passes(rows, labels, watch)
         if self.vector and is_new and means.are_few(rows.n_rows, self._planned):
-            n_labels, numbers = len(self._labels), self.label_numbers(labels)
-            bias = self._vector_biases[:n_labels]
             if self.values == "l2":
-                means.add_means(rows, self.vector, numbers, self._weights, bias)
+                bias = self._vector_biases[: len(self._labels)]
+                means.add_means(rows, self.vector, self.label_numbers(labels), self._weights, bias)
             if rows.n_rows >= FEWEST and not self._learns_a_part:
-                again = self._small and self.values == "l2" and rows.n_rows * n_labels <= MOST_SCORES
-                by_words = np.zeros((rows.n_rows if again else 0, n_labels), dtype=np.float32)
-                share = best_share(self, rows, labels, by_words)
-                self._misses[sharing.BETA] = sharing.beta_for(self._misses, share)
-                if again:
-                    learn_beside_words(rows, self.vector, numbers, by_words, share, self._weights, bias)
+                self._misses[sharing.BETA] = sharing.beta_for(self._misses, best_share(self, rows, labels))
 
     def _check_updatable(self) -> None:
         super()._check_updatable()
