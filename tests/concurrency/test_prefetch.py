@@ -112,9 +112,10 @@ def test_learning_from_a_stream_is_learning_batch_by_batch():
 
 @pytest.mark.parametrize("learner", [FeatureFocus(), FeatureFocus(shards=2, n_jobs=2)])
 def test_fitting_from_a_stream_is_fitting_all_texts(learner):
-    texts = [text for some, _ in batches() for text in some]
-    labels = [own for _, some in batches() for own in some]
-    assert as_bytes(Categorizer(learner).fit_batches(batches())) == as_bytes(Categorizer(learner).fit(texts, labels))
+    texts = [text for some, _ in batches(size=60) for text in some]
+    labels = [own for _, some in batches(size=60) for own in some]
+    stream = Categorizer(learner).fit_batches(batches(size=60))
+    assert as_bytes(stream) == as_bytes(Categorizer(learner).fit(texts, labels))
 
 
 def test_what_came_before_a_bad_batch_is_learned():
