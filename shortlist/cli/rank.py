@@ -12,7 +12,15 @@ import typer
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, named_values, reads
 from shortlist.cli.output import Output
-from shortlist.cli.terminal import lines_of, print_json, print_table, progress, say, say_when_compiling
+from shortlist.cli.terminal import (
+    lines_of,
+    print_json,
+    print_table,
+    progress,
+    say,
+    say_when_compiling,
+    warnings_as_sentences,
+)
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
@@ -170,6 +178,8 @@ def answering(
         say("the model has not seen enough examples to say how sure it is; train it anew, or let it learn more")
     if coverage is not None:
         share = as_real(coverage, "--coverage", least=0, most=1)
+        with warnings_as_sentences():
+            model.check_promise(share)
         return lambda batches: model.shortlist_batches(batches, share)
     if least is not None:
         probability = as_real(least, "--min-probability", least=0, most=1)

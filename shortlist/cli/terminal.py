@@ -148,11 +148,18 @@ def say_skipped(skipped: Skipped) -> None:
 
 
 @contextmanager
-def saying_warnings(model: Model[Any]) -> Iterator[None]:
-    """Say what a model warns of while it learns, and at the end what a bound on its memory has cost."""
+def warnings_as_sentences() -> Iterator[None]:
+    """Say what somebody is warned of, without where in the code."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = lambda message, *where, **more: say(str(message))
+        yield
+
+
+@contextmanager
+def saying_warnings(model: Model[Any]) -> Iterator[None]:
+    """Say what a model warns of while it learns, and at the end what a bound on its memory has cost."""
+    with warnings_as_sentences():
         yield
     forgotten = getattr(model, "forgotten_", {})
     if any(forgotten.values()):

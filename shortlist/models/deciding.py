@@ -260,8 +260,7 @@ class DecidingModel(CategoryModel, Generic[Given]):
             yield AssignedLabels(self.decide(self._given_in(batch), ranking, aim), batch.ids)
 
     def shortlist_batches(self, batches: Iterable[Examples], coverage: float) -> Iterator[RankedLabels]:
-        """The shortlists of the examples of one batch after the other."""
-        self.check_promise(coverage)
+        """The shortlists of the examples of batch after batch; ``check_promise`` tells what they can promise."""
         for ranking, batch in self.rank_batches(batches, DEPTH):
             yield RankedLabels(ranking.only(self.listed(ranking, coverage)), batch.ids)
 

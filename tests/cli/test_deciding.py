@@ -1,6 +1,7 @@
 """Labels assigned, lists with a promise, and how well they fare, from the command line."""
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -118,3 +119,17 @@ def test_a_bin_is_drawn_as_long_as_it_is_right():
 
 def test_a_model_that_has_seen_little_is_evaluated_as_before(run, model, news):
     assert "confidence" not in run("evaluate", model, news, "--json").json
+
+
+def test_a_promise_that_cannot_be_kept_is_told_in_a_sentence(run, tmp_path):
+    chance = random.Random(0)
+    lines = [
+        {"text": f"word{chance.randrange(40)} word{chance.randrange(40)}", "labels": [f"l{chance.randrange(400)}"]}
+        for _ in range(1500)
+    ]
+    (tmp_path / "blind.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert run("train", "blind.jsonl", "-o", "blind").code == 0
+    found = run("rank", "blind", "--text", "word1 word2", "--coverage", "0.9")
+    assert found.code == 0
+    assert "coverage=0.9 cannot be promised: lists of at most 100 labels" in found.err
+    assert "UserWarning" not in found.err

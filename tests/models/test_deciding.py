@@ -13,7 +13,6 @@ from shortlist.categories.checks import as_bytes
 from shortlist.concurrency import interrupts
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
-from shortlist.inputs.examples import Examples
 from shortlist.models import categorizer, observing
 from shortlist.models.confidence import Confidence, Precision, Reason
 
@@ -184,8 +183,6 @@ def test_a_promise_that_no_list_can_keep_is_not_made_in_silence(single, new):
     with pytest.warns(UserWarning, match=r"coverage=0.9 cannot be promised: lists of at most 100 labels hold all"):
         lists = blind.shortlist(texts[:50], 0.9)
     assert max(len(one) for one in lists) <= 100
-    with pytest.warns(UserWarning, match=r"cannot be promised"):
-        list(blind.shortlist_batches([Examples(texts=texts[:5])], 0.9))
     assert 0.0 < blind.confidence_.reachable() < 0.9
     blind.shortlist(texts[:50], 1.0)  # all that there is was asked for
     single.shortlist(new[0], 0.98)  # and where it can be promised nothing is said
