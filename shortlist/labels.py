@@ -24,7 +24,7 @@ from shortlist.arrays.kernels import kernel
 from shortlist.arrays.partial import NOTHING_PARTIAL, Partial, chosen_runs, stacked_runs
 from shortlist.errors import InputError
 
-FEW = 20  # so many labels are compared with one another faster than sorted
+FEW = 20  # so many labels are compared with one another faster than sorted, and copied faster than looked at
 
 
 SINGLE = 1.05  # labels an example, on average: so far examples count as having one each
@@ -158,8 +158,9 @@ class NumberedLabels(Sequence[list[Label]]):
             partial = partial._replace(ids=numbers[partial.ids])
         if ids.size > 1 and _repeats(indptr, ids):
             return LabelSets.of(numbers[own].tolist() for own in np.split(ids, indptr[1:-1]))._replace(partial=partial)
-        as_they_are = np.array_equal(numbers, np.arange(numbers.size))  # then there need be no second array of them
-        return LabelSets(indptr, ids if as_they_are else numbers.take(ids), partial)
+        if ids.size > FEW and np.array_equal(numbers, np.arange(numbers.size)):
+            return LabelSets(indptr, ids, partial)  # there need be no second array of them
+        return LabelSets(indptr, numbers.take(ids), partial)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)

@@ -63,10 +63,10 @@ def test_batches_that_share_their_names_are_numbered_as_lists_are(batches):
         assert index.n_bytes == sum(len(str(name)) for name in known)
 
 
-def test_labels_that_keep_their_numbers_are_not_kept_twice():
-    labels = NumberedLabels.of([["a", "b"], ["c"], ["b"]])
-    assert np.shares_memory(LabelIndex().learn(labels, 3).ids, labels.sets.ids)
-    assert not np.shares_memory(LabelIndex(["b"]).learn(labels, 3).ids, labels.sets.ids)
+def test_many_labels_that_keep_their_numbers_are_not_kept_twice():
+    labels = NumberedLabels.of([["a", "b"], ["c"], ["b"]] * 10)
+    assert np.shares_memory(LabelIndex().learn(labels, 30).ids, labels.sets.ids)
+    assert not np.shares_memory(LabelIndex(["b"]).learn(labels, 30).ids, labels.sets.ids)
 
 
 @given(st.lists(label_lists, max_size=4))

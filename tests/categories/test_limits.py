@@ -10,6 +10,7 @@ from sklearn.base import clone
 from shortlist import Categorizer, InputError, RowCategorizer, TextVectorizer, TunedBoth, TunedIndex, TunedVectors
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
+from shortlist.categories.index.limits import check_finite
 from shortlist.concurrency import interrupts
 from shortlist.inputs import read
 
@@ -90,3 +91,12 @@ def test_a_step_with_which_everything_grows_without_end_is_said(kind):
     for learn in (model.fit, model.partial_fit):
         with np.errstate(all="ignore"), pytest.raises(InputError, match="learn anew with a smaller step"):
             learn(rows, labels)
+
+
+@given(arrays(np.float64, st.integers(0, 9)))
+def test_what_is_not_finite_is_noticed_wherever_it_stands(biases):
+    if np.isfinite(biases).all():
+        check_finite("l2", biases)
+    else:
+        with pytest.raises(InputError, match="no longer finite"):
+            check_finite("l2", biases)
