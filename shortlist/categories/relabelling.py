@@ -1,13 +1,14 @@
 """What a learner has learned, under other labels: renamed, put together, or split off.
 
 A label that is merged into another keeps its number, with nothing behind it: numbers that others hold stay valid.
+What labels share of which one was split off from the other counts once when they are merged (index/twins.py).
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from shortlist.categories.index.pruning import bound_weights, total_up
 from shortlist.categories.index.recent import without_label
 from shortlist.categories.index.tuned_both import TunedBoth
 from shortlist.categories.index.tuned_index import TunedIndex
+from shortlist.categories.index.twins import columns_once, counts_once, families, lists_once
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.shards import MergingLearner
 from shortlist.categories.top_down import TopDown
@@ -53,7 +55,9 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
     if not isinstance(learner, MergingLearner):
         raise InputError(f"{type(learner).__name__} keeps no sums that could be merged; train it anew")
     numbers = np.arange(len(learner._labels), dtype=np.int32)
-    numbers[[learner._labels.find(label) for label in labels]] = learner._labels.find(into)
+    own = [learner._labels.find(label) for label in labels]
+    numbers[own] = learner._labels.find(into)
+    learner = _counted_once(learner, dict.fromkeys([learner._labels.find(into), *own]))
     changed = copy.copy(learner)
     changed._start()
     changed._labels = LabelIndex(learner._labels.names)
@@ -69,6 +73,25 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
         changed._pass, changed._planned, changed._stats = learner._pass, learner._planned, learner._stats.copy()
         changed._biases = np.zeros(numbers.size)
         np.add.at(changed._biases, numbers, learner._bias())
+    return changed
+
+
+def _counted_once(learner: Any, labels: Iterable[int]) -> Any:
+    """The learner in which what some labels share, as they come from one label, is that of the first of them only."""
+    if not isinstance(learner, IndexLearner) or not learner._twins.size:
+        return learner
+    changed, n = copy.copy(learner), len(learner._labels)
+    for family in families(learner._twins, list(labels)):
+        changed._index = lists_once(changed._index, family)
+        changed._label_counts = counts_once(counts_of(changed), learner._twins, family)
+        if isinstance(changed, TunedIndex):
+            changed._biases = columns_once(changed._bias(), family)
+            voting = [label for label in family if label < len(changed._company)]
+            votes = columns_once(changed._company, voting)
+            changed._company = np.ascontiguousarray(columns_once(votes.T, voting).T)
+        if isinstance(changed, TunedBoth):
+            changed._weights = columns_once(changed._known(), family)
+            changed._vector_biases = columns_once(grown(changed._vector_biases, n)[:n], family)
     return changed
 
 
@@ -105,6 +128,7 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     changed._label_columns = None
     counts = counts_of(learner)
     changed._label_counts = np.append(counts, counts[number])
+    changed._twins = np.concatenate([learner._twins, [[number, n_labels - 1, counts[number]]]])
     changed._index = added(index, alone, 1.0, n_labels)
     if not learner.leakage:
         total_up(changed._index)  # or what is dropped later would be taken from a total that never held it

@@ -177,6 +177,8 @@ def test_relabelling_takes_the_votes_along(learner):
     assert (twins._company[twin, :place] == twins._company[place, :place]).all()
     assert twins._company[twin, twin] == twins._company[place, place]
     assert twins._company is not learner._company
+    again = merged(twins, ["twin"], into=3)
+    assert again.decision_function(X)[:, :-1] == pytest.approx(learner.decision_function(X))
     one = merged(learner, [3, 4], into=3)
     a, b = (learner.classes_.tolist().index(c) for c in (3, 4))
     assert not one._company[b].any()

@@ -272,6 +272,9 @@ def test_labels_can_become_one_or_two():
     two = split_off(learner, 3, "like 3")
     found = two.decision_function(np.hstack([V, W])[:9])
     assert (found[:, -1] == found[:, at[3]]).all()
+    again = merged(two, ["like 3"], 3)  # what both share counts once
+    rows = np.hstack([V, W])[:9]
+    assert again.decision_function(rows)[:, :-1] == pytest.approx(learner.decision_function(rows))
 
 
 def test_words_have_no_sign_and_the_error_says_where_the_vector_ends():

@@ -2,7 +2,7 @@
 
 lists.py, slots.py  the index itself                         retrieval.py, allowed.py  ranking with it
 pruning.py          making room in it                        packed.py     as a compact file has it
-learner.py          what all learners of an index share
+learner.py          what all learners of an index share      twins.py      labels split off, and what they share
 
 feature_focus.py, independent.py, unweighted_index.py       the learners of paper 004 and of its forerunner
 

@@ -35,6 +35,7 @@ from shortlist.categories.index.pruning import (
     total_up,
     with_slots,
 )
+from shortlist.categories.index.twins import NO_TWINS, renumbered, twins_from_arrays, twins_to_arrays
 from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.shards import MergingLearner, ShardedLearner
@@ -83,6 +84,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
             as_whole(self.max_total_edges, "max_total_edges", least=1, most=MOST_AMOUNT)
         self.edges_dropped_ = 0
         self._index = empty_index()
+        self._twins = NO_TWINS
 
     def _prepare(self, rows: Rows) -> Rows:
         if self.values == "boolean":
@@ -220,8 +222,9 @@ class IndexLearner(MergingLearner, ShardedLearner):
         edges = other._index.lists()
         edges["label"] = numbers[edges["label"]]
         length, total, seen = (other._index.features[name] for name in ("length", "total", "seen"))
-        renumbered = make_index(length, edges, total, seen)
-        self._index = self._within_limits(added(self._index, renumbered, 1.0, len(self._labels)))
+        theirs = make_index(length, edges, total, seen)
+        self._index = self._within_limits(added(self._index, theirs, 1.0, len(self._labels)))
+        self._twins = np.concatenate([self._twins, renumbered(other._twins, numbers)])
 
     def _shard(self, n: int) -> Any:
         shard = copy.copy(self)
@@ -252,13 +255,14 @@ class IndexLearner(MergingLearner, ShardedLearner):
     # What was learned.
 
     def _to_arrays(self) -> dict[str, Any]:
-        return self._index.to_arrays(self.n_features_in_)
+        return self._index.to_arrays(self.n_features_in_) | twins_to_arrays(self._twins)
 
     def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
         return packed.with_packed_lists(arrays, self._index, self.n_features_in_)
 
     def _from_arrays(self, state: State) -> None:
         self._index = packed.opened(state, self.n_features_in_, len(self._labels))
+        self._twins = twins_from_arrays(state, len(self._labels))
 
     @property
     def n_edges_(self) -> int:
