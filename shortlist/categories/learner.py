@@ -22,7 +22,7 @@ from shortlist.arrays.validation import as_seed, as_whole
 from shortlist.categories.answering import AnsweringLearner
 from shortlist.categories.former_names import FormerNames
 from shortlist.categories.portions import Watch, at_once, portions
-from shortlist.concurrency.interrupts import stop_here, whole
+from shortlist.concurrency.interrupts import nothing_if_refused, stop_here, whole
 from shortlist.concurrency.locks import writing
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
@@ -87,7 +87,8 @@ class CategoryLearner(FormerNames, AnsweringLearner):
     @whole
     def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
         """Learn some more examples, once, in the order given. ``classes`` names labels that need not occur in Y."""
-        return self._learn_more(*self._met(X, Y, classes))
+        with nothing_if_refused(self):
+            return self._learn_more(*self._met(X, Y, classes))
 
     def _met(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None) -> tuple[Rows, NumberedLabels]:
         """More examples, checked; from now on it expects their columns, and the labels that are named."""
@@ -170,7 +171,8 @@ class CategoryLearner(FormerNames, AnsweringLearner):
     @whole
     def _learn_rows(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
         """``partial_fit`` on rows that have been checked; ``watch`` sees them first (portions.py)."""
-        return self._learn_more(rows, Y, watch)
+        with nothing_if_refused(self):
+            return self._learn_more(rows, Y, watch)
 
     def _learn_more(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
         """The same, by whoever has the lock."""

@@ -20,7 +20,7 @@ from shortlist.arrays.given_labels import joined_columns
 from shortlist.arrays.kernels import Ints, Longs
 from shortlist.arrays.validation import as_whole
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concurrency.interrupts import whole
+from shortlist.concurrency.interrupts import nothing_if_refused, whole
 from shortlist.concurrency.locks import merging, reading, writing
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
@@ -49,7 +49,8 @@ class MergingLearner(CategoryLearner):
     @reading
     def _give_to(self, taker: Any) -> None:
         self._check_fitted()
-        taker._take_over(self)
+        with nothing_if_refused(taker):
+            taker._take_over(self)
 
     def _take_over(self, other: Any) -> None:
         if not self.__sklearn_is_fitted__():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
@@ -51,6 +52,21 @@ def whole(verb: Verb) -> Verb:
                 raise KeyboardInterrupt
 
     return carried_through  # type: ignore[return-value]
+
+
+@contextmanager
+def nothing_if_refused(one: Any) -> Iterator[None]:
+    """What had learned nothing has learned nothing, too, if its first examples are refused in here.
+
+    What is stopped by Ctrl-C keeps what it has learned by then.
+    """
+    before = None if one.__sklearn_is_fitted__() else dict(one.__dict__)
+    try:
+        yield
+    except Exception:
+        if before is not None:
+            one.__dict__ = before
+        raise
 
 
 def stop_here() -> None:

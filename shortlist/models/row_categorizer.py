@@ -16,7 +16,7 @@ from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.answering import BIAS
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.shards import MergingLearner
-from shortlist.concurrency.interrupts import whole
+from shortlist.concurrency.interrupts import nothing_if_refused, whole
 from shortlist.concurrency.locks import merging, reading, snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
@@ -97,7 +97,8 @@ class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
         learner = self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()
         learner._check_updatable()
         rows, labels = learner._met(X, Y, classes)
-        self._learn(learner, rows, labels)
+        with nothing_if_refused(self):
+            self._learn(learner, rows, labels)
         return self
 
     def _learn(self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels) -> None:

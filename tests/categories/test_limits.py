@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from shortlist import Categorizer, InputError, RowCategorizer, TextVectorizer, TunedBoth, TunedIndex, TunedVectors
 from shortlist.categories.checks import as_bytes
+from shortlist.categories.index import limits
 from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
 from shortlist.categories.index.limits import check_finite
 from shortlist.concurrency import interrupts
@@ -62,6 +64,44 @@ def test_a_text_that_is_too_long_is_named_by_its_place_in_the_stream():
         model.learn_batches([(short, labels), (short, labels), ([short[0], long], labels), (short, labels)])
     assert model.learner_.n_examples_ == 4
     assert "word7" not in model.text_.get_feature_names_out()
+
+
+def test_a_text_that_is_too_long_is_found_before_fit_learns_any(monkeypatch):
+    monkeypatch.setattr(limits, "PIECE", 2)
+    long = " ".join(f"word{n}" for n in range(400))
+    model = Categorizer(TunedIndex(values="raw"), TextVectorizer())
+    with pytest.raises(InputError, match=r"^row 4 has the length 20, and"):
+        model.fit(["one two", "two three", "one", "two", long, "three"], ["a", "b"] * 3)
+    with pytest.raises(NotFittedError):
+        model.rank("one")
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        TunedIndex(values="raw"), TunedVectors(values="raw"), TunedBoth(2, values="raw"),
+        RowCategorizer(TunedIndex(values="raw")),
+    ],
+)  # fmt: skip
+def test_what_refused_its_first_rows_has_learned_nothing(learner):
+    for learn in (learner.partial_fit, learner.fit):
+        with pytest.raises(InputError, match="has the length"):
+            learn(1e3 * np.eye(2), ["a", "b"])
+        with pytest.raises(NotFittedError):
+            learner.rank(np.eye(2))
+    with pytest.raises(InputError, match="has the length"):
+        learner.partial_fit(1e3 * np.eye(2), ["a", "b"], classes=["a", "b", "c"])
+    with pytest.raises(NotFittedError):
+        learner.predict(np.eye(2))
+    assert learner.partial_fit(np.eye(2), ["d", "e"]).classes_.tolist() == ["d", "e"]
+
+
+def test_what_could_not_be_merged_has_learned_nothing():
+    taker = TunedBoth(1)
+    with pytest.raises(InputError, match="cannot be merged"):
+        taker.merge(TunedBoth(2).fit(np.eye(3), ["a", "b", "c"]))
+    with pytest.raises(NotFittedError):
+        taker.rank(np.eye(3))
 
 
 @pytest.mark.parametrize("kind", [TunedIndex, TunedVectors])
