@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from shortlist import texts as room
 from shortlist.errors import InputError
 from shortlist.texts import Texts, as_texts, blocks, to_codes, to_text
+from shortlist.texts.fields import as_documents
 
 anything = st.text(st.characters(exclude_categories=[]), max_size=8)  # lone surrogates and NULs too
 
@@ -72,3 +73,16 @@ def test_what_is_no_list_of_texts_is_refused():
     for wrong, match in (("abc", "write"), ([b"a"], "decode it first"), (["a", 1], r"texts\[1\] is a int"), (3, "int")):
         with pytest.raises(InputError, match=match):
             as_texts(wrong)
+
+
+def test_columns_of_frames_and_of_arrow_are_texts():
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    listed = ["one", "", "two three"]
+    columns = [pandas.Series(listed), polars.Series(listed), pyarrow.array(listed)]
+    columns += [pyarrow.chunked_array([listed[:1], listed[1:]]), pyarrow.array(listed, pyarrow.large_string())]
+    for column in columns:
+        assert list(as_documents(column)) == listed
+    with pytest.raises(InputError, match=r"texts\[1\] is a NoneType, not a text"):
+        as_documents(pyarrow.array(["one", None]))
+    with pytest.raises(InputError, match=r"texts is a Table, which has columns"):
+        as_documents(pyarrow.table({"text": listed}))

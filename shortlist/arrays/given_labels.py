@@ -37,6 +37,8 @@ def _as_lists(Y: Any, n_rows: int) -> list[list[Label]]:
             return [[label] for label in Y]
         if kinds <= {list} and are_plain(Y):
             return Y
+    if hasattr(Y, "to_pylist") and not is_matrix(Y):  # a column of Arrow's, whose own texts are no Python texts
+        Y = Y.to_pylist()
     if type(Y) is np.ndarray and Y.ndim == 1 and Y.dtype != object:
         lists = [[label] for label in Y.tolist()]
     elif is_sparse(Y):
@@ -62,8 +64,19 @@ def _as_lists(Y: Any, n_rows: int) -> list[list[Label]]:
     for row, labels in enumerate(lists):
         for label in labels:
             if not is_label(label):
-                raise InputError(f"the label {shown(label)} of example {row} is neither text nor a number")
+                raise InputError(_no_label(label, row))
     return lists
+
+
+def _no_label(label: Any, row: int) -> str:
+    """A sentence on what is no label, of an example."""
+    kind = type(label).__name__
+    if label is None or kind in ("NAType", "NaTType") or (isinstance(label, float) and label != label):
+        called = "None" if label is None else "NaN" if isinstance(label, float) else shown(label)
+        return f"the label of example {row} is missing ({called}); give it one, or leave the example out"
+    if isinstance(label, float):
+        return f"the label {shown(label)} of example {row} is not finite; a label is text or a finite number"
+    return f"the label {shown(label)} of example {row} is neither text nor a number"
 
 
 def _indicators(Y: Any) -> NDArray[Any]:

@@ -93,6 +93,8 @@ def as_texts(texts: Iterable[object], name: str = "texts") -> Sequence[str]:
     try:
         if isinstance(texts, str | bytes) or hasattr(texts, "tocsr"):  # a sparse matrix is not asked for its rows
             raise TypeError
+        if hasattr(texts, "to_pylist"):  # a column of Arrow's, whose own texts are no Python texts
+            texts = texts.to_pylist()
         listed: list[Any] = texts if type(texts) is list else list(texts)
     except TypeError:
         kind = type(texts).__name__

@@ -103,7 +103,7 @@ def test_measures_are_scipys(seed):
         (lambda: LabelRanker("prank").fit_pairs([[1.0]], [[("a", "b")]]), "PRank learns from places"),
         (lambda: LabelRanker().fit([[1.0]], ["ab"]), "row 0 has 'ab' where a list of labels, best first, is wanted"),
         (lambda: LabelRanker().fit([[1.0]], [{"a", "b"}]), "where a list of labels, best first, is wanted"),
-        (lambda: LabelRanker().fit([[1.0]], [[None]]), "the label None of example 0 is neither text nor a number"),
+        (lambda: LabelRanker().fit([[1.0]], [[None]]), "the label of example 0 is missing"),
         (lambda: LabelRanker().fit(np.empty((0, 2)), []), "there are no rows to learn from"),
         (
             lambda: LabelRanker("prank").fit([[1.0]], [["a", "b"]]).partial_fit([[1.0]], [["c"]]),

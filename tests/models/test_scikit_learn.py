@@ -156,7 +156,7 @@ def test_partial_fit_and_labels_named_in_advance():
     with pytest.raises(sl.InputError, match="learns all its examples at once"):
         never.partial_fit(TEXTS, LABELS, classes=["late"])
     assert not hasattr(never, "learner_")
-    with pytest.raises(sl.InputError, match="neither text nor a number"):
+    with pytest.raises(sl.InputError, match="is missing"):
         sl.Categorizer().partial_fit(TEXTS, LABELS, classes=[None])
 
 
