@@ -27,7 +27,9 @@ from shortlist.models.category_model import CategoryModel, JudgedRanking, Ranked
 from shortlist.models.class_probabilities import check_order, check_table, of_columns, summing_to_one
 from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, Reason, groups_of
 from shortlist.models.confidence.calibration import TOGETHER
+from shortlist.models.confidence.groups import GROUP_NAMES
 from shortlist.models.confidence.thresholds import Automation
+from shortlist.models.confidence.window import WIDTH
 from shortlist.models.judging import Decisions
 from shortlist.models.observing import DEPTH, Notes
 from shortlist.models.rules import Rules
@@ -117,8 +119,7 @@ class DecidingModel(CategoryModel, Generic[Given]):
         """For each example a ranking that is as long as it must be."""
         as_choice(by, "by", FORMS)
         ranking = self._deep(given)
-        if by == "example":
-            self.check_promise(coverage)
+        self.check_promise(coverage, by)
         return ranking.only(self.listed(ranking, coverage, by))
 
     @reading
@@ -135,10 +136,22 @@ class DecidingModel(CategoryModel, Generic[Given]):
         return kept
 
     @reading
-    def check_promise(self, coverage: float) -> None:
-        """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts."""
+    def check_promise(self, coverage: float, by: str = "example") -> None:
+        """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts.
+
+        By group: where what is kept of rankings ahead does not hold that share of the true labels of a group.
+        """
         confidence = self.confidence_
-        if confidence.ready and confidence.reachable() < coverage < 1.0:
+        if confidence.ready and by == "group":
+            shares = dict(zip(GROUP_NAMES, confidence.reachable_by_group().tolist(), strict=True))
+            short = [f"{share:.1%} of the {group} ones" for group, share in shares.items() if share < coverage < 1.0]
+            if short:
+                warnings.warn(
+                    f"coverage={coverage:g} cannot be promised by group: the best {WIDTH} labels, all that is kept of "
+                    f"examples ranked ahead, hold {' and '.join(short)} that were true, so that all labels of these "
+                    "groups are listed, a hundred at most; ask for less", UserWarning, stacklevel=4,
+                )  # fmt: skip
+        if by == "example" and confidence.ready and confidence.reachable() < coverage < 1.0:
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
                 f"{confidence.reachable():.1%} of the examples that were ranked ahead, and these are all listed; ask "

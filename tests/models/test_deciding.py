@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -184,8 +185,17 @@ def test_a_promise_that_no_list_can_keep_is_not_made_in_silence(single, new):
         lists = blind.shortlist(texts[:50], 0.9)
     assert max(len(one) for one in lists) <= 100
     assert 0.0 < blind.confidence_.reachable() < 0.9
-    blind.shortlist(texts[:50], 1.0)  # all that there is was asked for
-    single.shortlist(new[0], 0.98)  # and where it can be promised nothing is said
+    said = r"by group: the best 16 labels, .*, hold \d+\.\d% of the rare ones .*that were true, so that all"
+    with pytest.warns(UserWarning, match=said):
+        lists = blind.shortlist(texts[:50], 0.9, by="group")
+    assert max(len(one) for one in lists) == 100
+    assert 0.0 < blind.confidence_.reachable_by_group()[0] < 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        blind.shortlist(texts[:50], 1.0)  # all that there is was asked for
+        blind.shortlist(texts[:50], 1.0, by="group")
+        single.shortlist(new[0], 0.98)  # and where it can be promised nothing is said
+        single.shortlist(new[0], 0.9, by="group")
 
 
 def test_both_forms_for_several_labels(several):

@@ -192,6 +192,10 @@ class Confidence:
         """The share of honest examples all of whose true labels lists can hold: the most that can be promised."""
         return float(np.isfinite(self._ascending).mean()) if self.ready else 0.0
 
+    def reachable_by_group(self) -> Floats:
+        """Of the true labels of each group in honest examples, the share that can be promised; 1 if there are none."""
+        return conformal.group_shares(self.window.ring, self.window.rows())
+
     def listed_by_group(self, scores: Floats, groups: Bytes, coverage: float) -> NDArray[np.bool_]:
         """Which labels of each ranking to list so that ``coverage`` of the true labels of each group are.
 

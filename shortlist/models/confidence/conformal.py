@@ -103,6 +103,16 @@ def group_limits(seen: Seen, rows: Longs, probabilities: Floats, alpha: float) -
     return limits
 
 
+def group_shares(seen: Seen, rows: Longs) -> Floats:
+    """Which share of the true labels of each group stands among the first WIDTH, all that is kept of a ranking."""
+    shares = np.ones(GROUPS)
+    for group in range(GROUPS):
+        found = int(((seen.hits[rows] > 0) & (seen.groups[rows] == group)).sum())
+        missing = int(seen.beyond[rows, group].sum())
+        shares[group] = found / (found + missing) if found + missing else 1.0
+    return shares
+
+
 def listed_by_group(probabilities: Floats, groups: NDArray[np.uint8], limits: Floats) -> NDArray[np.bool_]:
     """Which labels of each ranking are listed; ``groups`` are those of the labels."""
     with np.errstate(invalid="ignore"):

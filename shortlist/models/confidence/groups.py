@@ -16,6 +16,7 @@ from shortlist.labels import LabelSets
 
 FEW, SOME = 10, 100  # labels with fewer examples than FEW are rare, those with fewer than SOME are not yet frequent
 GROUPS = 3
+GROUP_NAMES = ("rare", "less frequent", "frequent")
 
 Bytes = NDArray[np.uint8]
 
