@@ -18,3 +18,17 @@ class InputError(ShortlistError, ValueError):
 
 class ModelFileError(ShortlistError, OSError):
     """A model file cannot be written, read or trusted."""
+
+
+# How sentences count.
+
+
+def counted(n: int, things: str) -> str:
+    """So many things, the word in the right number: 6 examples, 1 query."""
+    one = things[:-3] + "y" if things.endswith("ies") else things.removesuffix("s")
+    return f"{n:,} {one if n == 1 else things}"
+
+
+def there_are(n: int, things: str) -> str:
+    """That there are so many things, as a part of a sentence: there is 1 row, there are 6 rows."""
+    return f"there {'is' if n == 1 else 'are'} {counted(n, things)}"

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from shortlist.arrays.sparse import compressed, is_sparse
-from shortlist.errors import InputError
+from shortlist.errors import InputError, there_are
 
 LONG = 1000  # letters of a label that an array of texts would give to every other label too
 BEYOND = 10**4300  # the least whole number that Python does not write out, and a model file could not hold
@@ -162,7 +162,7 @@ def shown(value: object) -> str:
 
 def check_count(found: int, n_rows: int) -> None:
     if found != n_rows:
-        raise InputError(f"there are {n_rows} examples but labels for {found}; each example needs its own")
+        raise InputError(f"{there_are(n_rows, 'examples')} but labels for {found}; each example needs its own")
 
 
 def are_plain(Y: list[Any]) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 
 MOST_COLUMNS = np.iinfo(np.int32).max
 
@@ -88,7 +88,7 @@ def _rows_of(X: Any) -> Compressed:
     for places, size in zip(coords, X.shape, strict=True):
         _check_places(places, size)
         if places.size != entries.size:
-            raise ValueError(f"it has {entries.size} values and {places.size} places for them")
+            raise ValueError(f"it has {counted(entries.size, 'values')} and {counted(places.size, 'places')} for them")
     matrix = scipy.sparse.coo_array((_as_floats(entries), coords), shape=X.shape).tocsr()
     return Compressed(matrix.indptr, matrix.indices, matrix.data)
 
@@ -101,7 +101,7 @@ def _within(X: Any, n_lists: int, n_places: int) -> Compressed:
         raise ValueError(f"its indptr must be {n_lists + 1} numbers that ascend from 0")
     n = int(indptr[-1])
     if indices.ndim != 1 or data.ndim != 1 or n > indices.size or n > data.size:
-        raise ValueError(f"its indptr ends at {n}, but there are {indices.size} indices and {data.size} values")
+        raise ValueError(f"its indptr ends at {n}, but has {indices.size} indices and {counted(data.size, 'values')}")
     _check_places(indices[:n], n_places)
     return Compressed(indptr, indices[:n], data[:n])
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.rows import MatrixLike, Rows, as_plain
 from shortlist.arrays.sparse import compressed, is_sparse
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 
 Choice = TypeVar("Choice")
 
@@ -114,7 +114,9 @@ def as_numbers(values: ArrayLike, name: str, *, length: int | None = None) -> ND
     if array.ndim != 1:
         raise InputError(f"{name} must have one dimension, not {array.ndim}")
     if length is not None and array.size != length:
-        raise InputError(f"{name} has {array.size} entries where {length} are needed, one for each row of X")
+        raise InputError(
+            f"{name} has {counted(array.size, 'entries')} where {length} are needed, one for each row of X"
+        )
     if not np.isfinite(array).all():
         raise InputError(f"{name}[{int(np.argmin(np.isfinite(array)))}] is not a finite number")
     return array

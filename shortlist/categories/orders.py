@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist.arrays.given_labels import Label, shown
 from shortlist.arrays.kernels import Ints, Longs
-from shortlist.errors import InputError
+from shortlist.errors import InputError, there_are
 from shortlist.labels import LabelIndex, numbered
 
 Order = Sequence[Label]  # best first
@@ -52,7 +52,7 @@ def checked_pairs(pairs: Sequence[Sequence[Pair]], n_rows: int) -> list[list[Lab
 
 def _checked(orders: Sequence[Order], n_rows: int, what: str) -> list[list[Label]]:
     if len(_sequence(orders, what)) != n_rows:
-        raise InputError(f"there are {n_rows} rows but {what} of labels for {len(orders)}; each row needs its own")
+        raise InputError(f"{there_are(n_rows, 'rows')} but {what} of labels for {len(orders)}; each row needs its own")
     for row, own in enumerate(orders):
         if isinstance(own, (str, bytes, set, frozenset)) or not hasattr(own, "__len__"):
             raise InputError(f"row {row} has {shown(own)} where a list of labels, best first, is wanted")

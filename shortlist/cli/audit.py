@@ -60,7 +60,10 @@ def audit(
     if as_json:
         print_json(found.to_dict() | {"skipped": stream.skipped.count})
         return
-    print(f"{found.contradicted:,} of {found.examples:,} examples are contradicted by a model that learned the others.")
+    are = "is" if found.contradicted == 1 else "are"
+    print(
+        f"{found.contradicted:,} of {found.examples:,} examples {are} contradicted by a model that learned the others."
+    )
     rows = [
         [one.number, one.label, one.found, one.by, ", ".join(word for word, _ in one.words), one.text[:LETTERS]]
         for one in found.doubts

@@ -10,7 +10,7 @@ import typer
 
 from shortlist.cli.options import Data, Json, Reading, reads
 from shortlist.cli.terminal import print_json, print_table, progress, say_when_compiling, size
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
     from shortlist.arrays.rows import Rows
@@ -69,7 +69,7 @@ def compare(
          round(sum(one.microseconds) / splits), one.weights, size(one.n_bytes)]
         for one in ranked
     ]  # fmt: skip
-    print_table(f"{splits} splits", columns, rows)
+    print_table(counted(splits, "splits"), columns, rows)
     shown = [
         [f"{one.first} > {one.second}", one.difference, one.sign_test, one.wilcoxon,
          "yes" if one.wilcoxon < SURE else "no"]

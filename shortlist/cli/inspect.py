@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options import Json, Reading, reads
-from shortlist.cli.terminal import counted, facts_in_words, print_json, print_table, progress, size
-from shortlist.errors import InputError
+from shortlist.cli.terminal import facts_in_words, print_json, print_table, progress, size
+from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
     from shortlist.inputs import Stream

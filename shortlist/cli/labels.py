@@ -11,8 +11,8 @@ import typer
 
 from shortlist.cli.naming import Language, Policy, Vocabulary, read_names, with_names
 from shortlist.cli.options import Json, ModelFile
-from shortlist.cli.terminal import counted, print_json, print_table, say_when_compiling
-from shortlist.errors import InputError
+from shortlist.cli.terminal import print_json, print_table, say_when_compiling
+from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
     from shortlist.models.relabelling import RelabellingModel
@@ -61,7 +61,7 @@ def labels(
         names = read_names(vocabulary, language, policy)
         if names is None or given:
             raise InputError("name takes a file of names, with --vocabulary, and no labels")
-        done = f"gave names to {sum(label in names for label in model.classes_.tolist()):,} labels"
+        done = f"gave names to {counted(sum(label in names for label in model.classes_.tolist()), 'labels')}"
         with_names(model, names)
     elif action in CHANGES:
         known = {str(label): label for label in model.classes_.tolist()}

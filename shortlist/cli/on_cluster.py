@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.options import Clustering, Reading
 from shortlist.cli.terminal import lines_of, say, say_skipped, saying_warnings
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
     from shortlist.distributed import Cluster, Part
@@ -23,8 +23,6 @@ class OnCluster:
     def __init__(self, cluster: Cluster, parts: list[Part]) -> None:
         from shortlist.inputs import FORMATS, Skipped
 
-        if not parts:
-            raise InputError("there is nothing in these files")
         self.cluster, self.parts, self.skipped = cluster, parts, Skipped()
         self.format = parts[0].format
         self.holds_texts = "texts" in FORMATS[self.format].carries
@@ -86,6 +84,7 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
         raise InputError("standard input cannot be read in parts; name files")
     try:
         from shortlist.distributed import Cluster, connect, cut
+        from shortlist.distributed.parts import files, nothing_in
     except ImportError:
         raise InputError("--workers and --dask need Dask: pip install 'shortlist[dask]'") from None
     size = {}
@@ -95,8 +94,12 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
         data, reading.format, encoding=reading.encoding, skip_bad=reading.skip_bad, **size,
         **reading.columns(), **reading.options(),
     )  # fmt: skip
+    if not parts:
+        raise nothing_in(data)
+    for empty in sorted(set(files(data)) - {part.address for part in parts}):
+        say(f"{empty} has no examples")
     with connect(options.dask, options.workers) as client:
-        say(f"{len(parts)} parts on {len(client.nthreads())} workers")
+        say(f"{counted(len(parts), 'parts')} on {counted(len(client.nthreads()), 'workers')}")
         cluster = Cluster(client, options.keep)
         if reading.vectors is not None:
             from shortlist.distributed.vectors import with_vectors

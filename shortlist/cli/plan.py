@@ -10,7 +10,7 @@ import typer
 
 from shortlist.cli.options import Data, Json, Reading, Settable, named_values, reads
 from shortlist.cli.terminal import print_json, say_when_compiling, size
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
     from shortlist.inputs import Stream
@@ -59,7 +59,8 @@ def plan(
     else:
         print(
             f"From the first {found.sample:,} of about {found.examples:,} examples, training on all of them will take "
-            f"{needs(found)}.\nExpected: {found.labels:,} labels, {found.features:,} features, {found.edges:,} edges."
+            f"{needs(found)}.\nExpected: {counted(found.labels, 'labels')}, "
+            f"{counted(found.features, 'features')}, {counted(found.edges, 'edges')}."
         )
 
 

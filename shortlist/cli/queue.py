@@ -10,7 +10,7 @@ import typer
 
 from shortlist.cli.options import Json, Reading, TokenFile, reads
 from shortlist.cli.terminal import print_json, progress
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
     from shortlist.server.client import Server
@@ -50,7 +50,8 @@ def queue(
         stream = reading.open(data)
         texts = texts_in(data, progress(stream, "reading"))
         found = add_to(state, texts) if state is not None else send_to(Server(server, token_file), texts)
-        words = f"Added {found['added']:,} texts; {found['known']:,} were there already."
+        was = "was" if found["known"] == 1 else "were"
+        words = f"Added {counted(found['added'], 'texts')}; {found['known']:,} {was} there already."
     else:
         found = progress_in(state) if state is not None else Server(server, token_file).ask("v1/queue")
         words = ", ".join(f"{n:,} {name}" for name, n in found.items()) + "."

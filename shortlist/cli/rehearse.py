@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options import Json, Settable, named_values
-from shortlist.cli.terminal import counted, print_json, print_table, say, say_when_compiling
-from shortlist.errors import InputError
+from shortlist.cli.terminal import print_json, print_table, say, say_when_compiling
+from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer

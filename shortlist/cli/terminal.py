@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from shortlist.errors import counted
+
 if TYPE_CHECKING:
     from shortlist.inputs import Examples, Skipped, Stream
     from shortlist.models.base import Answers, Model
@@ -62,13 +64,9 @@ def lines_of(answers: Iterable[Answers], as_json: bool) -> Iterator[str]:
 def facts_in_words(facts: Mapping[str, object]) -> str:
     """Numbers with their names: 6 examples, 1 label, vectors of 256 numbers."""
     said = [counted(value, name) for name, value in facts.items() if isinstance(value, int) and name != "vector"]
-    return ", ".join(said + [f"vectors of {n} numbers" for n in [facts.get("vector")] if n])
-
-
-def counted(n: int, things: str) -> str:
-    """So many things, the word in the right number: 6 examples, 1 query."""
-    one = things[:-3] + "y" if things.endswith("ies") else things.removesuffix("s")
-    return f"{n:,} {one if n == 1 else things}"
+    return ", ".join(
+        said + [f"vectors of {counted(n, 'numbers')}" for n in [facts.get("vector")] if isinstance(n, int) and n]
+    )
 
 
 def size(n_bytes: float) -> str:

@@ -29,7 +29,6 @@ from shortlist.cli.options import (
     reads,
 )
 from shortlist.cli.terminal import (
-    counted,
     facts_in_words,
     learning_bar,
     print_json,
@@ -39,7 +38,7 @@ from shortlist.cli.terminal import (
     saying_warnings,
     size,
 )
-from shortlist.errors import InputError, ShortlistError
+from shortlist.errors import InputError, ShortlistError, counted
 
 if TYPE_CHECKING:
     from shortlist.concepts.vocabulary import LabelVocabulary

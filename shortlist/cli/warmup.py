@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options import Json
-from shortlist.cli.terminal import counted, print_json, say_when_compiling
+from shortlist.cli.terminal import print_json, say_when_compiling
+from shortlist.errors import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

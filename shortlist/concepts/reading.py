@@ -10,7 +10,7 @@ from typing import Any
 
 from shortlist.concepts.skos import ENDINGS, read_skos
 from shortlist.concepts.vocabulary import Concept, LabelVocabulary, Policy
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.inputs.parsing.columns import is_yes
 from shortlist.inputs.source import Progress, Source
 
@@ -96,7 +96,7 @@ def _of_table(text: str, where: str, separator: str) -> Iterator[Concept]:
             continue
         if len(row) < 2:
             expected = "a label, a tab and a name" if separator == "\t" else "a label, a comma and a name"
-            raise InputError(f"{where}, line {number}: expected {expected}, found {len(row)} columns")
+            raise InputError(f"{where}, line {number}: expected {expected}, found {counted(len(row), 'columns')}")
         cells = {column: cell.strip() for column, cell in zip(columns, row, strict=False)}
         label = cells.get("label", "").removeprefix("<").removesuffix(">")  # Annif writes URIs so
         if not label:

@@ -27,8 +27,8 @@ from shortlist.categories.index.tuned_both import TunedBoth, beside_vector
 from shortlist.categories.shards import ShardedLearner, added
 from shortlist.distributed import ranked_ahead
 from shortlist.distributed.cluster import Cluster, digest
-from shortlist.distributed.parts import Part, check_counts
-from shortlist.errors import InputError
+from shortlist.distributed.parts import Part, check_counts, check_some
+from shortlist.errors import InputError, counted
 from shortlist.files import store
 from shortlist.files.store import State
 from shortlist.files.text_arrays import array_to_text, text_to_array
@@ -68,8 +68,7 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
         note(skipped, found)
         if text is not None:
             text.merge(store.build(found.parts["text"]))
-    if not sum(found.settings["examples"] for found in surveys):
-        raise InputError("there are no examples to learn from")
+    check_some(parts, [found.settings["examples"] for found in surveys])
     if text is not None:
         text.forget_rare()
     if text is not None and isinstance(learner, TunedBoth):
@@ -187,7 +186,9 @@ def length_of_vectors(parts: Sequence[Part], surveys: list[State]) -> int:
                if found.settings["examples"]}  # fmt: skip
     if len(lengths) > 1:
         (one, here), (other, there) = sorted(lengths.items())[:2]
-        raise InputError(f"vectors have {one} numbers in {here} and {other} in {there}; all must have as many")
+        raise InputError(
+            f"vectors have {counted(one, 'numbers')} in {here} and {other} in {there}; all must have as many"
+        )
     return next(iter(lengths))
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import pairwise
@@ -20,7 +21,7 @@ import fsspec
 from fsspec.core import url_to_fs
 
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.inputs import FORMATS, Stream, read
 from shortlist.inputs.compression import Peekable, decompressed
 from shortlist.inputs.format import Format, Option
@@ -117,7 +118,29 @@ def check_counts(parts: Iterable[Part], counts: Iterable[int]) -> None:
             found[part.address, part.header] = found.get((part.address, part.header), 0) + count
     for (address, header), count in found.items():
         if int(header.split()[0]) != count:
-            raise InputError(f"{address}: expected {header.split()[0]} examples, as its first line says, found {count}")
+            raise InputError(
+                f"{address}: expected {counted(int(header.split()[0]), 'examples')}, as its first line says, "
+                f"found {count}"
+            )
+
+
+def check_some(parts: Sequence[Part], counts: Sequence[int]) -> None:
+    """Refuse files that have no examples, or warn of them where others have some."""
+    found = dict.fromkeys((part.address for part in parts), 0)
+    for part, count in zip(parts, counts, strict=True):
+        found[part.address] += count
+    if not any(counts):
+        raise nothing_in(found)
+    for address, count in found.items():
+        if count == 0:
+            warnings.warn(f"{address} has no examples", UserWarning, stacklevel=3)
+
+
+def nothing_in(addresses: Iterable[str]) -> InputError:
+    """The sentence about files without any examples."""
+    listed = list(dict.fromkeys(addresses))
+    have = "has" if len(listed) == 1 else "have"
+    return InputError(f"{', '.join(listed)} {have} no examples; a header alone teaches nothing: give at least one")
 
 
 def files(addresses: Iterable[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_whole
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.files.store import State
 
 if TYPE_CHECKING:
@@ -100,7 +100,9 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "thresholds_")
         numbers = as_numbers(weights, "weights")
         if numbers.size != self.thresholds_.size:
-            raise InputError(f"weights has {numbers.size} entries where {self.thresholds_.size} are needed, one a bin")
+            raise InputError(
+                f"weights has {counted(numbers.size, 'entries')} where {self.thresholds_.size} are needed, one a bin"
+            )
         return np.concatenate(
             [np.zeros((self.n_features_in_, 1)), np.cumsum(numbers.reshape(self.thresholds_.shape), axis=1)], axis=1
         )
@@ -115,7 +117,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         heights = self.steps(weights)
         names = list(names) if names is not None else [f"score {column}" for column in range(self.n_features_in_)]
         if len(names) != self.n_features_in_:
-            raise InputError(f"names has {len(names)} entries where {self.n_features_in_} are needed")
+            raise InputError(f"names has {counted(len(names), 'entries')} where {self.n_features_in_} are needed")
         across = min(5, self.n_features_in_)
         down = -(-self.n_features_in_ // across)
         figure = Figure(figsize=(2.6 * across, 2.0 * down), layout="constrained")

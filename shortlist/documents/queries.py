@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import Floats, Longs
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 
 
 class Queries(NamedTuple):
@@ -161,7 +161,7 @@ class QueryRanking:
         return (self[item] for item in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<QueryRanking of {self.rows.size} documents for {len(self)} queries>"
+        return f"<QueryRanking of {counted(self.rows.size, 'documents')} for {counted(len(self), 'queries')}>"
 
     def write_run(self, path: str | Path, documents: Sequence[object] | None = None, tag: str = "shortlist") -> None:
         """Write the ranking as a TREC run, which trec_eval and ir-measures read."""
@@ -176,7 +176,7 @@ class QueryRanking:
         their own way, so equal scores are lowered by the least step there is: the order on paper is the order they see.
         """
         if documents is not None and len(documents) != self.rows.size:
-            raise InputError(f"documents has {len(documents)} names where {self.rows.size} are needed")
+            raise InputError(f"documents has {counted(len(documents), 'names')} where {self.rows.size} are needed")
         names = [str(row) for row in range(self.rows.size)] if documents is None else [str(one) for one in documents]
         for name in [*names, *map(str, self.queries.tolist()), tag]:
             if not name or name.split() != [name]:

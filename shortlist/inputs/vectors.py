@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted, there_are
 from shortlist.inputs.examples import Examples
 from shortlist.texts.beside import Vectors, WithVectors, as_vectors
 from shortlist.texts.fields import as_documents
@@ -41,7 +41,9 @@ def beside(
             raise InputError(f"the vectors of {path} stand beside texts, and the data hold rows of features")
         last = first + len(batch)
         if last > end:
-            raise InputError(f"{path} has {end - began:,} rows, and there are more texts; it needs a row for each")
+            raise InputError(
+                f"{path} has {counted(end - began, 'rows')}, and there are more texts; it needs a row for each"
+            )
         own = as_vectors(vectors[first:last], last - first, f"{path}, rows from {first} on: vectors")
         yield replace(batch, texts=WithVectors(as_documents(batch.texts), own))
         first = last
@@ -50,7 +52,9 @@ def beside(
 
 
 def unequal(path: str | os.PathLike[str], n_rows: int, n_texts: int) -> InputError:
-    return InputError(f"{path} has {n_rows:,} rows, and there are {n_texts:,} texts; it needs a row for each")
+    return InputError(
+        f"{path} has {counted(n_rows, 'rows')}, and {there_are(n_texts, 'texts')}; it needs a row for each"
+    )
 
 
 def apart(texts: Sequence[Any]) -> tuple[Sequence[Any], Vectors | None]:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.validation import as_whole
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.measures.positions import Positions
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -33,7 +33,9 @@ def among_first_k(positions: Positions, up_to: int | None = None) -> Curve:
     if up_to is None:
         up_to = int(positions.length.max(initial=1))
     if as_whole(up_to, "up_to", least=1) > positions.width:
-        raise InputError(f"R_k up to k = {up_to} needs rankings of {up_to} labels; these hold {positions.width}")
+        raise InputError(
+            f"R_k up to k = {up_to} needs rankings of {counted(up_to, 'labels')}; these hold {positions.width}"
+        )
     k = np.arange(1, up_to + 1)
     if not best.size:
         return k.astype(np.float64), np.full(k.size, np.nan)

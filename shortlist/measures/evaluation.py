@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.validation import as_whole
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.labels import LabelSets
 from shortlist.measures.found import Evaluation
 from shortlist.measures.positions import Positions, place_documents, place_labels
@@ -89,7 +89,8 @@ def evaluate(
     for one in chosen:
         if one.parameters.get("k", 0) > positions.width:
             raise InputError(
-                f"{one.name} looks at {one.parameters['k']} labels and the ranking holds {positions.width} for each "
+                f"{one.name} looks at {counted(int(one.parameters['k']), 'labels')} and the ranking holds "
+                f"{positions.width} for each "
                 f"row; rank with k={one.parameters['k']} or more"
             )
         if "propensities" in one.needs and propensities is None:

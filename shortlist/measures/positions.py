@@ -22,7 +22,7 @@ from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.validation import as_jobs, as_numbers, as_whole
 from shortlist.concurrency.prefetch import by_threads
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking
 
@@ -165,7 +165,9 @@ def _check_truth(truth: LabelSets, n: int) -> tuple[NDArray[np.int64], NDArray[n
     """The offsets and the labels, ascending within each example."""
     starts, ids = np.asarray(truth.indptr, dtype=np.int64), np.asarray(truth.ids)
     if starts.shape != (n + 1,):
-        raise InputError(f"the ranking has {n} rows but the truth has {starts.size - 1}; each row needs its own")
+        raise InputError(
+            f"the ranking has {counted(n, 'rows')} but the truth has {starts.size - 1}; each row needs its own"
+        )
     if starts[0] != 0 or starts[-1] != ids.size or np.any(np.diff(starts) < 0):
         raise InputError("the truth's offsets do not ascend from 0 to its number of labels")
     if ids.size and not 0 <= ids.min() <= ids.max() <= np.iinfo(np.int32).max:

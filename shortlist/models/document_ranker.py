@@ -18,7 +18,7 @@ from shortlist.concurrency.locks import reading, snapshot
 from shortlist.documents.queries import QueryRanking, as_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.documents.scaling import METHODS, QueryScaler
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import evaluate_documents
@@ -178,7 +178,9 @@ class DocumentRanker(Model[JudgedDocuments]):
             check_columns(self.learner_, X)
         rows, width = _as_rows(X), self.learner_.n_features_in_
         if rows.n_features > width:
-            raise InputError(f"the documents have {rows.n_features} features, and the model learned from {width}")
+            raise InputError(
+                f"the documents have {counted(rows.n_features, 'features')}, and the model learned from {width}"
+            )
         return self.scaled(rows._replace(n_features=width), query)
 
     # Measuring.

@@ -28,7 +28,7 @@ from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.streaming import StreamingIndex
 from shortlist.categories.index.tuned_both import TunedBoth
 from shortlist.categories.learner import CategoryLearner
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.labels import NumberedLabels
 from shortlist.models.confidence.window import MOST_BYTES
 from shortlist.models.sizes import MOST
@@ -108,7 +108,7 @@ class Bound:
         of_examples = MOST_BYTES + (recent.MOST_BYTES if isinstance(self.learner, StreamingIndex) else 0)
         left = 3 * self.size // 4 - of_examples - of_labels
         if left < self.size // 4:
-            raise InputError(f"max_memory is too small for {n_labels:,} labels; give at least twice as much")
+            raise InputError(f"max_memory is too small for {counted(n_labels, 'labels')}; give at least twice as much")
         if self.text.hashed is not None and MOST.word * self.text.hashed > left // 2:
             raise InputError(f"max_memory is too small for hashed={self.text.hashed}; give more, or fewer columns")
         return left // 2

@@ -17,7 +17,7 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole
 from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
@@ -270,7 +270,9 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         names, table = _names(X, columns), _dense(X)
         check_names(self.columns_, names)
         if table.shape[1] != self.mean_.size:
-            raise InputError(f"the rows have {table.shape[1]} columns, and the model learned from {self.mean_.size}")
+            raise InputError(
+                f"the rows have {counted(table.shape[1], 'columns')}, and the model learned from {self.mean_.size}"
+            )
         return (table - self.mean_) / self.scale_
 
     # Model files.

@@ -14,7 +14,7 @@ from shortlist.arrays.joined import beside
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.tuned_both import TunedBoth, beside_vector
 from shortlist.categories.learner import CategoryLearner
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.files.store import State
 from shortlist.models.deciding_texts import TextDecider
 from shortlist.models.encoding import Encoder, encoded, is_called, name_of
@@ -59,7 +59,9 @@ class VectorModel(TextDecider):
                 return plain, np.zeros((0, n), dtype=np.float32)
             vectors = self._encoded(plain, n, self.encoder_name_ if learner in (None, own) else None)
         if vectors.shape[1] != n:
-            raise InputError(f"the model was learned with vectors of {n} numbers, and these have {vectors.shape[1]}")
+            raise InputError(
+                f"the model was learned with vectors of {counted(n, 'numbers')}, and these have {vectors.shape[1]}"
+            )
         return plain, vectors
 
     def vectors_of(self, texts: Sequence[Document]) -> Vectors | None:
@@ -70,7 +72,8 @@ class VectorModel(TextDecider):
         if self.encoder is None:
             by = f", made by the encoder {learned_with}" if learned_with else ""
             raise InputError(
-                f"the model was learned with vectors of {n} numbers{by}: give vectors beside the texts (--vectors or "
+                f"the model was learned with vectors of {counted(n, 'numbers')}{by}: give vectors beside the "
+                f"texts (--vectors or "
                 "--vector-column), or the encoder (model.encoder = …, or --encoder of a server)"
             )
         if learned_with is not None and not is_called(self.encoder, learned_with):

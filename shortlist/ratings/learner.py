@@ -25,7 +25,7 @@ from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice, as_numbers, as_real, as_rows, as_seed, as_whole
 from shortlist.concurrency.interrupts import runs, stop_here, whole
 from shortlist.concurrency.locks import reading, writing
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted, there_are
 from shortlist.ranking import Explanation
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.dual_stream import DualLearner, widened
@@ -251,7 +251,9 @@ class RatingLearner(ClassifierMixin, DualLearner):
             raise InputError(f"explain takes one row, not {row.shape[0]}")
         step = int(self._rate(x)[0])  # refuses columns that are not those learned from
         if names is not None and len(names) != row.shape[1]:
-            raise InputError(f"there are {len(names)} names for {row.shape[1]} columns; each column needs its own")
+            raise InputError(
+                f"{there_are(len(names), 'names')} for {counted(row.shape[1], 'columns')}; each column needs its own"
+            )
         own = step if weights.shape[1] == self.classes_.size > 1 else 0
         votes = (weights[0, own] * row[0]).tolist()
         pairs: list[tuple[str | int | float, float]] = list(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from shortlist.arrays.kernels import Longs
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted, there_are
 
 Ratings = NDArray[Any]  # numbers or texts
 Steps = NDArray[Any]  # the ratings of a scale, lowest first
@@ -30,7 +30,7 @@ def as_ratings(ratings: ArrayLike, n_rows: int) -> Ratings:
     except (ValueError, TypeError) as problem:
         raise InputError(" ".join(str(problem).split())[:300]) from None
     if array.size != n_rows:
-        raise InputError(f"X has {n_rows} rows but there are {array.size} ratings; each row needs one")
+        raise InputError(f"X has {counted(n_rows, 'rows')} but {there_are(array.size, 'ratings')}; each row needs one")
     return _numbers_or_texts(array, "rating")
 
 

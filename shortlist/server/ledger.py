@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shortlist.errors import ShortlistError
+from shortlist.errors import ShortlistError, counted
 from shortlist.server import chain, layout
 from shortlist.server.ending import End, EndRecord
 
@@ -115,8 +115,9 @@ class Ledger:
         """What to do about damage."""
         examples, undos = (sum(1 for _ in self.sound_rows(table)) for table in chain.COLUMNS)
         return (
-            f"Bring back a copy of {self.path.parent}, or go on with what is sound, {examples:,} examples and "
-            f"{undos:,} undos, by shortlist serve --state {self.path.parent} --salvage"
+            f"Bring back a copy of {self.path.parent}, or go on with what is sound, "
+            f"{counted(examples, 'examples')} and "
+            f"{counted(undos, 'undos')}, by shortlist serve --state {self.path.parent} --salvage"
         )
 
     def seal(self, version: Version) -> str | None:

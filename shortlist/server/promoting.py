@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.models.learners import learners
 from shortlist.models.named_values import named_values
 from shortlist.server import promotion, rehearsing, report_schemas
@@ -85,7 +85,9 @@ class PromotionRoutes:
         await asyncio.to_thread(candidate_like, context.model, learner, values)  # refuses what there is not
         examples = context.replica.journal.version().examples
         if examples < LEAST:
-            raise HTTPException(409, f"{examples} examples were learned here; a rehearsal needs at least {LEAST}")
+            raise HTTPException(
+                409, f"the server has learned {counted(examples, 'examples')}; a rehearsal needs at least {LEAST}"
+            )
         with contextlib.ExitStack() as held:
             try:
                 await asyncio.to_thread(held.enter_context, rehearsing.only_one(folder))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shortlist.arrays.given_labels import Label
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.measures.significance import paired_bootstrap
 from shortlist.models.categorizer import Categorizer
 from shortlist.server import snapshots
@@ -89,7 +89,7 @@ def rehearse(
             one.close()
     if len(rehearsal.labels) < LEAST:
         n = len(rehearsal.labels)
-        raise InputError(f"the journal in {folder} has {n} examples; a rehearsal needs at least {LEAST}")
+        raise InputError(f"the journal in {folder} has {counted(n, 'examples')}; a rehearsal needs at least {LEAST}")
     return rehearsal
 
 

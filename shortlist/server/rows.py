@@ -13,7 +13,7 @@ import numpy as np
 from fastapi import APIRouter, Response
 
 from shortlist.arrays.validation import as_rows
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted, there_are
 from shortlist.inputs.examples import Examples
 from shortlist.server import schemas
 from shortlist.server.context import Context
@@ -48,7 +48,7 @@ class RowRoutes:
         """Say what each column of a row adds to its score."""
         batch = self._batch(question)
         if question.row >= len(batch):
-            raise InputError(f"there is no row {question.row}: the {len(batch)} rows are numbered from 0")
+            raise InputError(f"there is no row {question.row}: {there_are(len(batch), 'rows')}, numbered from 0")
         found = self._context.served.explain_example(batch, question.row)
         votes = [{"feature": feature, "vote": vote} for feature, vote in found.votes]
         return as_json({"answer": found.label, "score": found.score, "votes": votes})
@@ -59,10 +59,12 @@ class RowRoutes:
         self._context.limits.check_rows(len(rows))
         for n, row in enumerate(rows):
             if len(row) != len(rows[0]):
-                raise InputError(f"row {n} has {len(row)} numbers, and row 0 has {len(rows[0])}; all must have as many")
+                raise InputError(
+                    f"row {n} has {counted(len(row), 'numbers')}, and row 0 has {len(rows[0])}; all must have as many"
+                )
         for what, given, wanted in (("columns", columns, len(rows[0])), ("ids", ids, len(rows))):
             if given is not None and len(given) != wanted:
-                raise InputError(f"{what} has {len(given)} names where {wanted} are wanted")
+                raise InputError(f"{what} has {counted(len(given), 'names')} where {wanted} are wanted")
         table = as_rows(np.array(rows, dtype=np.float64))
         return Examples(rows=table, query=[ONE_QUERY] * len(rows), ids=ids, feature_names=columns)
 

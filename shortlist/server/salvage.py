@@ -11,6 +11,7 @@ import shutil
 import time
 from pathlib import Path
 
+from shortlist.errors import counted
 from shortlist.server import ending, ledger, snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import JournalError
@@ -26,7 +27,10 @@ def salvage(folder: Path) -> list[str]:
     if damage is not None:
         aside.mkdir()
         examples, undos = _rewrite(folder, aside)
-        done.append(f"{damage.partition('. ')[0]}; {examples} examples and {undos} undos before that are kept")
+        done.append(
+            f"{damage.partition('. ')[0]}; what came before that is kept, {counted(examples, 'examples')} and "
+            f"{counted(undos, 'undos')}"
+        )
     journal = Journal(folder)
     try:
         for path in snapshots.strangers(folder, journal):

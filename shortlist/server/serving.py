@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError, ShortlistError
+from shortlist.errors import InputError, ShortlistError, counted
 from shortlist.models.encoding import encoded, failure, is_called, name_of
 from shortlist.server import snapshots
 from shortlist.server.journal import Journal
@@ -124,7 +124,7 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
     if found != n or (known is not None and not is_called(settings.encoder, known)):
         by = "" if known is None else f" by the encoder {known}"
         raise InputError(
-            f"the model was learned with vectors of {n} numbers{by}, and --encoder gives {found} numbers by "
+            f"the model was learned with vectors of {counted(n, 'numbers')}{by}, and --encoder gives {found} by "
             f"{name_of(settings.encoder)}"
         )
 

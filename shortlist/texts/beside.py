@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.validation import are_finite
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.texts import lengths_of
 
 Vectors = NDArray[np.float32]  # examples × numbers
@@ -58,7 +58,9 @@ def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
     except (ValueError, TypeError):
         raise InputError(f"{name} must hold numbers, a row of as many for each text") from None
     if found.ndim != 2 or found.shape[0] != n or found.shape[1] == 0:
-        raise InputError(f"{name} must have a row of numbers for each of the {n} texts, not the shape {found.shape}")
+        raise InputError(
+            f"{name} must have a row of numbers for each text, {counted(n, 'rows')}, not the shape {found.shape}"
+        )
     if not are_finite(found):
         row = int(np.argmin(np.isfinite(found).all(axis=1)))
         raise InputError(f"{name}[{row}] holds a number that is not finite, or too large")

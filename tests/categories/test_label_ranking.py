@@ -97,7 +97,7 @@ def test_measures_are_scipys(seed):
             lambda: LabelRanker(labels=["a"]).fit([[1.0]], [["a", "b"]]),
             "row 0 has the label 'b', which labels does not",
         ),
-        (lambda: LabelRanker().fit([[1.0]], [["a"], ["b"]]), "there are 1 rows but orders of labels for 2"),
+        (lambda: LabelRanker().fit([[1.0]], [["a"], ["b"]]), "there is 1 row but orders of labels for 2"),
         (lambda: LabelRanker().fit_pairs([[1.0]], [["ab"]]), "row 0 does not hold pairs of labels"),
         (lambda: LabelRanker().fit_pairs([[1.0]], [[("a", "a")]]), "a pair of row 0 sets a label before itself"),
         (lambda: LabelRanker("prank").fit_pairs([[1.0]], [[("a", "b")]]), "PRank learns from places"),

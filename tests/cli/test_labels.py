@@ -45,7 +45,7 @@ def test_list_and_name(run, model, tmp_path):
     assert [(one["label"], one["name"]) for one in found] == [("c2", "corn")]
     assert "3 labels" in run("labels", model).out
     (tmp_path / "fi.tsv").write_text("c1\tvehnä\n")
-    assert "gave names to 1 labels" in run("labels", model, "name", "--vocabulary", "fi.tsv").out.lower()
+    assert "gave names to 1 label" in run("labels", model, "name", "--vocabulary", "fi.tsv").out.lower()
     assert sl.load(model).name_of("c1") == "vehnä"
     refused(run("labels", model, "name"), "with --vocabulary")
 

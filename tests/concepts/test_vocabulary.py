@@ -80,7 +80,7 @@ def test_skos(tmp_path, form):
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("a.tsv", "c1\tgrain\nc2\n", "a.tsv, line 2: expected a label, a tab and a name, found 1 columns"),
+        ("a.tsv", "c1\tgrain\nc2\n", "a.tsv, line 2: expected a label, a tab and a name, found 1 column"),
         ("a.tsv", "c1\tgrain\nc1\twheat\n", "the vocabulary has the label 'c1' twice"),
         ("a.tsv", "\tgrain\n", "a.tsv, line 1: expected a label, found none"),
         ("a.tsv", "\n", "holds no concepts"),

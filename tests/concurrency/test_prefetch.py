@@ -124,6 +124,6 @@ def test_what_came_before_a_bad_batch_is_learned():
         yield ["a text"], [["fine"], ["one too many"]]
 
     stream = Categorizer()
-    with pytest.raises(InputError, match="1 examples but labels for 2"):
+    with pytest.raises(InputError, match="there is 1 example but labels for 2"):
         stream.learn_batches(with_bad())
     assert as_bytes(stream) == as_bytes(Categorizer().learn_batches(batches(3)))

@@ -72,6 +72,24 @@ def test_what_makes_no_sense_is_refused(there, json_file, tmp_path):
             run(*words)
 
 
+def test_files_without_examples_are_named(there, json_file, tmp_path):
+    header, nothing = tmp_path / "header.csv", tmp_path / "nothing.csv"
+    header.write_text("text,labels\n")
+    nothing.write_text("")
+    (tmp_path / "other.csv").write_text("text,labels\n")
+    with pytest.raises(InputError, match=r"header\.csv has no examples; a header alone teaches nothing"):
+        run("train", header, "-o", tmp_path / "model", *there)
+    with pytest.raises(InputError, match=r"nothing\.csv has no examples"):
+        run("train", nothing, "-o", tmp_path / "model", *there)
+    with pytest.raises(InputError, match=r"header\.csv, .*other\.csv have no examples"):
+        run("train", header, tmp_path / "other.csv", "-o", tmp_path / "model", *there)
+    words = ["train", json_file, header, nothing, "--learner", "rocchio", "-o", tmp_path / "model", *there]
+    done = CliRunner().invoke(app, list(map(str, words)))
+    assert done.exit_code == 0
+    for file in (header, nothing):
+        assert f"{file} has no examples" in done.stderr
+
+
 def test_workers_of_this_machine(json_file, tmp_path):
     """The whole way, in a process of its own: --workers starts and ends them."""
     import sys
@@ -80,6 +98,6 @@ def test_workers_of_this_machine(json_file, tmp_path):
     words = ["train", str(json_file), "-o", str(model), "--learner", "rocchio", "--workers", "1", "--json"]
     done = subprocess.run([sys.executable, "-m", "shortlist.cli", *words], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.strip() == "1 parts on 1 workers"
+    assert done.stderr.strip() == "1 part on 1 worker"
     run("train", json_file, "-o", tmp_path / "here", "--learner", "rocchio")
     assert model.read_bytes() == (tmp_path / "here").read_bytes()

@@ -85,8 +85,8 @@ def test_bins_refuse_and_are_saved(tmp_path):
         (lambda: ScoreBins(spacing="wide").fit([[1.0]]), "spacing must be one of"),
         (lambda: ScoreBins().fit(np.zeros((0, 2))), "without rows"),
         (lambda: bins.transform([[1.0]]), "X has 1 features, but ScoreBins is expecting 2"),
-        (lambda: bins.steps([1.0]), "weights has 1 entries where 8 are needed"),
-        (lambda: bins.plot(np.zeros(8), names=["one"]), "names has 1 entries where 2 are needed"),
+        (lambda: bins.steps([1.0]), "weights has 1 entry where 8 are needed"),
+        (lambda: bins.plot(np.zeros(8), names=["one"]), "names has 1 entry where 2 are needed"),
     ]:
         with pytest.raises(InputError, match=message):
             bad()

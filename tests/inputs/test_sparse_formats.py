@@ -232,7 +232,7 @@ def test_xmc():
         ("3 10\n1 0:1", "line 1: expected the numbers of examples, features and labels"),
         ("1 99999999999 3\n1 0:1", "line 1: expected the numbers of examples, features and labels"),
         ("2 3 4\n1 0:1\n", "expected 2 examples, as its first line says, found 1"),
-        ("1 3 4\n1 0:1\n\n", "expected 1 examples, as its first line says, found 2"),
+        ("1 3 4\n1 0:1\n\n", "expected 1 example, as its first line says, found 2"),
         ("1 3 4\n1,22,3 0:1\n", "line 2, column 3: expected a label from 0 to 3, found '22'"),
         ("1 3 4\na 0:1\n", "line 2, column 1: expected a label from 0 to 3, found 'a'"),
         ("1 3 4\n1 3:1\n", "line 2, column 3: expected an index of at most 2, found '3:1'"),

@@ -116,7 +116,7 @@ def test_a_file_of_vectors(tmp_path):
     ("saved", "sentence"),
     [
         (np.zeros((3, 2)), "has 3 rows, and there are 2 texts"),
-        (np.zeros((1, 2)), "has 1 rows, and there are more texts"),
+        (np.zeros((1, 2)), "has 1 row, and there are more texts"),
         (np.zeros(2), r"expected a matrix of numbers, found float64 of the shape \(2,\)"),
         (np.array([["a"], ["b"]]), "expected a matrix of numbers, found <U1"),
         (np.array([[1.0], [np.inf]]), "not finite"),

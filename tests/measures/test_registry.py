@@ -99,7 +99,7 @@ def test_hostile_truths_are_refused(indptr, ids, message):
 
 @pytest.mark.parametrize(("scores", "relevance", "query", "message"), [
     ([1.0, np.nan], [0, 1], [1, 1], "not a finite number"),
-    ([1.0, 2.0], [0], [1, 1], "relevance has 1 entries"),
+    ([1.0, 2.0], [0], [1, 1], "relevance has 1 entry"),
     ([1.0, 2.0], [0, -1], [1, 1], "between 0 and 1000"),
     ([1.0, 2.0], [0, 1], [1], "query has shape"),
 ])  # fmt: skip

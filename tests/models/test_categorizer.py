@@ -100,7 +100,7 @@ def test_what_is_bad_is_refused_before_anything_is_learned(learned):
     for texts, labels, complaint in [
         (["fine", None], ["a", "b"], r"texts\[1\] is a NoneType"),
         (["fine", b"bytes"], ["a", "b"], r"texts\[1\] is a bytes"),
-        (["fine"], ["a", "b"], "1 examples but labels for 2"),
+        (["fine"], ["a", "b"], "there is 1 example but labels for 2"),
         (["brand new words"], [[None]], "label of example 0 is missing"),
         ("one text", ["a"], "a list of texts"),
     ]:

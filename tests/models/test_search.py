@@ -210,7 +210,7 @@ def test_texts_with_vectors_are_tried_with_learners_of_both(few):
     assert [one["name"] for one in model.search_["tried"] if one["value"] > 0.95]
     assert model.n_vector_ == 6
     assert model.score(texts, labels, vectors=V) > 0.95
-    with pytest.raises(sl.InputError, match="a row of numbers for each of the 120 texts"):
+    with pytest.raises(sl.InputError, match="a row of numbers for each text, 120 rows"):
         sl.Categorizer.tuned(texts, labels, vectors=V[:5])
 
 

@@ -338,7 +338,7 @@ def test_predictions_do_not_depend_on_the_blocks(learner, form, monkeypatch):
         ({}, [[1.0], [2.0]], [1, np.nan], "rating 1 is NaN"),
         ({}, [[1.0], [2.0]], [1, None], "numbers only or text only"),
         ({}, [[1.0], [2.0]], np.array([1, "a"], dtype=object), "numbers only or text only"),
-        ({}, [[1.0], [2.0]], [1], "2 rows but there are 1 ratings"),
+        ({}, [[1.0], [2.0]], [1], "2 rows but there is 1 rating"),
         ({}, [[1.0], [2.0]], None, "y is None"),
         ({}, np.zeros((0, 3)), [], "0 rows"),
         ({}, [["a"]], [1], "could not convert"),

@@ -144,7 +144,7 @@ def test_the_record_of_the_end(tmp_path):
     with pytest.raises(JournalError, match=r"may have lost its end: the record of it, .*journal.end, is damaged"):
         check_journal(tmp_path)
     (sentence, _) = salvage(tmp_path)
-    assert "5 examples and 0 undos before that are kept" in sentence
+    assert "what came before that is kept, 5 examples and 0 undos" in sentence
     check_journal(tmp_path)
 
 
@@ -199,7 +199,7 @@ def test_salvage_keeps_what_is_sound_and_sets_all_else_aside(folder, model_file)
 
     first, second, third = salvage(folder)
     assert "is damaged from number 41 of its examples on" in first
-    assert "40 examples and 1 undos before that are kept" in first
+    assert "what came before that is kept, 40 examples and 1 undo" in first
     assert f"the snapshot {early.name} was learned from what the journal does not hold" in second
     (aside,) = folder.glob("damaged-*")
     assert third == f"all that was there is in {aside}"

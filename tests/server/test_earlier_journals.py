@@ -119,7 +119,7 @@ def test_damage_is_noticed_all_the_same(earlier, opened_first):
         Journal(earlier).close()
     with pytest.raises(JournalError, match="number 6 of its examples on: 6 were acknowledged"):
         check_journal(earlier)
-    assert "5 examples and 1 undos before that are kept" in salvage(earlier)[0]
+    assert "what came before that is kept, 5 examples and 1 undo" in salvage(earlier)[0]
     assert version_of(earlier) == VERSION
     check_journal(earlier)
 

@@ -88,8 +88,8 @@ def test_what_it_says_of_itself(served):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"rows": [[1.0, 2.0, 3.0], [1.0]]}, "row 1 has 1 numbers, and row 0 has 3"),
-        ({"rows": [[1.0, 2.0, 3.0]], "columns": ["a"]}, "columns has 1 names where 3 are wanted"),
+        ({"rows": [[1.0, 2.0, 3.0], [1.0]]}, "row 1 has 1 number, and row 0 has 3"),
+        ({"rows": [[1.0, 2.0, 3.0]], "columns": ["a"]}, "columns has 1 name where 3 are wanted"),
         ({"rows": [[1.0, 2.0, 3.0]], "ids": ["a", "b"]}, "ids has 2 names where 1 are wanted"),
         ({"rows": [[0.5, 0.5, 0.5]] * 1001}, "1,001 rows are more than the 1,000"),
         ({"rows": []}, "rows"),

@@ -210,7 +210,7 @@ def out_of_order(texts):
     ("encoder", "sentence"),
     [
         (out_of_order, "out_of_order failed on a list of one text: ValueError: could not convert string to float"),
-        (lambda texts: np.ones(3), "must have a row of numbers for each of the 1 texts, not the shape (3,); it is"),
+        (lambda texts: np.ones(3), "must have a row of numbers for each text, 1 row, not the shape (3,); it is"),
         (lambda texts: None, "must hold numbers, a row of as many for each text; it is given a list of texts"),
         (lambda texts: [[1.0, np.nan, 2.0]], "holds a number that is not finite, or too large; it is given a list"),
         (lambda: [[1.0]], "failed on a list of one text: TypeError: "),

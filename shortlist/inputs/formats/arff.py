@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from shortlist.arrays.rows import Rows
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.markup import unescaped
@@ -209,7 +209,11 @@ class _Batch:
         """The cells of ``value,value`` that are not 0."""
         fields = line.split(",")
         if len(fields) != len(self._values):
-            raise _BadCell(1, f"expected {len(self._values)} values or a row in braces, found {len(fields)} values")
+            raise _BadCell(
+                1,
+                f"expected {counted(len(self._values), 'values')} or a row in braces, found "
+                f"{counted(len(fields), 'values')}",
+            )
         cells: list[tuple[int, float]] = []
         at = 1
         for i, value in enumerate(fields):

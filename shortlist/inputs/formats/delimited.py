@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.parsing.cells import LabelCells, even_columns
 from shortlist.inputs.parsing.columns import Column, bare, listed, shown
@@ -172,7 +172,7 @@ class Csv(Table):
                 kept.append((number, row))
             else:
                 end = len(self._between.join(row[: layout.width])) + 1
-                source.bad(number, end, f"expected {layout.width} columns, found {len(row)}")
+                source.bad(number, end, f"expected {counted(layout.width, 'columns')}, found {len(row)}")
         if not kept:
             return layout, Examples(texts=[])
         columns = [[row[column] for _, row in kept] for column in range(layout.width)]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.fields import place_of
@@ -83,4 +83,6 @@ class Xmc(Format):
             yield Examples(rows=block.rows, labels=labels, places=Places(source.name, block.numbers))
         found += source.progress.skipped.count - skipped_before
         if found != n_examples:
-            raise InputError(f"{source.name}: expected {n_examples} examples, as its first line says, found {found}")
+            raise InputError(
+                f"{source.name}: expected {counted(n_examples, 'examples')}, as its first line says, found {found}"
+            )

@@ -9,6 +9,7 @@ from math import isfinite, nan
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.errors import counted
 from shortlist.inputs.source import Source
 
 Rows = list[list[str]]
@@ -28,7 +29,7 @@ def field_blocks(
             elif line.strip():
                 fields = re.finditer(r"\S+" if separator is None else r"[^,:\t]+", line)
                 column = [*(field.start() + 1 for field in fields), len(line) + 1][: len(names) + 1][-1]
-                source.bad(number, column, f"expected {', '.join(names)}, found {len(row)} fields")
+                source.bad(number, column, f"expected {', '.join(names)}, found {counted(len(row), 'fields')}")
         yield kept, rows
 
 
