@@ -47,6 +47,7 @@ def evaluate(
         what = "--plot draws" if plot else "--errors lists"
         raise InputError(f"{what} rankings of labels; there are none for {model.task}")
     sources, details = data or ["-"], per_label or per_query
+    reading.recall(model, sources[0])
     with on_cluster(cluster, reading, sources) as there:
         if there:
             if plot or errors:

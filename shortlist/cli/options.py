@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from inspect import Signature, signature
 from itertools import chain
 from pathlib import Path
@@ -87,6 +87,10 @@ NOT_OF_A_FORMAT = {
 }  # fmt: skip
 
 
+# Columns whose names a model file keeps.
+REMEMBERED = ("text_column", "label_column", "one_hot_column", "wrong_column", "label_separator")
+
+
 @dataclass
 class Reading:
     """How to read the data: the options of every verb that reads examples."""
@@ -162,6 +166,30 @@ class Reading:
         }  # fmt: skip
         return {name: value for name, value in given.items() if value is not None}
 
+    def to_remember(self) -> dict[str, Any]:
+        """The names of columns that were given, for later files of the same kind; fields a model knows by itself."""
+        named = {name: value for name in REMEMBERED if (value := getattr(self, name)) is not None}
+        if len(self.text_column or ()) > 1:
+            del named["text_column"]
+        return named
+
+    def recall(self, model: Model[Any], source: str) -> None:
+        """Take the columns that the model was trained from, as far as they are not named and the source has them."""
+        known = getattr(model, "columns_", None) or {}
+        known = {name: value for name, value in known.items() if name in REMEMBERED and getattr(self, name) is None}
+        text = {name: value for name, value in known.items() if name == "text_column"}
+        for some in (known, text):  # what is only to be ranked has no labels
+            if some and replace(self, **some, vectors=None, skip_bad=True)._finds_examples(source):
+                vars(self).update(some)
+                return
+
+    def _finds_examples(self, source: str) -> bool:
+        """Whether the beginning of a source can be read so; standard input cannot be read twice."""
+        try:
+            return source != "-" and len(next(iter(self.open(source)), ())) > 0
+        except InputError:
+            return False
+
     def open_for(self, task: str, source: str, model: Model[Any] | None = None) -> Stream:
         """The same for a task, or for a model that has learned it: with the fields that it has learned from.
 
@@ -170,6 +198,8 @@ class Reading:
         """
         from shortlist.inputs import sniff
 
+        if model is not None:
+            self.recall(model, source)
         of_texts = model is not None and model.of_texts
         learned: dict[str, Any] = {}  # what the model has learned from, unless columns are named
         if model is not None and model.fields_ is not None:

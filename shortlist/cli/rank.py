@@ -107,6 +107,7 @@ def rank(
     sources = data or ["-"]
     if cluster.workers is None and cluster.dask is None:
         check_sources(sources, of_texts=model.of_texts)
+    reading.recall(model, sources[0])
     with on_cluster(cluster, reading, sources) as there:
         if there:
             if answers:

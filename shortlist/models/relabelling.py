@@ -76,6 +76,7 @@ class RelabellingModel(TextModel):
 
     retired_: tuple[Label, ...] = ()
     rules_: Rules | None = None
+    columns_: dict[str, Any] | None = None  # how the columns were called that it was trained from, where that was said
     _changes: tuple[Before, ...] = ()
 
     # Labels.
@@ -219,12 +220,16 @@ class RelabellingModel(TextModel):
     def _changed_settings(self) -> dict[str, Any]:
         """What a model file keeps of this."""
         retired = {"retired": list(self.retired_)} if self.retired_ else {}
-        return retired | ({"rules": self.rules_.to_dict()} if self.rules_ else {})
+        columns = {"columns": self.columns_} if self.columns_ else {}
+        return retired | ({"rules": self.rules_.to_dict()} if self.rules_ else {}) | columns
 
     def _take_settings(self, state: State) -> None:
         retired = state.settings.get("retired", [])
         state.require(isinstance(retired, list) and all(map(self.knows, retired)), "its retired labels are its own")
         self.retired_ = tuple(retired)
+        columns = state.settings.get("columns")
+        state.require(columns is None or _are_columns(columns), "the columns that it was trained from have names")
+        self.columns_ = columns
         if "rules" in state.settings:
             self.rules_ = Rules(**state.settings["rules"])
         if "vocabulary" in state.parts:
@@ -239,3 +244,11 @@ class RelabellingModel(TextModel):
 def _given(change: Change) -> Label:
     assert change.into is not None
     return change.into
+
+
+def _are_columns(columns: object) -> bool:
+    """Whether these can be names of columns, one or several for each purpose."""
+    if not isinstance(columns, dict):
+        return False
+    every = [one for names in columns.values() for one in (names if isinstance(names, list) else [names])]
+    return all(isinstance(name, str) for name in (*columns, *every))

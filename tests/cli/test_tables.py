@@ -50,6 +50,37 @@ def test_names_and_texts_are_carried_through(run, model):
     assert [line.split("\t", 1)[1] for line in lines] == plain
 
 
+def test_columns_are_named_once(run, model, tmp_path):
+    """What training was told of columns, rank, evaluate and learn know; files of other columns are read as ever."""
+    named = run("rank", model, "sheet.csv", *COLUMNS[:2]).out
+    assert named
+    assert run("rank", model, "sheet.csv").out == named
+    found = run("evaluate", model, "sheet.csv", "--json")
+    assert found.json == run("evaluate", model, "sheet.csv", *COLUMNS, "--json").json
+    (tmp_path / "new.csv").write_text("Titel;Nr\nwheat exports rose;7\n", encoding="utf-8")
+    (tmp_path / "other.csv").write_text("text\nwheat exports rose\n", encoding="utf-8")
+    (tmp_path / "lines.jsonl").write_text('{"text": "wheat exports rose"}\n', encoding="utf-8")
+    (tmp_path / "plain.txt").write_text("wheat exports rose\n", encoding="utf-8")
+    for file in ("new.csv", "other.csv", "lines.jsonl", "plain.txt"):
+        assert run("rank", model, file).out == named.splitlines(keepends=True)[0], file
+    assert run("learn", model, "sheet.csv").code == 0
+    assert run("rank", model, "sheet.csv").code == 0  # a model that went on learning still knows
+    (tmp_path / "none.csv").write_text("a;b\nc;d\n", encoding="utf-8")
+    refused(run("rank", model, "none.csv"), "expected a column 'text' for text, found 'a', 'b'")
+    (tmp_path / "bad.csv").write_bytes(b"Titel;Nr\nwheat;1\nbank \xff;2\n")
+    refused(run("rank", model, "bad.csv"), "line 3")
+
+
+def test_names_of_columns_in_a_file_are_checked(model, tmp_path):
+    known = sl.load(model)
+    assert known.columns_["text_column"] == ["Titel"]
+    for wrong in ({"text_column": 3}, ["Titel"], {"text_column": [["Titel"]]}):
+        known.columns_ = wrong
+        known.save(tmp_path / "wrong.shortlist")
+        with pytest.raises(sl.ModelFileError, match="the columns that it was trained from have names"):
+            sl.load(tmp_path / "wrong.shortlist")
+
+
 def test_csv_for_a_spreadsheet_that_has_semicolons(run, model):
     asked = ("rank", model, "sheet.csv", *COLUMNS[:2], "--id-column", "Nr", "-k", "2", "--csv", "--with-text")
     rows = list(csv.reader(io.StringIO(run(*asked).out), delimiter=";"))
