@@ -72,7 +72,7 @@ def run(files: list[str], compiled: bool) -> bool:
     # Plain Python warns where numbers overflow; compiled loops do not.
     quiet = [] if compiled else ["-W", "ignore::RuntimeWarning"]
     # As make test does; what is plain runs alone, so that what it measured is kept if the next one is interrupted.
-    shared = ["-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder"] if compiled else []
+    shared = ["-n", "3"] if compiled else []
     few = ["-p", "tests.few_examples", "--hypothesis-profile", "few"]
     pytest = ["-m", "pytest", "-p", "no:cacheprovider", *few, *shared, "-m", LEFT_OUT, *quiet, *files]
     done = subprocess.run([sys.executable, "-m", "coverage", "run", *pytest], cwd=ROOT, env=environment)

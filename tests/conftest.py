@@ -20,23 +20,46 @@ ARCHIVES = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 # What takes longest comes first, so that no process is left alone with it at the end.
 LONGEST = (
-    "server/page", "server/work", "distributed", "hostile/kills", "hostile/interrupts", "hostile/models", "tests/site",
+    "server/page", "distributed", "hostile/kills", "hostile/interrupts", "hostile/models", "tests/site",
     "tests/packages", "arrays/stamps", "models/scikit_learn", "server/http", "tests/docs", "models/search",
     "documents/experiments", "experiments/originals", "categories/tuned_index", "models/new_learner",
 )  # fmt: skip
-TOGETHER = ("distributed",)  # rooms whose files share something that takes long to make
+# Rooms and files that share something that takes long to make: a cluster, a browser.
+TOGETHER = {"distributed": "distributed"} | dict.fromkeys(
+    ("server/audit_page", "server/fields_page", "server/page", "server/promotion", "server/rating_page",
+     "server/story", "server/watch_page", "server/work"), "server/page",
+)  # fmt: skip
+
+
+def group(path: Path) -> str:
+    """What the tests of a file are a part of: with several processes, one of them runs all of it.
+
+    So what they share is made once.
+    """
+    room, file = path.parent.name, f"{path.parent.name}/{path.stem.removeprefix('test_')}"
+    return TOGETHER.get(room) or TOGETHER.get(file) or file
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """With several processes, the tests of a file stay in one of them: what they share is made once."""
-    names = {}
-    for item in items:
-        room, file = item.path.parent.name, item.path.stem.removeprefix("test_")
-        names[item] = room if room in TOGETHER else f"{room}/{file}"
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(names[item]))
-    items.sort(key=lambda item: LONGEST.index(names[item]) if names[item] in LONGEST else len(LONGEST))
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(group(item.path), len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Groups by the names of files, in the order of above.
+
+    Those of pytest-xdist by marks change names of tests on the way, and do nothing with pytest 9.2, without a word.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group(Path(nodeid.partition("::")[0]))
+
+    config.option.loadscopereorder = False
+    return Groups(config, log) if config.getvalue("dist") == "load" else None
 
 
 @pytest.fixture(scope="session")

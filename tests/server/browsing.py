@@ -10,10 +10,7 @@ FLAGS = [
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 ]  # fmt: skip
 PATIENCE = 60_000  # milliseconds: the machine may be busy
-marks = [
-    pytest.mark.skipif(BROWSER is None, reason="there is no Chromium; on Debian: apt-get install chromium"),
-    pytest.mark.xdist_group("browser"),
-]
+marks = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium; on Debian: apt-get install chromium")
 
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}

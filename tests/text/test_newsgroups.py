@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from shortlist import TextVectorizer
 
-pytestmark = [pytest.mark.data, pytest.mark.xdist_group("newsgroups")]
+pytestmark = pytest.mark.data
 
 
 @pytest.fixture(scope="module")
