@@ -240,7 +240,8 @@ class LabelIndex:
     def look_up(self, Y: LabelsLike, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples without learning any: unseen ones get numbers from len(self) on."""
         labels = numbered(Y, n_rows)
-        numbers = np.array([self.number.get(name, -1) for name in labels.names], dtype=np.int32)
+        known = map(self.number.get, labels.names, repeat(-1))
+        numbers = np.fromiter(known, dtype=np.int32, count=len(labels.names))
         unseen = labels.sets.ids[numbers[labels.sets.ids] < 0]
         for number, i in enumerate(_in_order(unseen, numbers.size), len(self)):
             numbers[i] = number

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.given_labels import LabelsLike
@@ -20,7 +19,7 @@ from shortlist.measures.positions import Positions, place_documents, place_label
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import Steps, as_steps
 from shortlist.measures.registry import Family, Measure, measure
-from shortlist.measures.resampling import interval, resampled_sums
+from shortlist.measures.resampling import Columns, interval, resampled_sums
 from shortlist.ranking import Ranking
 
 LIMITED = ("P@", "recall@")  # measures that even the best ranking may not bring to 1
@@ -229,8 +228,7 @@ def _summarise(
     if resamples and empty.size:
         ends = np.cumsum([0, *(part.shape[1] for part in columns)])
         parts = [slice(first, last) for first, last in pairwise(ends)]
-        rows = scipy.sparse.hstack([scipy.sparse.csr_array(part, dtype=np.float64) for part in columns])
-        drawn = resampled_sums(rows, resamples, random_state, n_jobs)
+        drawn = resampled_sums(Columns.of(columns), resamples, random_state, n_jobs)
         samples = _apply_to_all(chosen, [drawn[:, part] for part in parts])
     return Evaluation(
         tuple(chosen),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
 
@@ -76,7 +77,7 @@ class Positions:
         """Add up one number for each relevant item within its example: float64[n]."""
         return np.bincount(self.row, weights=values, minlength=self.n).astype(np.float64, copy=False)
 
-    @property
+    @cached_property
     def best(self) -> NDArray[np.float64]:
         """The rank of the best relevant item of each example, ∞ where none was retrieved."""
         best = np.full(self.n, np.inf)

@@ -87,5 +87,13 @@ def ndcg_exponential(positions: Positions, k: float) -> Values:
 
 
 def _discounted(positions: Positions, gain: Values, ideal: Values, k: float) -> Values:
-    reached = positions.total(np.where(positions.rank <= k, gain / binary_logs(1 + positions.rank), 0))
-    return reached / positions.total(np.where(positions.nth <= k, ideal / binary_logs(1 + positions.nth), 0))
+    return _gained(positions, positions.rank, gain, k) / _gained(positions, positions.nth, ideal, k)
+
+
+def _gained(positions: Positions, rank: Values | NDArray[np.int64], gain: Values, k: float) -> Values:
+    """The sum of the discounted gains of each example, where its items have these ranks; beyond k they have none."""
+    within = (rank <= k) & (rank < np.inf)
+    ranks = rank[within].astype(np.int64)
+    discounts = binary_logs(np.arange(1, ranks.max(initial=0) + 2))  # of 1, then of each rank
+    found = np.bincount(positions.row[within], weights=gain[within] / discounts[ranks], minlength=positions.n)
+    return found.astype(np.float64, copy=False)

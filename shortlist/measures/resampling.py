@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import kernel
@@ -18,25 +19,51 @@ BATCH = 20  # samples that are drawn with one generator
 AT_ONCE = 4  # of them are added up at the same time: an addition need not wait for the one before it
 
 
-def resampled_sums(
-    rows: scipy.sparse.sparray, resamples: int, random_state: int, n_jobs: int | None = -1
-) -> NDArray[np.float64]:
+class Columns(NamedTuple):
+    """Numbers of n examples, column by column: each has values[indptr[c]:indptr[c+1]], of these rows; others are 0."""
+
+    n: int
+    indptr: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, parts: Sequence[Any]) -> Columns:
+        """The columns of all parts, each an array or a sparse matrix of n rows."""
+        rows, values, sizes = [], [], [0]
+        for part in parts:
+            if isinstance(part, np.ndarray):
+                for column in part.T:
+                    at = np.flatnonzero(column)
+                    rows.append(at)
+                    values.append(column[at].astype(np.float64))
+                    sizes.append(at.size)
+            else:
+                sparse = part.tocsc()
+                sparse.sum_duplicates()
+                rows.append(sparse.indices.astype(np.int64))
+                values.append(sparse.data.astype(np.float64))
+                sizes += np.diff(sparse.indptr).tolist()
+        n = parts[0].shape[0]
+        return cls(n, np.cumsum(sizes, dtype=np.int64), np.concatenate(rows), np.concatenate(values))
+
+
+def resampled_sums(columns: Columns, resamples: int, random_state: int, n_jobs: int | None = -1) -> NDArray[np.float64]:
     """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n.
 
     Every few samples have a generator of their own, so that threads can draw them: the same for any number of threads.
     """
     seed = as_whole(random_state, "random_state", most=MOST_SEED)
-    columns = rows.T.tocsr()
-    entries = columns.indptr.astype(np.int64), columns.indices.astype(np.int64), columns.data.astype(np.float64)
-    n = rows.shape[0]
-    found = np.zeros((resamples, rows.shape[1]))
+    n = columns.n
+    found = np.zeros((resamples, columns.indptr.size - 1))
+    dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64  # which are drawn alike, and take half the room
 
     def fill(first: int) -> None:
         rng, last = np.random.default_rng([seed, first]), min(first + BATCH, resamples)
         times = np.empty((n, AT_ONCE))
         for some in range(first, last, AT_ONCE):
-            count_samples(rng.integers(n, size=(min(AT_ONCE, last - some), n)), times)
-            weighted_sums(*entries, times, found[some : min(some + AT_ONCE, last)])
+            count_samples(rng.integers(n, size=(min(AT_ONCE, last - some), n), dtype=dtype), times)
+            weighted_sums(columns.indptr, columns.rows, columns.values, times, found[some : min(some + AT_ONCE, last)])
 
     firsts = range(0, resamples, BATCH)
     jobs = as_jobs(n_jobs)
@@ -45,8 +72,8 @@ def resampled_sums(
 
 
 @kernel
-def count_samples(samples: NDArray[np.int64], times: NDArray[np.float64]) -> None:
-    """How often each of 0, 1, … n − 1 is in each of some samples of n (int64[samples, n]; times: float64[n, AT_ONCE]).
+def count_samples(samples: NDArray[np.integer[Any]], times: NDArray[np.float64]) -> None:
+    """How often each of 0, 1, … n − 1 is in each of some samples of n (int[samples, n]; times: float64[n, AT_ONCE]).
 
     (NumPy's bincount would keep other threads waiting.)
     """

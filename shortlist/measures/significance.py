@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy  # whose stats are loaded when they are asked for
-import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
-from shortlist.measures.resampling import interval, resampled_sums
+from shortlist.measures.resampling import Columns, interval, resampled_sums
 
 
 class Comparison(NamedTuple):
@@ -48,7 +47,7 @@ def paired_bootstrap(
     """Bootstrap of the mean difference: its 95 % interval, and twice the share of samples on the other side of 0."""
     d = _differences(first, second)
     resamples = as_whole(resamples, "resamples", least=1)
-    means = resampled_sums(scipy.sparse.csr_array(d[:, None]), resamples, random_state)[:, 0] / d.size
+    means = resampled_sums(Columns.of([d[:, None]]), resamples, random_state)[:, 0] / d.size
     tail = (1 + min(int((means <= 0).sum()), int((means >= 0).sum()))) / (resamples + 1)  # never exactly 0
     return _comparison(d, min(1.0, 2 * tail))._replace(interval=interval(means))
 
