@@ -73,7 +73,7 @@ def stages(batches, texts, truth):
 
         def read():
             for some, own in batches:
-                text.settle(some, labels.add(own, len(some)).single)
+                text.settle(some, labels.add(own, len(some)).recurring)
                 yield some
 
         state["rows"], state["labels"], state["text"] = text.fit_counts(read(), n), labels.all(), text
