@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from threading import get_ident, main_thread
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from shortlist.concurrency.watching import tell
 
@@ -54,8 +54,14 @@ def whole(verb: Verb) -> Verb:
     return carried_through  # type: ignore[return-value]
 
 
+class Learns(Protocol):
+    """What says whether it has learned anything."""
+
+    def __sklearn_is_fitted__(self) -> bool: ...
+
+
 @contextmanager
-def nothing_if_refused(one: Any) -> Iterator[None]:
+def nothing_if_refused(one: Learns) -> Iterator[None]:
     """What had learned nothing has learned nothing, too, if its first examples are refused in here.
 
     What is stopped by Ctrl-C keeps what it has learned by then.

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label
-from shortlist.errors import counted
 from shortlist.ranking.html import html_table
 
 if TYPE_CHECKING:
@@ -156,7 +155,8 @@ class Ranking:
 
     def __repr__(self) -> str:
         if self.ids.ndim == 2:
-            return f"<Ranking of {counted(self.ids.shape[0], 'rows')}, {counted(self.ids.shape[1], 'labels')} each>"
+            n, k = self.ids.shape
+            return f"<Ranking of {n} row{'s' * (n != 1)}, {k} label{'s' * (k != 1)} each>"
         return "\n".join(f"{score:8.4f}  {label}" for label, score in self) or "<Ranking: nothing retrieved>"
 
     def _columns(self) -> dict[str, list[Any]]:
