@@ -16,6 +16,7 @@ from shortlist.categories.index import learner as index_learner
 from shortlist.categories.index import teams
 from shortlist.categories.index.course import PACE
 from shortlist.categories.index.teams import block_size
+from shortlist.labels import judged
 from shortlist.models.confidence.honest import stretches
 from tests.reference.tuned_index import SlowTunedIndex
 
@@ -210,6 +211,9 @@ def test_the_pace_rises_where_corrections_are_too_short_and_falls_where_they_wen
     assert timid._stats[PACE] > 1.1
     assert bold._stats[PACE] < timid._stats[PACE]
     assert TunedIndex(step=0.02).partial_fit(X, [own[:1] for own in Y])._stats[PACE] == 1  # no contest has a pace
+    before = timid._stats[PACE]
+    timid.partial_fit(X, judged(Y, len(Y), complete=False))  # who judges a part says nothing of how far steps should go
+    assert timid._stats[PACE] == before
 
 
 def test_a_correct_score_teaches_nothing():

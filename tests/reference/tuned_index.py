@@ -125,7 +125,8 @@ class SlowTunedIndex(SlowFeatureFocus):
             if one.missed is not None:
                 self.stats.note_missed(one.missed)
             self.stats.note_surprise(one.z)
-            self.stats.set_pace(one.agreement)
+            if one.wrong is None:  # one that was judged in part does not move the pace
+                self.stats.set_pace(one.agreement)
         for one in said:
             for c in one.retrieved:
                 self.bias[c] = self.bias.get(c, 0.0) + KAPPA * one.eta * one.error.get(c, 0.0)

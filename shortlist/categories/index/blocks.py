@@ -304,7 +304,7 @@ def settle(task: Task, first: int, last: int, block: Block) -> None:
             if block.missed[b] >= 0.0:
                 note_missed(stats, block.missed[b])
             note_surprise(stats, block.surprise[b])
-            set_pace(stats, block.agreement[b])
+            set_pace(stats, task.labels, task.order[first + b], block.agreement[b])
         else:
             task.to_come[0] -= 1.0
 

@@ -40,8 +40,13 @@ def note_surprise(stats: Floats, z: float) -> None:
 
 
 @part
-def set_pace(stats: Floats, agreement: float) -> None:
-    """g after a new example whose errors agree that much with the corrections so far."""
+def set_pace(stats: Floats, labels: LabelSets, i: int, agreement: float) -> None:
+    """g after the new example i, whose errors agree that much with the corrections so far.
+
+    One that was judged in part tells only of labels that somebody has looked at: it does not move the pace.
+    """
+    if not is_complete(labels.partial, i):
+        return
     stats[AGREEMENT] += (abs(agreement) - stats[AGREEMENT]) / min(stats[EXAMPLES], MEMORY)
     if stats[AGREEMENT] > 0.0 and not are_single(stats):
         share = max(-MOST_AGREEMENT, min(MOST_AGREEMENT, agreement / stats[AGREEMENT]))

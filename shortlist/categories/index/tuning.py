@@ -144,7 +144,7 @@ def learn_each(
                 a = count_and_correct(rows, labels, i, index, scratch, voting, rival, kept, least, leakage, cap, eta)
             else:
                 only_see(rows, i, index, kept, least, leakage)
-            set_pace(stats, a)
+            set_pace(stats, labels, i, a)
         else:
             eta *= of_further_pass(stats, to_come) * trust(kept > 0 and not few, z)
             if teaches and eta > 0.0:
