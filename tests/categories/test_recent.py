@@ -34,10 +34,16 @@ def begun(**settings):
 
 def kept_by(learner):
     """[(row, label)], the oldest first."""
-    rows, ids = learner._recent.examples()
-    names = learner._labels.names
+    return [(x, label) for x, label, _ in with_first(learner)]
+
+
+def with_first(learner):
+    """[(row, label, label that was first when it was new)], the oldest first."""
+    rows, ids, first = learner._recent.examples()
+    names = [*learner._labels.names, None]
     return [
-        (list(zip(*(part.tolist() for part in rows.row(i)), strict=True)), names[ids[i]]) for i in range(rows.n_rows)
+        (list(zip(*(part.tolist() for part in rows.row(i)), strict=True)), names[ids[i]], names[first[i]])
+        for i in range(rows.n_rows)
     ]
 
 
@@ -55,7 +61,7 @@ def test_a_stream_is_exactly_its_twin_however_it_is_cut(stream, max_edges, leaka
         labels = judged(Y, len(Y), crossed, [own is None for own in said])
         learner.partial_fit(matrix(stream[first:last]), labels)
     assert learned(learner) == learned_by(slow)
-    assert kept_by(learner) == slow.kept
+    assert with_first(learner) == slow.kept
     assert learner._recent.lately[0] == slow.lately
 
 
@@ -66,7 +72,8 @@ def test_a_stream_that_has_grown_long_lets_all_go():
     for x, classes in stream[:4]:
         slow.learn_next(x, classes)
     learner.partial_fit(matrix(stream[:4]), [classes for _, classes in stream[:4]])
-    assert kept_by(learner) == slow.kept == [(x, classes[0]) for x, classes in stream[:4]]
+    assert with_first(learner) == slow.kept
+    assert kept_by(learner) == [(x, classes[0]) for x, classes in stream[:4]]
     for x, classes in stream[4:]:
         slow.learn_next(x, classes)
         learner.partial_fit(matrix([(x, classes)]), [classes])
@@ -86,31 +93,33 @@ def random_rows(n, longest, seed):
 def test_the_last_that_there_is_room_for_are_kept(n, longest):
     """So many rows, or so many entries; and a ring that was saved on the way goes on as it would have."""
     rows, ids = random_rows(n, longest, n), np.arange(n, dtype=np.int32)
-    kept = last_of([(rows.row(i)[0], i) for i in range(n)])
-    at_once = recent.recent_of(rows, ids, 0.5)
-    assert at_once.examples()[1].tolist() == [label for _, label in kept]
+    first = (ids[::-1] - 1).astype(np.int32)
+    kept = last_of([(rows.row(i)[0], i, n - 2 - i) for i in range(n)])
+    at_once = recent.recent_of(rows, ids, first, 0.5)
+    assert at_once.examples()[1].tolist() == [label for _, label, _ in kept]
+    assert at_once.examples()[2].tolist() == [own for _, _, own in kept]
     assert at_once.rows.indices.size <= recent.ROOM
     whole, opened = recent.NOTHING_RECENT, recent.NOTHING_RECENT
-    for first in range(0, n, 700):
-        some = rows.take(np.arange(first, min(n, first + 700)))
-        own = recent.LabelSets(np.arange(some.n_rows + 1, dtype=np.int64), ids[first : first + 700])
+    for begin in range(0, n, 700):
+        some = rows.take(np.arange(begin, min(n, begin + 700)))
+        own = recent.LabelSets(np.arange(some.n_rows + 1, dtype=np.int64), ids[begin : begin + 700])
         saved = recent.recent_of(*opened.examples(), 0.5)
         whole, opened = (recent.with_room(one, some.indices.size) for one in (whole, saved))
-        recent.keep_all(whole, some, own)
-        recent.keep_all(opened, some, own)
+        recent.keep_all(whole, some, own, first[begin : begin + 700])
+        recent.keep_all(opened, some, own, first[begin : begin + 700])
     for one in (whole, opened):
         assert all(map(np.array_equal, one.examples()[0], at_once.examples()[0]))
-        assert np.array_equal(one.examples()[1], at_once.examples()[1])
+        assert all(map(np.array_equal, one.examples()[1:], at_once.examples()[1:]))
         lag, expected = recent.longest_lag(one), gone_through_again(kept)
         slots = [recent.ago(one, lag >> k) // 2 for k in range(len(expected))]
-        assert one.labels.ids[slots].tolist() == [label for _, label in expected]
+        assert one.labels.ids[slots].tolist() == [label for _, label, _ in expected]
 
 
-def of_words(n, wrong=0.1):
-    """Examples of eight words, three of which are of their label, which shares its words with two others."""
+def of_words(n, wrong=0.1, of_a_label=14):
+    """Examples of eight words, three of which are of their label, which shares those beyond seven with two others."""
     random = np.random.default_rng(0)
     y = random.integers(20, size=n)
-    own, common = random.integers(14, size=(n, 3)), random.integers(100, size=(n, 5))
+    own, common = random.integers(of_a_label, size=(n, 3)), random.integers(100, size=(n, 5))
     columns = np.hstack([100 + (7 * y[:, None] + own) % 140, common])
     X = scipy.sparse.csr_array((np.ones(8 * n), columns.ravel(), np.arange(0, 8 * n + 1, 8)), shape=(n, 240))
     X.sum_duplicates()
@@ -139,6 +148,82 @@ def test_after_a_change_of_what_labels_mean_what_was_kept_is_let_go():
     learner.partial_fit(X[2040:2500], moved[2040:2500])
     once.partial_fit(X[2000:2500], moved[2000:2500])
     assert learner.score(X[2500:], moved[2500:]) > once.score(X[2500:], moved[2500:]) - 0.02
+
+
+def some_swapped(n, swapped=(3, 8)):
+    """of_words, two labels of which swap their meaning half-way."""
+    X, Y, _ = of_words(n, wrong=0.0, of_a_label=7)
+    other = dict(zip(swapped, swapped[::-1], strict=True))
+    return X, Y[: n // 2] + [other.get(own, own) for own in Y[n // 2 :]]
+
+
+def test_of_labels_that_swap_their_meaning_what_was_kept_is_let_go():
+    X, Y = some_swapped(3000)
+    learner, once = TunedIndex().partial_fit(X[:1500], Y[:1500]), TunedIndex(passes=2).partial_fit(X[:1500], Y[:1500])
+    before = [label for _, label in kept_by(learner)]
+    assert len(before) == 1500
+    for one in (learner, once):
+        one.partial_fit(X[1500:2200], Y[1500:2200])
+    kept = [label for _, label in kept_by(learner)]
+    for label in range(20):
+        came = Y[1500:2200].count(label)
+        assert kept.count(label) <= came if label in (3, 8) else kept.count(label) == before.count(label) + came
+    moved = [i for i in range(2200, 3000) if Y[i] in (3, 8)]
+    own = [Y[i] for i in moved]
+    assert learner.score(X[moved], own) > once.score(X[moved], own) - 0.02
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.3])
+def test_where_nothing_changes_all_are_kept(wrong):
+    X, Y, _ = of_words(4000, wrong)
+    assert len(kept_by(TunedIndex().partial_fit(X, Y))) == 4000
+
+
+def test_what_is_let_go_of_a_label_is_exactly_what_its_twin_lets_go():
+    """However the stream is cut, and where it is saved and opened on the way."""
+    X, Y = some_swapped(1000)
+    X.data[:] = 1 / 8
+    slow = SlowStream(step=0.3, max_edges=50, **RULES)
+    slow.learn([], [])
+    cut = TunedIndex(values="raw", **RULES).partial_fit(X[:0], [], classes=list(range(20)))
+    cut.partial_fit(matrix([([(0, 0.0)], [])]), [[]])
+    whole = TunedIndex.from_state(cut.to_state())
+    lost = 0
+    for i in range(X.shape[0]):
+        n = len(slow.kept)
+        slow.learn_next(list(zip(X[[i]].indices.tolist(), X[[i]].data.tolist(), strict=True)), [Y[i]])
+        lost += len(slow.kept) <= n
+        cut.partial_fit(X[[i]], Y[i : i + 1])
+        if i % 50 == 49:
+            assert with_first(cut) == slow.kept
+            cut = TunedIndex.from_state(cut.to_state())
+    assert lost >= 2
+    assert learned(cut) == learned(whole.partial_fit(X, Y)) == learned_by(slow)
+    assert with_first(cut) == with_first(whole) == slow.kept
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_label_that_is_let_go_leaves_all_others_as_they_were(seed):
+    """Also where the ring has gone round, and what is kept later."""
+    rows = random_rows(7000, 60, seed)
+    random = np.random.default_rng(seed)
+    ids, first = (random.integers(low, 9, size=7000).astype(np.int32) for low in (0, -1))
+    kept = last_of([(rows.row(i)[0].tolist(), ids[i], first[i]) for i in range(6000)])
+    one = recent.recent_of(rows.take(np.arange(6000)), ids[:6000], first[:6000], 0.5)
+    one = recent.with_room(one, rows.indices.size)
+    recent.let_label_go(one, 4)
+    kept = [own for own in kept if own[1] != 4]
+    assert kept_in(one) == kept
+    later = rows.take(np.arange(6000, 7000))
+    recent.keep_all(one, later, recent.LabelSets(np.arange(1001, dtype=np.int64), ids[6000:]), first[6000:])
+    kept = last_of(kept + [(rows.row(i)[0].tolist(), ids[i], first[i]) for i in range(6000, 7000)])
+    assert kept_in(one) == kept
+    assert one.span[recent.ENTRIES] == sum(len(x) for x, _, _ in kept)
+
+
+def kept_in(one):
+    rows, ids, first = one.examples()
+    return [(rows.row(i)[0].tolist(), ids[i], first[i]) for i in range(ids.size)]
 
 
 def test_what_was_saved_goes_on_as_it_would_have(tmp_path):
@@ -212,6 +297,8 @@ def changed(**arrays):
     [
         {"recent": ([0, 1, 3], np.int32)}, {"recent": ([0, 1, -1], np.int32)}, {"recent": ([0, 1], np.int32)},
         {"recent": ([], np.int32)}, {"recent": ([0, 1, 2], np.int64)},
+        {"recent_first": ([0, 1, 3], np.int32)}, {"recent_first": ([0, 1, -2], np.int32)},
+        {"recent_first": ([0, 1], np.int32)}, {"recent_first": ([0, 1, 2], np.int64)},
         {"recent_missed": ([2.0],)}, {"recent_missed": ([np.nan],)}, {"recent_missed": ([0.0, 0.0],)},
         {"recent_ends": ([1, 1, 3], np.int64)}, {"recent_ends": ([1, 2, 4], np.int64)},
         {"recent_ends": ([-1, 2, 3], np.int64)}, {"recent_ends": ([1, 2], np.int64)},
@@ -226,6 +313,12 @@ def test_a_damaged_file_is_refused(arrays):
     with pytest.raises(ModelFileError):
         TunedIndex.from_state(changed(**arrays))
     assert kept_by(TunedIndex.from_state(changed())) == [([(i, 1.0)], label) for i, label in enumerate("abc")]
+
+
+def test_a_file_of_before_does_not_say_which_label_was_first():
+    state = changed()
+    del state.arrays["recent_first"]
+    assert [first for _, _, first in with_first(TunedIndex.from_state(state))] == [None] * 3
 
 
 @pytest.mark.parametrize("values", ["l2", "raw", "boolean"])

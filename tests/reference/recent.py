@@ -15,7 +15,7 @@ class SlowStream(SlowTunedIndex):
 
     def learn_next(self, x, classes, wrong=None):
         self.learn(x, classes, wrong=wrong)
-        missed = self.missed
+        missed, first = self.missed, self.first
         if self.stats.n_first > LONGEST or self.stats.n_labels > 1.05 * self.stats.n_first:
             self.kept = []
             return
@@ -26,11 +26,13 @@ class SlowStream(SlowTunedIndex):
             self.kept = []
             return
         self.small = True  # what is gone through again is scored by what others have counted
-        for own, label in gone_through_again(self.kept):
+        for own, label, _ in gone_through_again(self.kept):
             self.learn(own, [label], first_pass=False, to_come=1, further=1)
         self.small = False
         if len(classes) == 1 and wrong is None:
-            self.kept = last_of([*self.kept, (x, classes[0])])
+            self.kept = last_of([*self.kept, (x, classes[0], first)])
+            if x and first not in (None, classes[0]) and is_another_now(self.kept, first, classes[0]):
+                self.kept = [one for one in self.kept if one[1] != first]
 
 
 def gone_through_again(kept):
@@ -39,14 +41,24 @@ def gone_through_again(kept):
     return [kept[-lag] for lag in lags[::-1][:AGAIN]]
 
 
+def is_another_now(kept, first, label):
+    """Whether the last 16 in which a label was first have another one far more often than those before."""
+    own = [true == label for _, true, front in kept if front == first]
+    before, lately = own[:-16], own[-16:]
+    if not before:
+        return False
+    q = (sum(before) + 1) / (len(before) + 2)
+    return sum(lately) / 16 > q + 0.15 + 3.5 * math.sqrt(q * (1.0 - q) * (1.0 / 16.0 + 1.0 / len(before)))
+
+
 def last_of(examples):
     """The last examples that are not too many, nor have too many entries."""
     kept, entries = [], 0
-    for x, label in reversed(examples):
+    for x, label, first in reversed(examples):
         if not 0 < len(x) <= ENTRIES:
             continue
         entries += len(x)
         if len(kept) == KEPT or entries > ENTRIES:
             break
-        kept.append((x, label))
+        kept.append((x, label, first))
     return kept[::-1]

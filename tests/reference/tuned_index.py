@@ -61,6 +61,7 @@ class Said:
     keep: int
     rival: object
     missed: float | None
+    first: object
     z: float
     agreement: float
     scores: dict
@@ -117,6 +118,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         said = [self.say(*example, first_pass=first_pass, to_come=to_come - t, further=further)
                 for t, example in enumerate(block)]  # fmt: skip
         self.missed = said[-1].missed if first_pass else None
+        self.first = said[-1].first
         for one in said if first_pass and many else ():
             if one.wrong is None:
                 self.company.take(one.scores, one.classes)
@@ -144,12 +146,13 @@ class SlowTunedIndex(SlowFeatureFocus):
         if crossed is not None:  # of what nobody judged nothing is said
             scores = {c: score for c, score in scores.items() if c in classes or c in crossed}
         wrong = {c: score for c, score in scores.items() if c not in classes}
-        contest, missed, rival, keep = False, None, None, 0
+        contest, missed, front, rival, keep = False, None, None, None, 0
         if classes and single:
             stands = {c: scores[c] if self.is_heard(c, scores) else 0.0 for c in classes}
             r = min(classes, key=stands.get)
             low, high = stands[r], max(wrong.values(), default=0.0)
             missed = 0.0 if low > high else 1.0
+            front = r if low > high else max(wrong, key=wrong.get, default=None)
             if first_pass:
                 stats.note_missed(missed)
             contest = self.few or stats.missed <= 0.5
@@ -177,7 +180,7 @@ class SlowTunedIndex(SlowFeatureFocus):
         for f, v in x:
             for c, _ in self.edges.get(f, [])[: self.width()]:
                 a += v * error.get(c, 0.0) * self.u.get((f, c), 0.0)
-        return Said(x, classes, crossed, list(scores), error, eta, keep, rival, missed, z, a, scores)
+        return Said(x, classes, crossed, list(scores), error, eta, keep, rival, missed, front, z, a, scores)
 
     def is_heard(self, c, scores):
         """Whether anything votes for a label."""

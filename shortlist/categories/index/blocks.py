@@ -233,7 +233,7 @@ def score_chunk(
         n = only_judged(labels, i, scratch, n)
         if many:
             rank_ahead(rows, i, index, task.bias, scratch, n, task.mates)
-        rival, keep, eta, block.missed[b], block.surprise[b] = find_errors(
+        rival, keep, eta, block.missed[b], _, block.surprise[b] = find_errors(
             labels, i, first_pass, task.bias, stats, scratch, n, rules.max_edges, rules.step, rules.few
         )
         if not first_pass:

@@ -72,9 +72,9 @@ from shortlist.categories.index.recent import (
     Recent,
     ago,
     has_changed,
-    keep,
     let_all_go,
     longest_lag,
+    take_up,
 )
 from shortlist.categories.index.retrieval import fetch_lists
 from shortlist.categories.index.sharing import Missed
@@ -135,7 +135,9 @@ def learn_each(
             rank_ahead(rows, i, index, bias, scratch, n, mates)
         if missed.size > 0:
             missed[t] = is_missed(labels, i, bias, scratch, n)
-        rival, kept, eta, behind, z = find_errors(labels, i, first_pass, bias, stats, scratch, n, voting, step, few)
+        rival, kept, eta, behind, first, z = find_errors(
+            labels, i, first_pass, bias, stats, scratch, n, voting, step, few
+        )
         own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
         teaches = has_error(own, scratch.touched[:n], scratch.change)
         if first_pass:
@@ -151,7 +153,7 @@ def learn_each(
                 correct(rows, i, index, scratch, voting, eta)
         add_to_biases(bias, scratch, own, n, eta)
         if recent.span.size > 0:
-            go_on(rows, labels, i, index, bias, stats, scratch, max_edges, rare, step, recent, behind)
+            go_on(rows, labels, i, index, bias, stats, scratch, max_edges, rare, step, recent, behind, first)
     return order.size, DONE, 0
 
 
@@ -168,9 +170,12 @@ def add_to_biases(bias: Floats, scratch: Scratch, own: Ints, n: int, eta: float)
 @part
 def go_on(
     rows: Rows, labels: LabelSets, i: int, index: Index, bias: Floats, stats: Floats, scratch: Scratch, max_edges: int,
-    rare: int, step: float, recent: Recent, missed: float,
+    rare: int, step: float, recent: Recent, missed: float, first: int,
 ) -> None:  # fmt: skip
-    """Example i of a stream was learned, and ``missed`` before: go through some of the last ones again, and keep it."""
+    """Example i of a stream was learned, and ``missed`` before: go through some of the last ones again, and keep it.
+
+    first: the label that was first then.
+    """
     if stats[EXAMPLES] > MOST_EXAMPLES or not are_single(stats) or has_changed(recent, missed, stats[MISSED]):
         let_all_go(recent)
         return
@@ -181,7 +186,7 @@ def go_on(
                 recent.rows, recent.labels, ago(recent, lag), index, bias, stats, scratch, max_edges, rare, step
             )
         lag //= 2
-    keep(recent, rows, labels, i)
+    take_up(recent, rows, labels, i, first)
 
 
 @part
@@ -192,7 +197,7 @@ def go_through_again(
     """Correct example i, which has one label, as the first one of a further pass."""
     fetch_lists(rows, i, index)
     n = add_votes_to_learn(rows, labels, i, index, max_edges, rare, are_contending(stats, False), scratch)
-    _, kept, eta, _, z = find_errors(labels, i, False, bias, stats, scratch, n, max_edges, step, False)
+    _, kept, eta, _, _, z = find_errors(labels, i, False, bias, stats, scratch, n, max_edges, step, False)
     eta *= min(1.0, FURTHER * stats[PACE]) * trust(kept > 0, z)
     own = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
     if eta > 0.0 and has_error(own, scratch.touched[:n], scratch.change):
@@ -232,19 +237,19 @@ def width(max_edges: int, stats: Floats) -> int:
 def find_errors(
     labels: LabelSets, i: int, first_pass: bool, bias: Floats, stats: Floats, scratch: Scratch, n: int,
     max_edges: int, step: float, few: bool,
-) -> tuple[int, int, float, float, float]:  # fmt: skip
+) -> tuple[int, int, float, float, int, float]:  # fmt: skip
     """e_c of the n retrieved labels of example i, and of its own. The stats go on where the example is new.
 
     Gives the wrong label that is to have new edges (−1 for none), how many edges stay however light, η, whether the
-    true label was missed (1 or 0; −1 where nobody asks), and the surprise z.
+    true label was missed (1 or 0; −1 where nobody asks), which label was first (−1 for none), and the surprise z.
     """
     own, touched = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.touched[:n]
     for c in own:
         scratch.change[c] = 1.0
-    missed = -1.0
+    missed, first = -1.0, -1
     if own.size > 0 and are_single(stats):
         r, low, s, high = rivals(scratch.scores, scratch.change, bias, own, touched)
-        missed = 0.0 if low > high else 1.0
+        missed, first = (0.0, r) if low > high else (1.0, s)
         if first_pass:
             note_missed(stats, missed)
         if are_contending(stats, few):
@@ -253,11 +258,11 @@ def find_errors(
             z = min(1.0, max(0.0, high - low)) ** 2
             if first_pass:
                 note_surprise(stats, z)
-            return s if s >= 0 and scratch.change[s] < 0.0 else -1, max_edges, step * FASTER, missed, z
+            return s if s >= 0 and scratch.change[s] < 0.0 else -1, max_edges, step * FASTER, missed, first, z
     z = each_for_itself(bias, scratch, own, touched)
     if first_pass:
         note_surprise(stats, z)
-    return -1, 0, step * stats[PACE] * boldness(z, stats[SURPRISE]), missed, z
+    return -1, 0, step * stats[PACE] * boldness(z, stats[SURPRISE]), missed, first, z
 
 
 @part

@@ -42,7 +42,7 @@ def learn_vectors(
             n = only_judged(labels, i, scratch, n)
         if missed.size > 0:
             missed[t] = is_missed(labels, i, bias, scratch, n)
-        _, _, eta, is_behind, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, 1, step, False)
+        _, _, eta, is_behind, _, _ = find_errors(labels, i, first_pass, bias, stats, scratch, n, 1, step, False)
         if not first_pass:
             if with_vector and is_behind >= 0.0:
                 note_missed(stats, is_behind)  # few vectors that are gone through again can be foreseen, and contend
