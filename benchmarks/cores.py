@@ -7,8 +7,12 @@ Nine titles of ten are learned, in the order of a shuffle; the rest is ranked. E
 clock, so that the machine should do nothing else; beside it stands the processor time with one thread. A stage's own
 bytes are compared for all numbers of threads. What does not divide is timed for itself: Amdahl's law then says what
 more cores would bring at most. That is a projection, and printed as one.
+
+Cores share memory, so that no program can be as many times as fast as there are cores: beside each ratio stands what as
+many programs of one thread, which have nothing to do with one another, do at the same time.
 """
 
+import multiprocessing
 import sys
 import time
 
@@ -62,6 +66,25 @@ def best(call):
         given = call()
         found.append((time.perf_counter() - began, time.process_time() - processor))
     return (*min(found), given)
+
+
+def beside(call, n):
+    """The longest of the times of n programs of one thread that run side by side."""
+    fork = multiprocessing.get_context("fork")
+    gate, seconds = fork.Barrier(n), fork.Array("d", n)
+
+    def one(i):
+        gate.wait()
+        began = time.perf_counter()
+        call(1)
+        seconds[i] = time.perf_counter() - began
+
+    programs = [fork.Process(target=one, args=(i,)) for i in range(n)]
+    for program in programs:
+        program.start()
+    for program in programs:
+        program.join()
+    return max(seconds)
 
 
 def stages(batches, texts, truth):
@@ -183,10 +206,9 @@ def main(path, n, threads):
     truth = NumberedLabels(numbered.names, numbered.sets.chosen(held_out))
     found = stages(batches, [texts[i] for i in held_out], truth)
     head = " | ".join(f"{k} threads, s" for k in threads)
-    print(
-        f"| stage | processor, s | {head} | times as fast | same bytes | alone, s | projected for {PROJECTED} cores |"
-    )
-    print("|---|--:|" + "--:|" * len(threads) + "--:|---|--:|--:|")
+    tail = f"{threads[-1]} programs | same bytes | alone, s | projected for {PROJECTED} cores"
+    print(f"| stage | processor, s | {head} | times as fast | {tail} |")
+    print("|---|--:|" + "--:|" * len(threads) + "--:|--:|---|--:|--:|")
     whole, alone_in_all, one_in_all = np.zeros(len(threads)), 0.0, 0.0
     for name, call in found.items():
         taken, digests, processor, alone = [], set(), 0.0, 0.0
@@ -203,8 +225,11 @@ def main(path, n, threads):
         projected = f"{1 / (share + (1 - share) / PROJECTED):.1f}" if name in ALONE else "–"
         same = "yes" if len(digests) == 1 else "NO"
         row = " | ".join(f"{seconds:.2f}" for seconds in taken)
-        ratio = taken[0] / taken[-1]
-        print(f"| {name} | {processor:.2f} | {row} | {ratio:.2f} | {same} | {alone:.2f} | {projected} |", flush=True)
+        ratio, most = taken[0] / taken[-1], threads[-1] * taken[0] / beside(call, threads[-1])
+        print(
+            f"| {name} | {processor:.2f} | {row} | {ratio:.2f} | {most:.2f} | {same} | {alone:.2f} | {projected} |",
+            flush=True,
+        )
         if name in ALONE:
             whole += taken
             alone_in_all, one_in_all = alone_in_all + alone, one_in_all + taken[0]
@@ -212,6 +237,8 @@ def main(path, n, threads):
     print(f"\nFrom text to model: {whole[0] / whole[-1]:.2f} times as fast with {threads[-1]} threads as with one. "
           f"{share:.1%} of the time of one thread does not divide; by Amdahl's law that is at most "
           f"{1 / (share + (1 - share) / PROJECTED):.1f} times as fast on {PROJECTED} cores: a projection.")  # fmt: skip
+    if size == 1:
+        return  # so few are learned one by one
     busiest = []
     for k in threads:
         with Busiest() as team:

@@ -32,11 +32,22 @@ Cut: TypeAlias = tuple[Words, Features | FieldFeatures]
 
 
 class Found(NamedTuple):
-    """The features of some texts, and their numbers, −1 where one is not known."""
+    """The features of some texts, and their numbers, −1 where one is not known: there, and with these hashes."""
 
     words: Words
     features: Features | FieldFeatures
     numbers: Ints
+    unknown: Longs
+    hashes: NDArray[np.uint64]
+
+
+class Numbered(NamedTuple):
+    """What was found, and the numbers of what was not known: the first new one, all, and which of them are new."""
+
+    found: Found
+    first: int
+    numbers: Ints
+    new: Longs
 
 
 class Counted(NamedTuple):
@@ -63,14 +74,17 @@ def counted_by_threads(vectorizer: NamingVectorizer, pieces: Iterable[Sequence[s
 
     def look_up(cut: Future[Cut]) -> Found:
         words, features = cut.result()
-        if vectorizer._settings.hashed is not None:
-            return Found(words, features, vectorizer._columns(features.hashes))
-        return Found(words, features, vocabulary.find(features.hashes))
+        hashed = vectorizer._settings.hashed is not None
+        numbers = vectorizer._columns(features.hashes) if hashed else vocabulary.find(features.hashes)
+        unknown = np.flatnonzero(numbers < 0)
+        return Found(words, features, numbers, unknown, features.hashes[unknown])
 
-    def counted(found: Found, first: int, new: Longs, n_features: int) -> Counted:
-        rows = count(found.numbers, found.features.indptr, n_features)
-        letters, ends = vectorizer._spelled(found.words, found.features, new)
-        return Counted(rows, first, encoded(letters, ends))
+    def counted(one: Numbered, n_features: int) -> Counted:
+        words, features, numbers, unknown, _ = one.found
+        numbers[unknown] = one.numbers
+        rows = count(numbers, features.indptr, n_features)
+        letters, ends = vectorizer._spelled(words, features, unknown[one.new])
+        return Counted(rows, one.first, encoded(letters, ends))
 
     def taken(counting: list[Future[Counted]]) -> Iterator[Rows]:
         for task in counting:
@@ -92,12 +106,10 @@ def counted_by_threads(vectorizer: NamingVectorizer, pieces: Iterable[Sequence[s
             found = [task.result() for task in looking]  # from now on nobody reads the vocabulary
             numbered = [number_new(vocabulary, one) for one in found]
             n_features = vectorizer.n_features_
-            counting = [pool.submit(counted, *one, n_features) for one in numbered]
+            counting = [pool.submit(counted, one, n_features) for one in numbered]
         yield from taken(counting)
 
 
-def number_new(vocabulary: Vocabulary, found: Found) -> tuple[Found, int, Longs]:
-    """Number the features that are not known; gives the number of the first new one, and where new ones stand."""
-    first, unknown = len(vocabulary), np.flatnonzero(found.numbers < 0)
-    found.numbers[unknown], new = vocabulary.learn(found.features.hashes[unknown])
-    return found, first, unknown[new]
+def number_new(vocabulary: Vocabulary, found: Found) -> Numbered:
+    """Number the features that are not known, and do nothing else: meanwhile nobody can look up any."""
+    return Numbered(found, len(vocabulary), *vocabulary.learn(found.hashes))

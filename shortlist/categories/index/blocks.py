@@ -42,7 +42,7 @@ from shortlist.categories.index.tuning import FURTHER, KAPPA, find_errors, width
 from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 
-CHUNK = 32  # examples that one thread takes at a time to score
+CHUNK = 8  # examples that one thread takes at a time to score: so few that nobody waits long for the last ones
 ENTRY = 16  # what an entry of a row costs, in edges
 # Entries of Block.common: the next chunk to be scored, the errors that are written down; apart, for the cache's sake.
 NEXT, ERRORS, COMMON = 0, 8, 16

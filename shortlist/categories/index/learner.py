@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ from shortlist.labels import LabelSets
 
 LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # less or more counts as this: weights have the range of float32
 PIECE = 2048  # rows of a store that are made at a time
+MORE, ENOUGH = 2, 64  # times as many where all threads make them, and then all learn; so many are worth a thread
 FEW_ENTRIES = 1 << 20  # of a store whose rows are made once for all passes: they take 12 MB at most
 
 
@@ -131,16 +133,29 @@ class IndexLearner(MergingLearner, ShardedLearner):
                 yield rows, labels, order[run]
             return
 
-        def made(run: slice) -> tuple[Rows, LabelSets, Longs]:
+        def made(run: slice) -> tuple[slice, Rows]:
             which = order[run]
             some = rows.ready.take(which) if isinstance(rows, ReadyStore) else self._prepare(rows.chosen(which))
-            return some, labels.chosen(which), np.arange(which.size)
+            return run, some
 
-        jobs = self._jobs() if self.shards == 1 else 1
-        pieces = runs(order.size, self._whole_blocks(PIECE))
-        for piece in map(made, pieces) if jobs == 1 else by_threads(made, pieces, jobs):
+        for run, some in self._made(made, order.size):
             self._check_going_on()
-            yield piece
+            yield some, labels.chosen(order[run]), np.arange(run.stop - run.start)
+
+    def _made(self, made: Callable[[slice], tuple[slice, Rows]], n: int) -> Iterator[tuple[slice, Rows]]:
+        """The n rows of a store, some at a time. Threads make them ahead of one that learns; where all learn blocks, no
+        core is left for that, so that all make some, and then all learn."""
+        jobs = self._jobs() if self.shards == 1 else 1
+        if jobs == 1 or self._block == 1:
+            pieces = runs(n, self._whole_blocks(PIECE))
+            yield from map(made, pieces) if jobs == 1 else by_threads(made, pieces, jobs)
+            return
+        with ThreadPoolExecutor(jobs) as pool:
+            for piece in runs(n, self._whole_blocks(MORE * PIECE)):
+                n_parts = max(1, min(jobs, (piece.stop - piece.start) // ENOUGH))
+                ends = np.linspace(piece.start, piece.stop, n_parts + 1).astype(int).tolist()
+                parts = pool.map(made, map(slice, ends[:-1], ends[1:]))
+                yield piece, Rows.stack([some for _, some in parts])
 
     def _whole_blocks(self, n: int) -> int:
         """About n rows, in whole blocks."""

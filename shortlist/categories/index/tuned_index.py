@@ -61,8 +61,8 @@ class TunedIndex(StreamingIndex):
         Threads for ranking, and for ``fit`` where it learns blocks; results do not depend on it. −1 for all processors.
     block : int or None, default=None
         How many examples ``fit`` learns at a time. A block can be learned by several threads, but an example does not
-        see what the others of its block have taught, and one thread takes 1.4 times as long as one by one. None: one
-        by one below 65,536 examples, otherwise as many as harm nothing (teams.py).
+        see what the others of its block have taught, and one thread takes 1.4 to 1.7 times as long as one by one. None:
+        one by one below 65,536 examples, otherwise as many as harm nothing (teams.py).
 
     Attributes
     ----------
