@@ -20,7 +20,7 @@ import numpy as np
 
 import shortlist as sl
 from shortlist.arrays.kernels import kernel
-from shortlist.categories.index import parts, teams
+from shortlist.categories.index import learner, parts, teams
 from shortlist.files.store import checksum
 from shortlist.labels import NumberedLabels
 from shortlist.models.text_batches import LabelBatches, default_text
@@ -103,10 +103,10 @@ def stages(batches, texts, truth):
         return lambda: checksum(text.to_state())
 
     def learn(n):
-        learner = sl.TunedIndex(n_jobs=n, block=None)._fit_rows(state["rows"], state["labels"])
+        fitted = sl.TunedIndex(n_jobs=n, block=None)._fit_rows(state["rows"], state["labels"])
         state["model"] = sl.Categorizer()
-        state["model"]._have_parts(state["text"], learner)
-        return lambda: checksum(learner.set_params(n_jobs=None).to_state())
+        state["model"]._have_parts(state["text"], fitted)
+        return lambda: checksum(fitted.set_params(n_jobs=None).to_state())
 
     def rank(n):
         state["model"].set_jobs(n)
@@ -126,7 +126,7 @@ class Alone(Clock):
     meetings of all, which is that of a block, times their number."""
 
     def __init__(self):
-        super().__init__((teams.Team, "_learn"))
+        super().__init__((teams.Team, "_learn"), (learner, "made_by_all"))
         self.not_alone = 0.0
 
     def __enter__(self):
@@ -138,6 +138,15 @@ class Alone(Clock):
         self.seconds += time.perf_counter() - self.began - self.not_alone
 
     def timed(self, function):
+        def make(*arguments):
+            began = time.perf_counter()
+            made = function(*arguments)
+            self.not_alone += time.perf_counter() - began
+            return made
+
+        if function is learner.made_by_all:
+            return make
+
         def call(team, task, position, index, rules):
             came = time.perf_counter()
             found = function(team, task, position, index, rules)

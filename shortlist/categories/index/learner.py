@@ -152,10 +152,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
             return
         with ThreadPoolExecutor(jobs) as pool:
             for piece in runs(n, self._whole_blocks(MORE * PIECE)):
-                n_parts = max(1, min(jobs, (piece.stop - piece.start) // ENOUGH))
-                ends = np.linspace(piece.start, piece.stop, n_parts + 1).astype(int).tolist()
-                parts = pool.map(made, map(slice, ends[:-1], ends[1:]))
-                yield piece, Rows.stack([some for _, some in parts])
+                yield piece, made_by_all(made, piece, pool, jobs)
 
     def _whole_blocks(self, n: int) -> int:
         """About n rows, in whole blocks."""
@@ -303,6 +300,15 @@ class IndexLearner(MergingLearner, ShardedLearner):
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most of their weight: seen with everything, they predict nothing."""
         return self._index.leaks(n)
+
+
+def made_by_all(
+    made: Callable[[slice], tuple[slice, Rows]], piece: slice, pool: ThreadPoolExecutor, n_threads: int
+) -> Rows:
+    """The rows of a piece, of which each thread makes a part."""
+    n_parts = max(1, min(n_threads, (piece.stop - piece.start) // ENOUGH))
+    ends = np.linspace(piece.start, piece.stop, n_parts + 1).astype(int).tolist()
+    return Rows.stack([some for _, some in pool.map(made, map(slice, ends[:-1], ends[1:]))])
 
 
 @kernel
