@@ -16,6 +16,7 @@ from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from shortlist.arrays.stamps import StampedCache
+from shortlist.arrays.turns import in_turn
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -64,6 +65,7 @@ def _compiled(function: Function, **options: bool | set[str]) -> Function:
     if compiled is not function:  # it is the same where compilation is turned off
         with contextlib.suppress(RuntimeError):  # no folder can be written, neither here nor the user's own
             compiled._cache = StampedCache(function)
+            compiled.compile = in_turn(compiled.compile, compiled._cache.place)
     return compiled
 
 

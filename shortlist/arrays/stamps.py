@@ -62,6 +62,11 @@ class StampedCache(FunctionCache):
     _impl_class = Places
     _cache_file: Any
 
+    @property
+    def place(self) -> str:
+        """Where its loops are kept: the same for all processes that share them."""
+        return f"{self._cache_path}/{self._impl.filename_base}"
+
     def load_overload(self, sig: object, target_context: object) -> object | None:
         """Asked for first, whether a loop is then found or compiled; by now all that the function names is there."""
         own = self._cache_file

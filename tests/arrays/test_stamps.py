@@ -183,3 +183,32 @@ def test_somebody_at_a_prompt_is_told_once(tmp_path, others):
     told = "shortlist: compiling its inner loops, once for this machine…"
     assert learn(tmp_path, waiting).splitlines()[:-1] == [told]
     assert learn(tmp_path, waiting) == "3 True"
+
+
+TOGETHER = """
+import sys, time
+from pathlib import Path
+from kept import kernels, near
+
+here = Path(sys.argv[1])
+(here / sys.argv[2]).touch()
+while len(list(here.iterdir())) < 3:
+    time.sleep(0.01)
+kernels.answer(near.Pair(1, 2), 5)
+print(sum(kernels.answer.stats.cache_misses.values()), sum(kernels.answer.stats.cache_hits.values()))
+"""
+
+
+def test_processes_that_start_together_compile_once(kept, tmp_path):
+    """Three wait for each other, and then all need the same loop; one compiles it, and the others read it."""
+    (kept.folder / "near.py").write_text(NEAR.replace("FACTOR = 10", "FACTOR = 30"))
+    (tmp_path / "ready").mkdir()
+    path = os.pathsep.join([str(tmp_path), str(PACKAGE.parent)])
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", TOGETHER, tmp_path / "ready", str(n)],
+            env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE, text=True,
+        )
+        for n in range(3)
+    ]  # fmt: skip
+    assert sorted(process.communicate()[0].split() for process in processes) == [["0", "1"], ["0", "1"], ["1", "0"]]
