@@ -175,7 +175,7 @@ class Reading:
 
     def recall(self, model: Model[Any], source: str) -> None:
         """Take the columns that the model was trained from, as far as they are not named and the source has them."""
-        known = getattr(model, "columns_", None) or {}
+        known = getattr(model, "trained_from_", None) or {}
         known = {name: value for name, value in known.items() if name in REMEMBERED and getattr(self, name) is None}
         text = {name: value for name, value in known.items() if name == "text_column"}
         for some in (known, text):  # what is only to be ranked has no labels

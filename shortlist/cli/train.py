@@ -117,7 +117,7 @@ def train(
     if there_already > facts["examples"]:
         target = another(target, there_already, facts["examples"])
     if isinstance(model, RelabellingModel):
-        model.columns_ = reading.to_remember() or None
+        model.trained_from_ = reading.to_remember() or None
     model.save(target, compact=compact)
     n_bytes = target.stat().st_size
     if as_json:

@@ -76,7 +76,7 @@ class RelabellingModel(TextModel):
 
     retired_: tuple[Label, ...] = ()
     rules_: Rules | None = None
-    columns_: dict[str, Any] | None = None  # how the columns were called that it was trained from, where that was said
+    trained_from_: dict[str, Any] | None = None  # how the columns were called, where that was said
     _changes: tuple[Before, ...] = ()
 
     # Labels.
@@ -220,7 +220,7 @@ class RelabellingModel(TextModel):
     def _changed_settings(self) -> dict[str, Any]:
         """What a model file keeps of this."""
         retired = {"retired": list(self.retired_)} if self.retired_ else {}
-        columns = {"columns": self.columns_} if self.columns_ else {}
+        columns = {"columns": self.trained_from_} if self.trained_from_ else {}
         return retired | ({"rules": self.rules_.to_dict()} if self.rules_ else {}) | columns
 
     def _take_settings(self, state: State) -> None:
@@ -229,7 +229,7 @@ class RelabellingModel(TextModel):
         self.retired_ = tuple(retired)
         columns = state.settings.get("columns")
         state.require(columns is None or _are_columns(columns), "the columns that it was trained from have names")
-        self.columns_ = columns
+        self.trained_from_ = columns
         if "rules" in state.settings:
             self.rules_ = Rules(**state.settings["rules"])
         if "vocabulary" in state.parts:

@@ -124,8 +124,8 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
     if found != n or (known is not None and not is_called(settings.encoder, known)):
         by = "" if known is None else f" by the encoder {known}"
         raise InputError(
-            f"the model was learned with vectors of {counted(n, 'numbers')}{by}, and --encoder gives {found} by "
-            f"{name_of(settings.encoder)}"
+            f"the model was learned with vectors of {counted(n, 'numbers')}{by}, and --encoder gives "
+            f"{counted(found, 'numbers')} by {name_of(settings.encoder)}"
         )
 
 

@@ -73,9 +73,9 @@ def test_columns_are_named_once(run, model, tmp_path):
 
 def test_names_of_columns_in_a_file_are_checked(model, tmp_path):
     known = sl.load(model)
-    assert known.columns_["text_column"] == ["Titel"]
+    assert known.trained_from_["text_column"] == ["Titel"]
     for wrong in ({"text_column": 3}, ["Titel"], {"text_column": [["Titel"]]}):
-        known.columns_ = wrong
+        known.trained_from_ = wrong
         known.save(tmp_path / "wrong.shortlist")
         with pytest.raises(sl.ModelFileError, match="the columns that it was trained from have names"):
             sl.load(tmp_path / "wrong.shortlist")
