@@ -1,5 +1,6 @@
 """Where the real data sets are, and what happens where they are not."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -60,6 +61,13 @@ def pytest_xdist_make_scheduler(config, log):
 
     config.option.loadscopereorder = False
     return Groups(config, log) if config.getvalue("dist") == "load" else None
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_left_open():
+    """Let go of what the tests of a file have left, so that a file left open is a failure of theirs, not of others."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,12 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from shortlist.inputs.examples import Skipped
 BATCH = 1 << 18  # what a processor's cache holds; larger blocks are read more slowly
 MAX_RECORD = 1 << 26
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+Held = TypeVar("Held")
 
 
 @dataclass
@@ -56,20 +59,25 @@ class Lines(NamedTuple):
 
 
 class Source:
-    """The bytes of one file, path or open binary file, decompressed and turned into UTF-8."""
+    """The bytes of one file, path or open binary file, decompressed and turned into UTF-8.
+
+    What it holds open is let go by ``close``, or with the source itself: also where whoever reads stopped half-way and
+    an exception keeps all of them in a circle, which Python takes apart in any order.
+    """
 
     def __init__(self, where: str | os.PathLike[str] | BinaryIO, progress: Progress) -> None:
         self.progress = progress
         self.path = None if is_open(where) else Path(where)  # type: ignore[arg-type]
         self.name = str(self.path) if self.path else _name_of(where)
         self._problems = problems()
-        self._opened: BinaryIO | None = None
+        self._held = ExitStack()
+        self.close = weakref.finalize(self, self._held.close)
         with self._explained():
-            if self.path:
-                self._opened = open(self.path, "rb")  # noqa: SIM115 - closed by close()
             if where == "-" and sys.stdin is None:
                 raise InputError("it is closed")
-            stream: Any = self._opened or (sys.stdin.buffer if where == "-" else where)
+            stream: Any = sys.stdin.buffer if where == "-" else where
+            if self.path:
+                stream = self.hold(open(self.path, "rb"))  # noqa: SIM115 - held
             self._is_pipe = not (hasattr(stream, "seekable") and stream.seekable())
             raw = Peekable(_Counted(stream, progress))
             expanded = decompressed(raw)
@@ -81,9 +89,9 @@ class Source:
         self._ended = False
         self._last = b""
 
-    def close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
+    def hold(self, resource: AbstractContextManager[Held]) -> Held:
+        """Enter what reading needs, until the source is closed."""
+        return self._held.enter_context(resource)
 
     def head(self) -> str:
         """The beginning of the file, which reading will give again."""

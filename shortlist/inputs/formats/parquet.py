@@ -46,25 +46,24 @@ class Parquet(Table):
         if source.path and not source.compressed:
             yield from self._scan(source, source.path)
             return
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            path = Path(folder, "copy.parquet")
-            with open(path, "wb") as copy:
-                while data := source.read(1 << 20):
-                    copy.write(data)
-            yield from self._scan(source, path)
+        path = Path(source.hold(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)), "copy.parquet")
+        with open(path, "wb") as copy:
+            while data := source.read(1 << 20):
+                copy.write(data)
+        yield from self._scan(source, path)
 
     def _scan(self, source: Source, path: Path) -> Iterator[Examples]:
         size = max(1, path.stat().st_size)
-        with _Process(source.name, path) as process:
-            names, n_rows = json.loads(process.message(b"N"))
-            present = self.present(names, source.name, source.progress)
-            step = max(1, min(n_rows, SLICE * n_rows // size, 1 << 14))
-            process.ask([list(dict.fromkeys(names[place] for place in present.values())), step])
-            for first in range(0, n_rows, step):
-                frame = process.frame()
-                columns = [(column, frame[names[place]].to_list()) for column, place in present.items()]
-                source.progress.bytes_read = size * min(first + step, n_rows) // n_rows
-                yield from self.columns_examples(source.name, first, columns, source.progress)
+        process = source.hold(_Process(source.name, path))
+        names, n_rows = json.loads(process.message(b"N"))
+        present = self.present(names, source.name, source.progress)
+        step = max(1, min(n_rows, SLICE * n_rows // size, 1 << 14))
+        process.ask([list(dict.fromkeys(names[place] for place in present.values())), step])
+        for first in range(0, n_rows, step):
+            frame = process.frame()
+            columns = [(column, frame[names[place]].to_list()) for column, place in present.items()]
+            source.progress.bytes_read = size * min(first + step, n_rows) // n_rows
+            yield from self.columns_examples(source.name, first, columns, source.progress)
 
 
 class _Process:
