@@ -89,6 +89,8 @@ const names = new Map(); // label -> what people call it, where the model has a 
 
 export const called = (label) => names.get(String(label)) ?? String(label);
 
+export const counted = (n, things) => `${n.toLocaleString()} ${n === 1 ? things.replace(/s$/, "") : things}`;
+
 export function know(items) {
   for (const { label, name } of items) if (name) names.set(String(label), name);
   return items;

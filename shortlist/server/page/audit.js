@@ -1,6 +1,6 @@
 // Learned examples whose labels may be wrong, repaired with one click; which labels get confused; equal texts.
 
-import { ask, byId, called, guarded, make, nameAll } from "./api.js";
+import { ask, byId, called, counted, guarded, make, nameAll } from "./api.js";
 
 const NAMED = 1000; // of the most doubtful: all that the server explains
 const SHOWN = 50;
@@ -52,7 +52,7 @@ function choose(pair) { // the examples of a pair of labels, or all
   for (const cell of document.querySelectorAll("#matrix button")) cell.ariaPressed = String(pair !== null && cell.dataset.pair === key(pair));
   const wanted = found.doubts.filter((one) => pair === null || key(one) === key(pair)).slice(0, SHOWN);
   const n = pair === null ? found.contradicted : pair.count;
-  const which = pair === null ? `${n.toLocaleString()} of ${found.examples.toLocaleString()} examples` : `${n.toLocaleString()} with ${called(pair.label)} found to be ${called(pair.found)}`;
+  const which = pair === null ? `${n.toLocaleString()} of ${counted(found.examples, "examples")}` : `${n.toLocaleString()} with ${called(pair.label)} found to be ${called(pair.found)}`;
   byId("audit-words").textContent = which + (n > wanted.length ? `, the first ${wanted.length}` : "");
   byId("audit-all").hidden = pair === null;
   byId("audit-nothing").hidden = wanted.length > 0;

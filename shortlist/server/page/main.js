@@ -1,6 +1,6 @@
 // Puts the views together.
 
-import { ask, byId, guarded, make } from "./api.js";
+import { ask, byId, counted, guarded, make } from "./api.js";
 import * as audit from "./audit.js";
 import * as label from "./label.js";
 import * as live from "./live.js";
@@ -51,10 +51,10 @@ const onDecision = guarded(async ({ decision, decided }) => {
   const takeBack = guarded(async (button) => {
     button.disabled = true;
     const { undone } = await ask("v1/queue/undo", { decision });
-    toast(`${undone.toLocaleString()} decisions are taken back.`);
+    toast(`Took back ${counted(undone, "decisions")}.`);
     await everything();
   });
-  toast(`${decided.toLocaleString()} texts were decided.`, ...(decided ? [undoing(takeBack)] : []));
+  toast(`Decided ${counted(decided, "texts")}.`, ...(decided ? [undoing(takeBack)] : []));
   await everything();
 });
 

@@ -1,6 +1,6 @@
 // The view that browses labels, features and their strongest connections.
 
-import { ask, bar, byId, called, guarded, know, later, make } from "./api.js";
+import { ask, bar, byId, called, counted, guarded, know, later, make } from "./api.js";
 
 const PART = 30;
 let shown = 0;
@@ -32,7 +32,7 @@ async function more() {
   shown += labels.length;
   byId("labels").append(...know(labels).map(({ label, examples }) =>
     entry(String(label), `${examples.toLocaleString()}`, null, () => ofLabel(String(label)))));
-  byId("labels-found").textContent = `${found.toLocaleString()} ${found === 1 ? "label" : "labels"}`;
+  byId("labels-found").textContent = counted(found, "labels");
   byId("more").hidden = shown >= found;
 }
 

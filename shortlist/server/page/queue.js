@@ -1,6 +1,6 @@
 // Texts that wait: taking them in, working through them one by one, by keyboard alone if one likes.
 
-import { ask, byId, download, guarded, has, make, send } from "./api.js";
+import { ask, byId, counted, download, guarded, has, make, send } from "./api.js";
 import { focus } from "./fields.js";
 import * as label from "./label.js";
 
@@ -53,7 +53,7 @@ export function readOnly(isSo) {
 function draw({ waiting, held, judged, skipped, flagged, total }) {
   const aside = [[skipped, "skipped"], [flagged, "flagged"]].filter(([n]) => n).map(([n, word]) => `, ${n.toLocaleString()} ${word}`).join("");
   byId("queue-words").textContent = total === 0 ? "No texts wait. Import a file of them, or drop one here."
-    : `${waiting.toLocaleString()} of ${total.toLocaleString()} texts left, ${judged.toLocaleString()} judged${aside}`;
+    : `${waiting.toLocaleString()} of ${counted(total, "texts")} left, ${judged.toLocaleString()} judged${aside}`;
   byId("queue-progress").hidden = total === 0;
   byId("queue-progress").max = Math.max(total, 1);
   byId("queue-progress").value = total - waiting;
@@ -75,7 +75,7 @@ const take = guarded(async (files) => {
     known += answer.known;
   }
   await refresh();
-  say(`${added.toLocaleString()} texts were added${known ? `; ${known.toLocaleString()} were there already` : ""}.`);
+  say(`Added ${counted(added, "texts")}${known ? `; already there: ${known.toLocaleString()}` : ""}.`);
 });
 
 const open = guarded(async (files) => { // a table, or several files, are many texts; one file of plain text is one

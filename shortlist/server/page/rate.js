@@ -1,6 +1,6 @@
 // The page of a model that rates: a text or a row in, its rating with how sure it is, why, and corrections.
 
-import { ask, bar, byId, guarded, later, make, terms } from "./api.js";
+import { ask, bar, byId, counted, guarded, later, make, terms } from "./api.js";
 import * as recent from "./recent.js";
 import * as rows from "./rows.js";
 import { toast, undoing } from "./toast.js";
@@ -128,7 +128,7 @@ const learn = guarded(async () => {
     key ??= Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     const { learned } = await ask("v1/learn", { examples: [{ ...rows.asExample(), rating: right(), key }] });
     const { number, steps } = learned[0];
-    const off = steps === null ? "" : steps === 0 ? " It was rated rightly." : ` It was off by ${steps} ${steps === 1 ? "step" : "steps"}.`;
+    const off = steps === null ? "" : steps === 0 ? " It was rated rightly." : ` It was off by ${counted(steps, "steps")}.`;
     toast(`Learned as example ${number}.${off}`, undoing((button) => recent.undo(number, button)));
     choose(null);
     rows.write([]);

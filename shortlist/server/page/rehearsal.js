@@ -1,6 +1,6 @@
 // A rehearsal: begun here, then candidate and present model side by side; the one is put in the other's place, and back.
 
-import { ask, byId, called, guarded, know, make, send } from "./api.js";
+import { ask, byId, called, counted, guarded, know, make, send } from "./api.js";
 import { lines } from "./chart.js";
 
 const SOON = 1000; // milliseconds, while a candidate is rehearsed, or the journal is learned anew
@@ -42,7 +42,7 @@ function drawProgress(running, problem, learners) {
   byId("start-rehearsal").disabled = running !== null;
   byId("rehearsal-progress").hidden = running === null;
   if (running) Object.assign(byId("rehearsal-progress"), { max: Math.max(1, running.of), value: running.done });
-  byId("rehearsal-done").textContent = running ? `${running.done.toLocaleString()} of ${running.of.toLocaleString()} examples` : "";
+  byId("rehearsal-done").textContent = running ? `${running.done.toLocaleString()} of ${counted(running.of, "examples")}` : "";
   if (wasRunning && !running) say(problem === null ? "The rehearsal is done." : `The rehearsal failed: ${problem}`);
   wasRunning = running !== null;
 }
@@ -85,7 +85,7 @@ function table(id, what, rows) {
   const head = [what, "Now", "Candidate", "Difference"].map((words, n) => make("th", { scope: "col", className: n ? "number" : "", textContent: words }));
   byId(id).replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows.map(([name, one]) => {
     const verdict = one.high < 0 ? "worse" : one.low > 0 ? "better" : "";
-    const difference = make("td", { className: `number ${verdict}`, title: `${points(one.low)} to ${points(one.high)}, ${one.examples} examples` }, points(one.difference),
+    const difference = make("td", { className: `number ${verdict}`, title: `${points(one.low)} to ${points(one.high)}, ${counted(one.examples, "examples")}` }, points(one.difference),
       make("span", { className: "hint", textContent: ` ${points(one.low)} to ${points(one.high)}` }));
     return make("tr", {}, make("th", { scope: "row", textContent: name }), make("td", { className: "number", textContent: percent(one.present) }),
       make("td", { className: "number", textContent: percent(one.candidate) }), difference);

@@ -1,6 +1,6 @@
 // What the model would decide alone: looked at first, decided then, taken back at once if need be.
 
-import { ask, byId, called, guarded, make } from "./api.js";
+import { ask, byId, called, counted, guarded, make } from "./api.js";
 
 let seen = null;
 let changed = () => {};
@@ -22,8 +22,8 @@ const look = guarded(async () => {
   if (asked !== precision()) return;
   seen = answer;
   byId("sure-words").textContent = seen.sure
-    ? `Of ${seen.looked_at.toLocaleString()} texts that wait it would decide ${seen.sure.toLocaleString()}. The least sure of them:`
-    : `Of ${seen.looked_at.toLocaleString()} texts that wait it would decide none.`;
+    ? `It would decide ${seen.sure.toLocaleString()} of ${counted(seen.looked_at, "texts")} waiting. The least sure of them:`
+    : `It would decide none of ${counted(seen.looked_at, "texts")} waiting.`;
   byId("sure-examples").replaceChildren(...seen.examples.map((one) => make("li", {},
     make("span", { className: "excerpt", textContent: one.text, title: one.text }),
     make("span", { className: "names", textContent: one.labels.map((label) => called(String(label))).join(", ") }),

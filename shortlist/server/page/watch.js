@@ -1,6 +1,6 @@
 // How the model fares: quality over time, drift, and the labels that people correct most.
 
-import { ask, bar, byId, called, guarded, know, make } from "./api.js";
+import { ask, bar, byId, called, counted, guarded, know, make } from "./api.js";
 import { lines } from "./chart.js";
 
 const EVERY = 15_000; // milliseconds, while it is looked at
@@ -33,18 +33,18 @@ function drawQuality(windows) {
   if (!windows.length) return;
   const points = windows.map((one) => ({
     x: one.last, y: one["P@1"], low: one.low, high: one.high,
-    words: `${percent(one["P@1"], 1)} (${percent(one.low)} to ${percent(one.high)}) of ${one.examples} examples up to number ${one.last}, ${day(one.time)}`,
+    words: `${percent(one["P@1"], 1)} (${percent(one.low)} to ${percent(one.high)}) of ${counted(one.examples, "examples")} up to number ${one.last}, ${day(one.time)}`,
   }));
   const now = windows.at(-1);
   byId("quality-words").textContent = `${percent(now["P@1"], 1)} of the last ${now.examples}`;
   lines("quality-chart", [{ name: "First label right", points }], windows.length > 1 ? ends(windows[0].time, now.time) : ["", day(now.time)],
-    `First label right, from ${percent(points[0].y, 1)} to ${percent(now["P@1"], 1)} in ${windows.length} windows of examples`);
+    `First label right, from ${percent(points[0].y, 1)} to ${percent(now["P@1"], 1)} in ${counted(windows.length, "windows")} of examples`);
 }
 
 function drawDrift({ rankings, expected, right, calibration_error, decided_alone, unknown }) {
   const facts = [
     ["Unknown words", unknown.now, unknown.before === null ? "in the newest examples" : `in the newest examples, ${percent(unknown.before, 1)} before`, 1],
-    ["Probabilities are off by", calibration_error, expected === null ? "not known yet" : `said ${percent(expected)} on average, and ${percent(right)} came true, in ${rankings.toLocaleString()} rankings`, 1],
+    ["Probabilities are off by", calibration_error, expected === null ? "not known yet" : `said ${percent(expected)} on average, and ${percent(right)} came true, in ${counted(rankings, "rankings")}`, 1],
     ["Decided alone", decided_alone, "the share of texts, so that 95 % of the labels are right", 0],
   ];
   byId("drift").replaceChildren(...facts.map(([name, share, words, digits]) => make("div", { className: "fact" },
