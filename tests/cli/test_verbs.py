@@ -157,7 +157,7 @@ def shell(*arguments, **options):
 
 @pytest.mark.long
 def test_a_stream_is_ranked_in_constant_memory(model, tmp_path):
-    """A million lines go through a process that may not grow by more than a little over what ten lines need."""
+    """Many lines go through a process that may not grow by more than a little over what ten lines need."""
     pytest.importorskip("resource")
     script = f"""
 import resource, sys
@@ -169,14 +169,14 @@ except SystemExit:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
     (tmp_path / "short").write_text("wheat prices rose\n" * 10)
-    (tmp_path / "long").write_text("wheat prices rose in the plains\n" * 1_000_000)
+    (tmp_path / "long").write_text("wheat prices rose in the plains\n" * 250_000)
     used = {}
-    for name, lines in (("short", 10), ("long", 1_000_000)):
+    for name, lines in (("short", 10), ("long", 250_000)):
         code = script.format(repr(str(tmp_path / name)))
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         assert done.stdout.count(b"\n") == lines
         used[name] = int(done.stderr.split()[-1])
-    assert used["long"] < used["short"] + 100_000  # kB
+    assert used["long"] < used["short"] + 25_000  # kB
 
 
 def test_whoever_reads_may_stop_reading(model):

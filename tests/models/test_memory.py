@@ -56,17 +56,17 @@ def test_resident_memory_stays_below_the_bound(how, tmp_path):
         pytest.skip("the system does not say how much memory a process has used at most")
     path = tmp_path / "model.shortlist"
 
-    def run(bound):
-        script = SCRIPT.format(bound=bound, how=how, batches=100, path=path)
+    def run(bound, batches=60):
+        script = SCRIPT.format(bound=bound, how=how, batches=batches, path=path)
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         grown, words, _, forgotten, ranked = done.stdout.split(maxsplit=4)
         return int(grown), int(words), int(forgotten), ranked
 
     free, words, forgotten, _ = run(None)
-    assert free > 2 * BOUND, "the stream would not have filled the memory"
+    assert free > 1.5 * BOUND, "the stream would not have filled the memory"
     assert words > 990_000
     assert forgotten == 0
-    run(BOUND)  # compiles what making room needs, which takes memory of its own
+    run(BOUND, batches=10)  # compiles what making room needs, which takes memory of its own
     bound, words, forgotten, ranked = run(BOUND)
     assert bound < BOUND
     assert forgotten > 500_000
