@@ -63,9 +63,10 @@ class StampedCache(FunctionCache):
     _cache_file: Any
 
     @property
-    def place(self) -> str:
-        """Where its loops are kept: the same for all processes that share them."""
-        return f"{self._cache_path}/{self._impl.filename_base}"
+    def place(self) -> str | None:
+        """Where its loops are kept: the same for all processes that share them. None where no loop can be."""
+        kept = not isinstance(self._impl.locator, BesideTheSource)
+        return f"{self._cache_path}/{self._impl.filename_base}" if kept else None
 
     def load_overload(self, sig: object, target_context: object) -> object | None:
         """Asked for first, whether a loop is then found or compiled; by now all that the function names is there."""

@@ -23,8 +23,13 @@ PATIENCE = 120.0  # seconds: after that it is compiled here, too
 OFTEN = 0.02
 
 
-def in_turn(compile_one: Callable[[Any], Any], place: str) -> Callable[[Any], Any]:
-    """Numba's ``compile`` of a loop that is kept at this place, in one process at a time for the same types."""
+def in_turn(compile_one: Callable[[Any], Any], place: str | None) -> Callable[[Any], Any]:
+    """Numba's ``compile`` of a loop that is kept at this place, in one process at a time for the same types.
+
+    Where it cannot be kept, each process has to compile it, and waits for nobody.
+    """
+    if place is None:
+        return compile_one
 
     def compile_in_turn(signature: Any) -> Any:
         # the order in which Numba's own lock and ours are taken is the same in all threads

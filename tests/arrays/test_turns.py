@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from shortlist.arrays import turns
+from shortlist.arrays import stamps, turns
+from shortlist.arrays.kernels import kernel
 
 fcntl = pytest.importorskip("fcntl", reason="this system has no locks of parts of files")
 
@@ -50,3 +51,19 @@ def test_where_no_file_can_be_made_nobody_waits(monkeypatch, tmp_path):
     monkeypatch.setattr(turns.tempfile, "gettempdir", lambda: str(tmp_path))
     assert turns.in_turn(lambda signature: signature, "place")("float64") == "float64"
     assert not (tmp_path / "elsewhere").exists(), "a link that somebody else has put there is not followed"
+
+
+def test_where_no_loop_can_be_kept_nobody_waits(monkeypatch):
+    """Each process has to compile it in any case: one after the other would only take longer."""
+    asked = []
+    monkeypatch.setattr(turns, "_is_busy", lambda at: bool(asked.append(at)))
+    assert kernel(_next)(3) == 4
+    assert asked
+    asked.clear()
+    monkeypatch.setattr(stamps.Places, "_locator_classes", (stamps.BesideTheSource,))
+    assert kernel(_next)(3) == 4
+    assert not asked
+
+
+def _next(n):
+    return n + 1
