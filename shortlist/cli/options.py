@@ -87,8 +87,9 @@ NOT_OF_A_FORMAT = {
 }  # fmt: skip
 
 
-# Columns whose names a model file keeps.
+# Columns whose names a model file keeps, and what says that labels stand elsewhere.
 REMEMBERED = ("text_column", "label_column", "one_hot_column", "wrong_column", "label_separator")
+OTHER_LABELS = ("label_column", "one_hot_column", "target")
 
 
 @dataclass
@@ -174,9 +175,14 @@ class Reading:
         return named
 
     def recall(self, model: Model[Any], source: str) -> None:
-        """Take the columns that the model was trained from, as far as they are not named and the source has them."""
+        """Take the columns that the model was trained from, as far as they are not named and the source has them.
+
+        Whoever names a column of labels has named all of them.
+        """
         known = getattr(model, "trained_from_", None) or {}
         known = {name: value for name, value in known.items() if name in REMEMBERED and getattr(self, name) is None}
+        if any(getattr(self, name) is not None for name in OTHER_LABELS):
+            known = {name: value for name, value in known.items() if name == "text_column"}
         text = {name: value for name, value in known.items() if name == "text_column"}
         for some in (known, text):  # what is only to be ranked has no labels
             if some and replace(self, **some, vectors=None, skip_bad=True)._finds_examples(source):
@@ -184,9 +190,9 @@ class Reading:
                 return
 
     def _finds_examples(self, source: str) -> bool:
-        """Whether the beginning of a source can be read so; standard input cannot be read twice."""
+        """Whether the beginning of a source can be read so; standard input and other pipes cannot be read twice."""
         try:
-            return source != "-" and len(next(iter(self.open(source)), ())) > 0
+            return (os.path.isfile(source) or os.path.isdir(source)) and self.open(source).begins()
         except InputError:
             return False
 

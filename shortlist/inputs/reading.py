@@ -51,6 +51,11 @@ class Stream:
                 seen += len(batch)
                 yield batch
 
+    def begins(self) -> bool:
+        """Whether the first batch has examples, however many records of it were left out; nothing else is read."""
+        with _explained():
+            return len(next(self._batches, ())) > 0
+
     def with_vectors(self, path: str | os.PathLike[str], first: int = 0, last: int | None = None) -> Stream:
         """The same stream, whose texts have the rows of a .npy file beside them, or only first..last-1 of these."""
         if self.skip_bad:

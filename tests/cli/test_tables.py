@@ -3,11 +3,14 @@
 import csv
 import io
 import json
+import os
 
 import polars
 import pytest
 
 import shortlist as sl
+from shortlist.cli.options import Reading
+from shortlist.inputs.source import Source
 from tests.cli.test_bad_input import refused
 
 SHEET = "Nr;Titel;Thema 1;Thema 2;dringend\n" + "".join(
@@ -69,6 +72,44 @@ def test_columns_are_named_once(run, model, tmp_path):
     refused(run("rank", model, "none.csv"), "expected a column 'text' for text, found 'a', 'b'")
     (tmp_path / "bad.csv").write_bytes(b"Titel;Nr\nwheat;1\nbank \xff;2\n")
     refused(run("rank", model, "bad.csv"), "line 3")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system has no names for open pipes")
+def test_what_comes_by_a_pipe_is_not_read_to_look_for_columns(run, model):
+    """As a shell gives it by <(…): what was read of it would be lost, of a short one everything, without a word."""
+    reads, writes = os.pipe()
+    os.write(writes, SHEET.encode())
+    os.close(writes)
+    found = run("rank", model, f"/dev/fd/{reads}", "--format", "csv", *COLUMNS[:2])
+    os.close(reads)
+    assert found.out == run("rank", model, "sheet.csv").out
+
+
+@pytest.mark.parametrize(
+    ("named", "labels"),
+    [
+        ({"label_column": ["Thema 1"]}, [["grain"], ["grain"], ["money"], ["money"]]),
+        ({"one_hot_column": ["dringend"]}, [[], ["dringend"], [], []]),
+    ],
+)
+def test_whoever_names_a_column_of_labels_has_named_all(model, named, labels):
+    """The model was trained from columns of labels and from one that stands for a label."""
+    reading, sheet = Reading(**named), str(model.with_name("sheet.csv"))
+    reading.recall(sl.load(model), sheet)
+    assert reading.text_column == ["Titel"]
+    assert [list(own) for batch in reading.open(sheet) for own in batch.labels] == labels * 3
+
+
+def test_only_the_beginning_of_a_file_is_searched_for_columns(model, tmp_path, monkeypatch):
+    """A file of other columns may be long."""
+    with open(tmp_path / "long.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(f'{{"text": "wheat exports rose {n}"}}\n' for n in range(100_000))
+    asked = []
+    monkeypatch.setattr(Source, "read", lambda self, size, read=Source.read: asked.append(size) or read(self, size))
+    reading = Reading()
+    reading.recall(sl.load(model), str(tmp_path / "long.jsonl"))
+    assert reading.text_column is None
+    assert sum(asked) < (tmp_path / "long.jsonl").stat().st_size / 2
 
 
 def test_names_of_columns_in_a_file_are_checked(model, tmp_path):
