@@ -13,7 +13,7 @@ from sklearn.base import clone
 from shortlist.arrays.given_labels import Label, LabelsLike, class_list
 from shortlist.categories.answering import n_examples
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concurrency.interrupts import stop_here, whole
+from shortlist.concurrency.interrupts import nothing_if_refused, stop_here, whole
 from shortlist.concurrency.locks import snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.files.store import State, build_all
@@ -48,8 +48,7 @@ class Categorizer(BoundedModel):
     learner : CategoryLearner or str, default=None
         Any learner of categories, or the short name of one, such as "mmp"; ``TunedIndex()`` if None.
     text : TextVectorizer, default=None
-        How texts become features; ``TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth")``
-        if None.
+        How texts become features; if None ``TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth")``.
     max_memory : str or int, default=None
         A bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is reached, the
         rarest words and the weakest edges make room, and learning goes on (memory.py).
@@ -171,14 +170,15 @@ class Categorizer(BoundedModel):
             bound.check_labels(numbered(named, len(named)))
         if named:
             learner._expect_labels(named)
-        if bound is None:
-            self._learn_all(text, learner, texts, Y)
-            return self
-        self._have_parts(text, learner, bound)
-        for block in blocks(texts):
-            self._learn_all(text, learner, texts[block], Y[block])
-            bound.keep()
-            stop_here()
+        with nothing_if_refused(self):
+            if bound is None:
+                self._learn_all(text, learner, texts, Y)
+                return self
+            self._have_parts(text, learner, bound)
+            for block in blocks(texts):
+                self._learn_all(text, learner, texts[block], Y[block])
+                bound.keep()
+                stop_here()
         return self
 
     def _learn_all(self, text: TextVectorizer, learner: CategoryLearner, texts: Sequence[Document], Y: Any) -> None:

@@ -96,6 +96,19 @@ def test_what_refused_its_first_rows_has_learned_nothing(learner):
     assert learner.partial_fit(np.eye(2), ["d", "e"]).classes_.tolist() == ["d", "e"]
 
 
+@pytest.mark.parametrize("max_memory", [None, "1GB"])
+@pytest.mark.parametrize("classes", [None, ["a", "b", "c"]])
+def test_a_model_that_refused_its_first_texts_has_learned_nothing(max_memory, classes):
+    long = " ".join(f"word{n}" for n in range(400))
+    model = Categorizer(TunedIndex(values="raw"), TextVectorizer(), max_memory)
+    with pytest.raises(InputError, match=r"^row 1 has the length 20, and"):
+        model.partial_fit(["one two", long], ["a", "b"], classes)
+    with pytest.raises(NotFittedError):
+        model.rank("one")
+    assert model.partial_fit(["two three"], ["d"]).classes_.tolist() == ["d"]
+    assert model.text_.get_feature_names_out().tolist() == ["two", "three"]
+
+
 def test_what_could_not_be_merged_has_learned_nothing():
     taker = TunedBoth(1)
     with pytest.raises(InputError, match="cannot be merged"):
