@@ -23,7 +23,7 @@ from shortlist.categories.index.pruning import bound_weights, total_up
 from shortlist.categories.index.recent import without_label
 from shortlist.categories.index.tuned_both import TunedBoth
 from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.index.twins import columns_once, counts_once, families, lists_once
+from shortlist.categories.index.twins import columns_once, counts_once, families, lists_once, with_split
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.shards import MergingLearner
 from shortlist.categories.top_down import TopDown
@@ -128,7 +128,7 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     changed._label_columns = None
     counts = counts_of(learner)
     changed._label_counts = np.append(counts, counts[number])
-    changed._twins = np.concatenate([learner._twins, [[number, n_labels - 1, counts[number]]]])
+    changed._twins = with_split(learner._twins, counts, number, n_labels - 1)
     changed._index = added(index, alone, 1.0, n_labels)
     if not learner.leakage:
         total_up(changed._index)  # or what is dropped later would be taken from a total that never held it

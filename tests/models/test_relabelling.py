@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.categories.relabelling import split_off
+from shortlist.categories.relabelling import counts_of, split_off
 from shortlist.concepts.vocabulary import Concept, LabelVocabulary
 from shortlist.models.relabelling import Change
 from tests.server.servers import state_bytes
@@ -102,6 +102,7 @@ def test_a_label_split_off_and_merged_again_scores_as_before(kind, leakage, tmp_
             model.split_label(label, new)
         model.save(tmp_path / "m.shortlist")  # which of them are twins is kept
         model = sl.load(tmp_path / "m.shortlist").merge_labels(merge, into)
+        assert counts_of(model.learner_)[model.learner_._labels.find(into)] == 10
         if into == "money":
             assert scores(model) == pytest.approx(before, rel=1e-6)
             assert model.label_counts_.tolist()[: len(counts)] == counts

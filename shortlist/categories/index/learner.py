@@ -36,7 +36,7 @@ from shortlist.categories.index.pruning import (
     total_up,
     with_slots,
 )
-from shortlist.categories.index.twins import NO_TWINS, renumbered, twins_from_arrays, twins_to_arrays
+from shortlist.categories.index.twins import NO_TWINS, joined, renumbered, twins_from_arrays, twins_to_arrays
 from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.categories.portions import Watch, at_once
 from shortlist.categories.shards import MergingLearner, ShardedLearner
@@ -236,7 +236,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
         length, total, seen = (other._index.features[name] for name in ("length", "total", "seen"))
         theirs = make_index(length, edges, total, seen)
         self._index = self._within_limits(added(self._index, theirs, 1.0, len(self._labels)))
-        self._twins = np.concatenate([self._twins, renumbered(other._twins, numbers)])
+        self._twins = joined(self._twins, renumbered(other._twins, numbers))
 
     def _shard(self, n: int) -> Any:
         shard = copy.copy(self)

@@ -4,9 +4,11 @@ A label that is split off begins with a copy of all that the other has learned. 
 learned once must not count twice. Nothing is kept of the copy itself: an edge, a bias, a weight that is the same to the
 last bit in both has been learned by neither since, and counts once; what differs was learned by one of them at least,
 and is added up. So a label that is split off and merged at once is what it was before. For numbers of examples it is
-known how many both began with, and these count once in any case.
+known which portions of them labels share, and these count once in any case: what a label had learned when another was
+split off from it, and both still have. A label that is split off has all portions of the other; one that others are
+merged into has all of theirs. Who comes from the same label by way of others shares what all on the way have.
 
-Only labels that are known to be twins are compared, as others may be equal by chance.
+Only labels that share a portion are compared, as others may be equal by chance.
 """
 
 from __future__ import annotations
@@ -21,43 +23,72 @@ from shortlist.arrays.kernels import Ints, Longs
 from shortlist.categories.index.lists import Index, make_index
 from shortlist.files.store import State
 
-NO_TWINS: Longs = np.zeros((0, 3), dtype=np.int64)  # a label, the one split off from it, examples both began with
+ARRAY = "shared_portions"  # of a model file
+LABEL, PORTION, EXAMPLES = 0, 1, 2
+NO_TWINS: Longs = np.zeros((0, 3), dtype=np.int64)  # a label, a portion that it shares with others, its examples
+
+
+def with_split(twins: Longs, counts: Longs, label: int, new: int) -> Longs:
+    """Twins after a label was split off from another, of which there are as many examples as ``counts`` says."""
+    own = twins[twins[:, LABEL] == label]
+    alone = int(counts[label] - own[:, EXAMPLES].sum())  # which it has shared with nobody so far
+    if alone > 0 or not own.size:
+        row = np.array([[label, twins[:, PORTION].max(initial=-1) + 1, max(0, alone)]])
+        twins, own = np.concatenate([twins, row]), np.concatenate([own, row])
+    copied = own.copy()
+    copied[:, LABEL] = new
+    return np.concatenate([twins, copied])
 
 
 def renumbered(twins: Longs, numbers: Ints) -> Longs:
     """Twins whose label i is numbers[i]; those that are one label now are twins no more."""
+    if not twins.size:
+        return twins
     changed = twins.copy()
-    changed[:, :2] = numbers[twins[:, :2]]
-    return changed[changed[:, 0] != changed[:, 1]]
+    changed[:, LABEL] = numbers[twins[:, LABEL]]
+    changed = np.unique(changed, axis=0)
+    _, which, n_labels = np.unique(changed[:, PORTION], return_inverse=True, return_counts=True)
+    changed = changed[n_labels[which] > 1]
+    changed[:, PORTION] = np.unique(changed[:, PORTION], return_inverse=True)[1]  # from 0 on
+    return changed
+
+
+def joined(one: Longs, other: Longs) -> Longs:
+    """The twins of two learners, which share no portion."""
+    moved = other.copy()
+    moved[:, PORTION] += one[:, PORTION].max(initial=-1) + 1
+    return np.concatenate([one, moved])
 
 
 def twins_to_arrays(twins: Longs) -> dict[str, Any]:
     """The array of a model file; none, if there are no twins."""
-    return {"twins": twins} if twins.size else {}
+    return {ARRAY: twins} if twins.size else {}
 
 
 def twins_from_arrays(state: State, n_labels: int) -> Longs:
     """The twins of a model file, which may be older than any."""
-    if "twins" not in state.arrays:
+    if ARRAY not in state.arrays:
         return NO_TWINS
-    twins = np.array(state.array("twins", np.int64, ndim=2))
-    known = twins.shape[1] == 3 and bool(((twins[:, :2] >= 0) & (twins[:, :2] < n_labels)).all())
+    twins = np.array(state.array(ARRAY, np.int64, ndim=2))
+    known = twins.shape[1] == 3 and bool(((twins[:, LABEL] >= 0) & (twins[:, LABEL] < n_labels)).all())
     state.require(known, "labels that were split off are its own")
-    state.require(bool((twins[:, 2] >= 0).all()), "labels that were split off began with at least 0 examples")
+    sound = (twins[:, PORTION] >= 0) & (twins[:, PORTION] < len(twins)) & (twins[:, EXAMPLES] >= 0)
+    state.require(bool(sound.all()), "labels that were split off share portions of their examples")
     return twins
 
 
 def families(twins: Longs, labels: Sequence[int]) -> list[list[int]]:
-    """Those of these labels that come from one label, directly or by way of others, for each such label."""
+    """Those of these labels that share portions, one with the other or all in a row, for each such row."""
     head: dict[int, int] = {}
+    first: dict[int, int] = {}  # the first label that has a portion
 
     def head_of(label: int) -> int:
         while label in head:
             label = head[label]
         return label
 
-    for one, other, _ in twins.tolist():
-        if (a := head_of(one)) != (b := head_of(other)):
+    for one, portion, _ in twins[np.isin(twins[:, LABEL], labels)].tolist():
+        if (a := head_of(one)) != (b := head_of(first.setdefault(portion, one))):
             head[b] = a
     found: dict[int, list[int]] = {}
     for label in labels:
@@ -100,9 +131,10 @@ def columns_once(values: NDArray[Any], family: Sequence[int]) -> NDArray[Any]:
 
 
 def counts_once(counts: Longs, twins: Longs, family: Sequence[int]) -> Longs:
-    """Numbers of examples, in which those that two labels of a family began with count for one of them only."""
-    once = counts.copy()
-    for one, other, shared in twins.tolist():
-        if one in family and other in family:
-            once[other] -= min(shared, int(once[other]))
+    """Numbers of examples, in which each portion that labels of a family share counts for the first of them only."""
+    once, met = counts.copy(), set()
+    for label in family:
+        for _, portion, n in twins[twins[:, LABEL] == label].tolist():
+            once[label] -= min(n, int(once[label])) if portion in met else 0
+            met.add(portion)
     return once
