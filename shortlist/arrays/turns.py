@@ -73,6 +73,13 @@ def _lock(at: int, free: bool = False) -> None:
 
 @cache
 def _file(process: int) -> int:
-    """A file of this user that is never written, open as long as the process lives: to close it would free all."""
+    """A file of this user that is never written, open as long as the process lives: to close it would free all.
+
+    One that somebody else has put there could be held by them for ever.
+    """
     path = Path(tempfile.gettempdir()) / f"shortlist-loops-{os.getuid()}"
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    if os.fstat(file).st_uid != os.getuid():
+        os.close(file)
+        raise PermissionError(f"{path} is somebody else's")
+    return file

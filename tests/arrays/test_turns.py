@@ -53,6 +53,18 @@ def test_where_no_file_can_be_made_nobody_waits(monkeypatch, tmp_path):
     assert not (tmp_path / "elsewhere").exists(), "a link that somebody else has put there is not followed"
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
+def test_nobody_waits_for_who_holds_a_file_of_somebody_else(monkeypatch, tmp_path):
+    monkeypatch.setattr(turns.tempfile, "gettempdir", lambda: str(tmp_path))
+    turns._file.cache_clear()
+    own = os.getuid()
+    with turns.turn("learn float64"):
+        os.rename(tmp_path / f"shortlist-loops-{own}", tmp_path / f"shortlist-loops-{own + 1}")
+        monkeypatch.setattr(turns.os, "getuid", lambda: own + 1)
+        assert not busy("learn float64")
+    turns._file.cache_clear()
+
+
 def test_where_no_loop_can_be_kept_nobody_waits(monkeypatch):
     """Each process has to compile it in any case: one after the other would only take longer."""
     asked = []
