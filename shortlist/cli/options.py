@@ -183,8 +183,9 @@ class Reading:
         known = {name: value for name, value in known.items() if name in REMEMBERED and getattr(self, name) is None}
         if any(getattr(self, name) is not None for name in OTHER_LABELS):
             known = {name: value for name, value in known.items() if name == "text_column"}
+        right = {name: value for name, value in known.items() if name != "wrong_column"}
         text = {name: value for name, value in known.items() if name == "text_column"}
-        for some in (known, text):  # what is only to be ranked has no labels
+        for some in (known, right, text):  # not all that has labels has crossed some out; what is to be ranked has none
             if some and replace(self, **some, vectors=None, skip_bad=True)._finds_examples(source):
                 vars(self).update(some)
                 return

@@ -100,6 +100,15 @@ def test_whoever_names_a_column_of_labels_has_named_all(model, named, labels):
     assert [list(own) for batch in reading.open(sheet) for own in batch.labels] == labels * 3
 
 
+def test_a_file_in_which_nothing_is_crossed_out_has_labels_all_the_same(run, tmp_path):
+    (tmp_path / "crossed.csv").write_text("title,topic,no\nwheat,grain,money\nbank,money,\n", encoding="utf-8")
+    (tmp_path / "test.csv").write_text("title,topic\nwheat,grain\nbank,money\n", encoding="utf-8")
+    columns = "--text-column", "title", "--label-column", "topic"
+    assert run("train", "crossed.csv", *columns, "--wrong-column", "no").code == 0
+    found = run("evaluate", "crossed.shortlist", "test.csv", "--json")
+    assert found.json == run("evaluate", "crossed.shortlist", "test.csv", *columns, "--json").json
+
+
 def test_only_the_beginning_of_a_file_is_searched_for_columns(model, tmp_path, monkeypatch):
     """A file of other columns may be long."""
     with open(tmp_path / "long.jsonl", "w", encoding="utf-8") as file:
