@@ -8,9 +8,9 @@ QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings 
 	$(patsubst %,test_%.py,labels rooms texts vocabulary))
 SLOW := $(patsubst %,tests/%.py,categories/test_checks inputs/test_collections inputs/test_fuzz \
 	report/test_plots ratings/test_experiments documents/test_experiments)
-# Three processes, since many tests wait for a server or a browser; they take up files in the order and the groups that
-# tests/conftest.py says.
-THREE := -n 3
+# More processes than many machines have cores, since many tests wait for a server or a browser; they take up files in
+# the order and the groups that tests/conftest.py says.
+PROCESSES := -n 4
 HOSTILE := kills queue_kills promotion_kills journals connections models inputs arrays interrupts threads
 INTEGRATIONS := mcp annif label-studio
 REAL_label-studio := label-studio # beside what the extra brings, which does not need it
@@ -26,15 +26,15 @@ demo: $(VENV)/.ready
 WHICH := not long
 test: $(VENV)/.ready-test
 	$(MAKE) --jobs 2 check loops
-	$(BIN)/python -m pytest $(THREE) -m "$(WHICH)"
+	$(BIN)/python -m pytest $(PROCESSES) -m "$(WHICH)"
 
 # What takes long by its nature: wheels in empty environments, the site, clusters, memory of whole processes, real data.
 long: $(VENV)/.ready-test
-	$(BIN)/python -m pytest $(THREE) -m long
+	$(BIN)/python -m pytest $(PROCESSES) -m long
 
 # What to run while editing: the parts that are quick once their loops are compiled.
 quick: $(VENV)/.ready-test check
-	$(BIN)/python -m pytest $(THREE) -m "not data and not long" $(addprefix --ignore=,$(SLOW)) $(QUICK)
+	$(BIN)/python -m pytest $(PROCESSES) -m "not data and not long" $(addprefix --ignore=,$(SLOW)) $(QUICK)
 
 # Times beside those of other tools. They are shown and compared; only what cannot run is an error.
 bench: $(VENV)/.ready-test
