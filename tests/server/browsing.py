@@ -12,7 +12,7 @@ FLAGS = [
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 ]  # fmt: skip
 PATIENCE = 60_000  # milliseconds: the machine may be busy
-marks = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium; on Debian: apt-get install chromium-headless-shell")
+marks = pytest.mark.skipif(BROWSER is None, reason=f"there is no browser; on Debian: apt-get install {BROWSERS[0]}")
 
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
