@@ -49,7 +49,7 @@ def test_every_answer_is_documented(state):
 
 def try_out(strategy, *excluded):
     @settings(
-        max_examples=20, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+        max_examples=12, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(strategy)
