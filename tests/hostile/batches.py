@@ -26,7 +26,7 @@ from shortlist import ShortlistError
 
 ROOT = Path(__file__).parents[2]
 CHUNK = 50_000  # trials of one process
-SECONDS = 120  # after which a trial is endless; those that cannot be interrupted, after twice as many
+SECONDS = 600  # after which a trial is endless: the first compile loops; twice as many if it cannot be interrupted
 LONGEST = 1000  # letters of a sentence about what is wrong
 FIELDS = ("number", "refused", "raw", "endless", "read")
 
