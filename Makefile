@@ -10,7 +10,7 @@ SLOW := $(patsubst %,tests/%.py,categories/test_checks inputs/test_collections i
 	report/test_plots ratings/test_experiments documents/test_experiments)
 # More processes than many machines have cores, since many tests wait for a server or a browser; they take up files in
 # the order and the groups that tests/conftest.py says.
-PROCESSES := -n 4
+PROCESSES := -n 3
 HOSTILE := kills queue_kills promotion_kills journals connections models inputs arrays interrupts threads
 INTEGRATIONS := mcp annif label-studio
 REAL_label-studio := label-studio # beside what the extra brings, which does not need it

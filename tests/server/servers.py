@@ -29,13 +29,18 @@ def state_bytes(model):
 
 
 class Client(httpx.Client):
-    """Asks a server; ``ask`` gives the answer, or fails with what the server said."""
+    """Asks a server; ``ask`` gives the answer, or fails with what the server said.
+
+    What took too long is asked again, as the server says: the machine may be busy. Learning then needs a key.
+    """
 
     def __init__(self, **settings):
         super().__init__(verify=False, **settings)  # no certificates are read, which takes as long as many requests
 
     def ask(self, path, **body):
         answer = self.post(f"/v1/{path}", json=body) if body else self.get(f"/v1/{path}")
+        if answer.status_code == 503 and "this took longer than" in answer.text:
+            return self.ask(path, **body)
         assert answer.status_code == 200, f"{answer.status_code}: {answer.text}"
         return answer.json()
 
