@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
     from shortlist.categories.index.feature_focus import FeatureFocus as FeatureFocus
     from shortlist.categories.index.independent import IndependentIndex as IndependentIndex
-    from shortlist.categories.index.tuned_both import TunedBoth as TunedBoth
     from shortlist.categories.index.tuned_index import TunedIndex as TunedIndex
-    from shortlist.categories.index.tuned_vectors import TunedVectors as TunedVectors
     from shortlist.categories.index.unweighted_index import UnweightedIndex as UnweightedIndex
     from shortlist.categories.label_ranking import LabelRanker as LabelRanker
     from shortlist.categories.one_versus_rest import OneVersusRest as OneVersusRest

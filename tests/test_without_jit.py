@@ -9,8 +9,8 @@ ROOT = Path(__file__).parents[1]
 SMALL = [
     "tests/arrays/test_narrow.py",
     "tests/categories/test_feature_focus.py::test_a_full_index_keeps_its_strongest_edges",
-    "tests/categories/test_packed.py::test_changed_bits_are_refused_or_give_an_index_that_kernels_can_trust",
-    "tests/categories/test_packed.py::test_lists_that_are_the_same_as_before_to_no_end_are_refused",
+    "tests/categories/test_tuned_index.py::test_vectors_are_saved_merged_and_relabelled",
+    "tests/categories/test_rehearsal.py::test_what_was_saved_goes_on_as_it_would_have",
     "tests/inputs/test_in_place.py",
     "tests/models/test_categorizer.py",
 ]

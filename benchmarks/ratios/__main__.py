@@ -18,7 +18,7 @@ from benchmarks.ratios.ratio import Absent, Ratio
 COMPARISONS = [
     starting.starting, files.documents, files.titles, files.svmlight, texts.single_texts, texts.newsgroups,
     texts.contexts, measuring.measures, learning.ratings, learning.newsgroups, learning.two_threads, learning.queries,
-    learning.search_of_places, learning.plans,
+    learning.search_of_places,
 ]  # fmt: skip
 HEAD = f"{'ours: theirs':<56}{'ours, s':>10}{'theirs, s':>11}{'ratio':>9}{'aim':>15}  met"
 

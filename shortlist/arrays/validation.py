@@ -44,7 +44,7 @@ def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format
         row = int(np.searchsorted(rows.indptr, int(np.argmin(rows.data)), side="right")) - 1
         raise InputError(
             f"Negative values in data: {called(row)} holds {rows.data.min():g}, and this learner takes values of "
-            "at least 0; TunedVectors and MMP learn from dense vectors of either sign, and sparse features v can be "
+            "at least 0; TunedIndex and MMP learn from dense vectors of either sign, and sparse features v can be "
             "replaced by pairs max(v, 0), max(0, -v)"
         )
 

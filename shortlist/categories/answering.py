@@ -30,7 +30,6 @@ from shortlist.ranking import Explanation, Ranking
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
 SCORES = 1 << 20  # scores that are held at a time
 BIAS = -1  # the column of a vote that no feature casts
-MATE = -2  # less the number of a label: the column of a vote that this label casts for another one
 
 
 class AnsweringLearner(ClassifierMixin, SavedLearner):
@@ -198,11 +197,7 @@ class AnsweringLearner(ClassifierMixin, SavedLearner):
             total += vote
         heaviest = np.argsort(-np.abs(votes), kind="stable")
         pairs = zip(columns[heaviest].tolist(), votes[heaviest].tolist(), strict=True)
-        return Explanation(label, total, [(self._voter(column), vote) for column, vote in pairs])
-
-    def _voter(self, column: int) -> Label:
-        """What an explanation calls it: a column by its number, a label by its name."""
-        return column if column > MATE else f"(label {self._labels.names[MATE - column]})"
+        return Explanation(label, total, list(pairs))
 
     # What was learned.
 

@@ -64,12 +64,9 @@ def fit_is_repeated_partial_fit(learner: CategoryLearner) -> None:
         return
     X, Y = example_data()
     # One pass in the order given, and nothing that fit would choose for itself.
-    fixed = {"passes": 1, "shards": 1, "random_state": None, "threshold": 0.05}
+    fixed = {"passes": 1, "random_state": None, "threshold": 0.05}
     once = {name: value for name, value in fixed.items() if name in learner.get_params()}
-    learner, n = clone(learner).set_params(**once), X.shape[0]
-    while learner.block_for(n) > 1:  # so few that ``fit`` learns them one by one, too
-        n //= 2
-    X, Y = X[:n], Y[:n]
+    learner = clone(learner).set_params(**once)
     fitted = clone(learner).fit(X, Y)
     for size in (1, 7, 300):
         grown = clone(learner)

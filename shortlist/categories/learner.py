@@ -158,13 +158,9 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         """How often ``fit`` goes through that many rows, which have so many labels together."""
         return as_whole(getattr(self, "passes", 1), "passes", least=1)
 
-    def block_for(self, n_rows: int) -> int:
-        """How many of so many rows ``fit`` learns at a time; it can be asked about others in between, not within."""
-        return 1
-
     @writing
     def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        """One pass of ``fit``; see shards.py for another way to go through it."""
+        """One pass of ``fit``."""
         self._learn(rows, labels, order, first_pass)
 
     @writing
@@ -197,7 +193,7 @@ class CategoryLearner(FormerNames, AnsweringLearner):
         if labels.sets.partial.complete.size and not self.takes_partial:
             raise InputError(
                 f"{type(self).__name__} learns only from complete judgements, as it cannot leave labels alone that "
-                "nobody judged; TunedIndex, TunedVectors, MMP and TopicPerceptron can"
+                "nobody judged; TunedIndex, MMP and TopicPerceptron can"
             )
 
     def _check_updatable(self) -> None:

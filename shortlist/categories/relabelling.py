@@ -1,14 +1,14 @@
 """What a learner has learned, under other labels: renamed, put together, or split off.
 
 A label that is merged into another keeps its number, with nothing behind it: numbers that others hold stay valid.
-What labels share of which one was split off from the other counts once when they are merged (index/twins.py).
+A label that is split off begins with a copy of the weights of the other; merged again, both count.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,16 +16,14 @@ from shortlist.arrays.columns import note_names
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Longs
-from shortlist.categories.index.company import with_twin
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import added, make_index
 from shortlist.categories.index.pruning import bound_weights, total_up
-from shortlist.categories.index.recent import without_label
-from shortlist.categories.index.tuned_both import TunedBoth
+from shortlist.categories.index.rehearsal import without_label
 from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.index.twins import columns_once, counts_once, families, lists_once, with_split
+from shortlist.categories.index.vectors import widened
 from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.shards import MergingLearner
+from shortlist.categories.merging import MergingLearner
 from shortlist.categories.top_down import TopDown
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex
@@ -57,7 +55,6 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
     numbers = np.arange(len(learner._labels), dtype=np.int32)
     own = [learner._labels.find(label) for label in labels]
     numbers[own] = learner._labels.find(into)
-    learner = _counted_once(learner, dict.fromkeys([learner._labels.find(into), *own]))
     changed = copy.copy(learner)
     changed._start()
     changed._labels = LabelIndex(learner._labels.names)
@@ -70,28 +67,9 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
         changed._most_edges, changed.edges_dropped_ = learner._most_edges, learner.edges_dropped_
         bound_weights(changed._index)  # labels that were split off have weights that no total has counted
     if isinstance(learner, TunedIndex):
-        changed._pass, changed._planned, changed._stats = learner._pass, learner._planned, learner._stats.copy()
+        changed._pass, changed._planned, changed._counts = learner._pass, learner._planned, learner._counts.copy()
         changed._biases = np.zeros(numbers.size)
         np.add.at(changed._biases, numbers, learner._bias())
-    return changed
-
-
-def _counted_once(learner: Any, labels: Iterable[int]) -> Any:
-    """The learner in which what some labels share, as they come from one label, is that of the first of them only."""
-    if not isinstance(learner, IndexLearner) or not learner._twins.size:
-        return learner
-    changed, n = copy.copy(learner), len(learner._labels)
-    for family in families(learner._twins, list(labels)):
-        changed._index = lists_once(changed._index, family)
-        changed._label_counts = counts_once(counts_of(changed), learner._twins, family)
-        if isinstance(changed, TunedIndex):
-            changed._biases = columns_once(changed._bias(), family)
-            voting = [label for label in family if label < len(changed._company)]
-            votes = columns_once(changed._company, voting)
-            changed._company = np.ascontiguousarray(columns_once(votes.T, voting).T)
-        if isinstance(changed, TunedBoth):
-            changed._weights = columns_once(changed._known(), family)
-            changed._vector_biases = columns_once(grown(changed._vector_biases, n)[:n], family)
     return changed
 
 
@@ -101,7 +79,7 @@ def let_go(learner: Learner, labels: Sequence[Label]) -> Learner:
         return learner
     changed = copy.copy(learner)
     for label in labels:
-        changed._recent = without_label(changed._recent, learner._labels.find(label))
+        changed._ring = without_label(changed._ring, learner._labels.find(label))
     return changed
 
 
@@ -128,17 +106,12 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     changed._label_columns = None
     counts = counts_of(learner)
     changed._label_counts = np.append(counts, counts[number])
-    changed._twins = with_split(learner._twins, counts, number, n_labels - 1)
     changed._index = added(index, alone, 1.0, n_labels)
     if not learner.leakage:
         total_up(changed._index)  # or what is dropped later would be taken from a total that never held it
     if isinstance(learner, TunedIndex):
         changed._biases = np.append(learner._bias(), learner._bias()[number])
-        changed._company = with_twin(learner._company, number, n_labels - 1)
-        changed._recent = without_label(learner._recent, number)  # which of both they have nobody knows
-    if isinstance(learner, TunedBoth):
-        known = learner._known()[:, : n_labels - 1]
-        changed._weights = np.hstack([known, known[:, [number]]])
-        bias = grown(learner._vector_biases, n_labels)[: n_labels - 1]
-        changed._vector_biases = np.append(bias, bias[number])
+        changed._ring = without_label(learner._ring, number)  # its examples may have either label now
+        known = widened(learner._weights, n_labels - 1)[:, : n_labels - 1]
+        changed._weights = np.hstack([known, known[:, [number]]]) if len(known) else known
     return changed

@@ -9,6 +9,10 @@ from numba.extending import register_jitable
 
 from shortlist.arrays.kernels import Floats, Ints, Longs
 
+# The score of a retrieved label whose votes cancel, or vanish in rounding: 0 means that it is not retrieved. Smaller
+# numbers count as 0 where a library has told the processor to round so.
+LEAST = np.finfo(np.float64).tiny
+
 
 class Scratch(NamedTuple):
     """One of each for a label, and a clock that stamps the marks."""

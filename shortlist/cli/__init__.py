@@ -26,7 +26,6 @@ from shortlist.cli import (
     learn,
     mcp,
     people,
-    plan,
     promote,
     queue,
     rank,
@@ -51,7 +50,7 @@ app = typer.Typer(
     help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
 )
 app.callback()(version)
-OF_MODELS = (plan, train, learn, rank, explain, labels, evaluate, audit, compare, inspect, reproduce)
+OF_MODELS = (train, learn, rank, explain, labels, evaluate, audit, compare, inspect, reproduce)
 OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back, workspace)
 FOR_OTHER_TOOLS = (mcp, annif, label_studio)
 for verb in (*OF_MODELS, *OF_SERVERS, *FOR_OTHER_TOOLS, demo, warmup):

@@ -1,7 +1,6 @@
 """What each command does, in as few words as fit on a line of ``shortlist --help``."""
 
 IN_SHORT = {
-    "plan": "Predict the memory and time that training will need.",
     "train": "Learn from labelled examples and write a model file.",
     "learn": "Teach a model file more examples.",
     "rank": "Rank the labels of texts, or assign labels to them.",

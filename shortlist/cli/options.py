@@ -47,7 +47,7 @@ LEARNERS = {
     "categories": (
         "tuned-index", "feature-focus", "feature-focus-paper", "frequency", "independent", "mmp", "mmp1", "mmp2",
         "mmp3", "ovr-committee", "ovr-perceptron", "ovr-svm", "rocchio", "top-down", "topic-perceptron",
-        "tuned-both", "tuned-vectors", "unweighted-index",
+        "unweighted-index",
     ),
     "ratings": ("prank", "multiclass-perceptron", "widrow-hoff"),
     "documents": ("map", "accuracy", "mrr", "ndcg", "roc"),

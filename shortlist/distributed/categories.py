@@ -23,8 +23,8 @@ from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, as_plain
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.index.independent import IndependentIndex, some_rows
-from shortlist.categories.index.tuned_both import TunedBoth, beside_vector
-from shortlist.categories.shards import ShardedLearner, added
+from shortlist.categories.index.tuned_index import beside_vector
+from shortlist.categories.merging import PartedLearner, added
 from shortlist.distributed import ranked_ahead
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part, check_counts, check_some
@@ -56,10 +56,10 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
         if model.encoder is not None:
             raise InputError("an encoder makes vectors on one machine; a cluster learns those that stand in the data")
         text = settled(cluster, parts, model.new_text())
-    learner = model.new_learner()
+    learner, has_vectors = model.new_learner(), False
     if any(part.options.get("vector") is not None or part.vectors is not None for part in parts):
-        learner = beside_vector(learner, 0)
-    if not isinstance(learner, (AdditiveLearner, ShardedLearner)):
+        learner, has_vectors = beside_vector(learner, 0), True
+    if not isinstance(learner, (AdditiveLearner, PartedLearner)):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("survey", part, text) for part in parts]
     surveys = list(cluster.each(survey, lambda n: (parts[n], text), keys))
@@ -71,7 +71,7 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
     check_some(parts, [found.settings["examples"] for found in surveys])
     if text is not None:
         text.forget_rare()
-    if text is not None and isinstance(learner, TunedBoth):
+    if text is not None and has_vectors:
         learner = beside_vector(learner, length_of_vectors(parts, surveys))
     learning = Learning(cluster, parts, surveys, text)
     fitted: Trained = clone(model)
@@ -126,8 +126,8 @@ class Learning:
             merged.merge(store.build(shard))
         return merged
 
-    def mix(self, learner: ShardedLearner) -> ShardedLearner:
-        """A learner that goes from row to row: in each pass, every part is a shard (categories/shards.py)."""
+    def mix(self, learner: PartedLearner) -> PartedLearner:
+        """A learner that goes from row to row: in each pass, every part is learned apart (categories/merging.py)."""
         learner._start()
         for found in self.surveys:
             names = array_to_text(found.array("labels", np.uint8))
@@ -158,7 +158,7 @@ class Learning:
             learner.n_features_in_ = self.n_features
         return learner
 
-    def _know_how_sure(self, learner: ShardedLearner, left: list[int], loaded: Callable[[int], Any]) -> None:
+    def _know_how_sure(self, learner: PartedLearner, left: list[int], loaded: Callable[[int], Any]) -> None:
         """Let a learner that has met all examples but those that were left rank these."""
         state, asked = learner.to_state(), [n for n, own in enumerate(left) if own]
         there = self.cluster.submit(opened, state)
@@ -261,7 +261,7 @@ def learn(part: Part, text: TextVectorizer | None, learner: AdditiveLearner, whi
 
 
 def learn_shard(
-    loaded: tuple[Rows, LabelLists], began: ShardedLearner, n_part: int, n_pass: int, n_parts: int, left: int
+    loaded: tuple[Rows, LabelLists], began: PartedLearner, n_part: int, n_pass: int, n_parts: int, left: int
 ) -> State:
     """What a pass makes of a part, from what the pass before has mixed; in the first, also of all but those left."""
     rows, labels = read_by(began, loaded)
@@ -277,14 +277,14 @@ def learn_shard(
     return State("Shard", parts=parts | {"learner": shard.to_state()})
 
 
-def rank_left(loaded: tuple[Rows, LabelLists], learner: ShardedLearner, n_part: int, left: int, whole: bool) -> State:
+def rank_left(loaded: tuple[Rows, LabelLists], learner: PartedLearner, n_part: int, left: int, whole: bool) -> State:
     """Rankings of the rows of a part that were left, by a learner that has met all others."""
     rows, labels = read_by(learner, loaded)
     order = order_of(rows, learner, n_part, 0)
     return ranked_ahead.rankings(learner, rows, labels, order[order.size - left :], whole)
 
 
-def read_by(learner: ShardedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:
+def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:
     """The rows and labels of a part, as a learner takes them."""
     rows, lists = loaded
     # From elsewhere they are read-only.
@@ -294,7 +294,7 @@ def read_by(learner: ShardedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[R
     return rows, learner._labels.learn(lists, rows.n_rows)
 
 
-def order_of(rows: Rows, learner: ShardedLearner, n_part: int, n_pass: int) -> Longs:
+def order_of(rows: Rows, learner: PartedLearner, n_part: int, n_pass: int) -> Longs:
     """In which order a pass goes through a part: shuffled as ``fit`` does, but by part."""
     order = np.arange(rows.n_rows)
     if learner.random_state is not None:

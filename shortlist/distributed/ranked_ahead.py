@@ -14,7 +14,7 @@ import numpy as np
 
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows
-from shortlist.categories.shards import ShardedLearner
+from shortlist.categories.merging import PartedLearner
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import Confidence, groups_of
@@ -31,15 +31,15 @@ def left_of_each(counts: Sequence[int]) -> list[int]:
     return np.diff(edges).tolist()
 
 
-def mixed(began: ShardedLearner, shards: list[ShardedLearner], n_features: int) -> ShardedLearner:
+def mixed(began: PartedLearner, shards: list[PartedLearner], n_features: int) -> PartedLearner:
     """What shards have learned since the pass began, mixed; the learner stays as it is."""
-    together: ShardedLearner = began._shard(1)
+    together: PartedLearner = began._shard(1)
     together._mix(shards)
     together.n_features_in_ = n_features
     return together
 
 
-def rankings(learner: ShardedLearner, rows: Rows, labels: LabelSets, which: Longs, whole: bool) -> State:
+def rankings(learner: PartedLearner, rows: Rows, labels: LabelSets, which: Longs, whole: bool) -> State:
     """What is kept of the rankings of rows that nobody has learned."""
     ranking, known = honest(learner, rows, which, whole)
     seen = look(ranking.ids, ranking.scores, labels.chosen(which), groups_of(learner.label_counts_), known)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Scalar = TypeVar("Scalar", bound=np.generic)
 Kind = TypeVar("Kind")
 
-PLAIN, FORMAT = 1, 3  # arrays as they are; some of them packed (2: all by the same means)
+FORMAT = 1
 KEY = "shortlist"
 LATER = ("letters",)  # packed arrays that stay so until somebody needs them: names (vocabulary/letters.py)
 # The errors that a damaged file can cause: a damaged number may, for example, ask for any amount of memory.
@@ -157,10 +157,10 @@ def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) 
     target = Path(os.path.realpath(path))  # where it is a link, the file that it leads to
     if target.exists() and not target.is_file():
         raise ModelFileError(f"cannot write {path}: it is no ordinary file; name another one")
-    header: dict[str, Any] = {"format": PLAIN, "library": VERSION, "model": state.header()}
+    header: dict[str, Any] = {"format": FORMAT, "library": VERSION, "model": state.header()}
     if compact:
         arrays, notes = packing.packed(state.compacted().named_arrays())
-        header |= {"format": FORMAT, "packed": notes}
+        header["packed"] = notes
     else:
         arrays = state.named_arrays()
     try:
@@ -328,9 +328,9 @@ def _header(path: str | os.PathLike[str], text: Any) -> dict[str, Any]:
         version = header["format"]
     except DAMAGE:
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
-    if not isinstance(version, int) or not 1 <= version <= FORMAT:
+    if version != FORMAT:
         raise ModelFileError(
-            f"{path} has format version {version!r}; this version of shortlist reads 1 to {FORMAT}: upgrade shortlist"
+            f"{path} has format version {version!r}; this version of shortlist reads {FORMAT}: upgrade shortlist"
         )
     return header
 

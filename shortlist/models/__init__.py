@@ -17,7 +17,7 @@ A Categorizer is made of storeys, each of which is what the one below it is, and
     rules.py, known_rules.py  rules that rankings keep to        near_misses.py  by the hierarchy of a vocabulary
     encoding.py, fields_beside.py, text_batches.py  texts, vectors and fields on their way into a model
     given_ratings.py    ratings as answers                       saying.py     which words to name
-    memory.py, sizes.py  the bound, and what counts              plan.py       what training will take
+    memory.py, sizes.py  the bound, and what counts
     search.py, halving.py, candidates.py  the best of many       auditing.py   labels that may be wrong
     named_values.py     settings as people write them
 """

@@ -80,7 +80,7 @@ class Categorizer(BoundedModel):
     >>> model.rank("corn and wheat shipments fell", k=1).labels.tolist()
     ['grain']
     >>> [word for word, vote in model.explain("wheat shipments fell", "grain") if vote > 0]
-    ['wheat', 'wheat*']
+    ['wheat', 'wheat*', '(any text)']
     """
 
     parts = ("learner", "text")

@@ -6,7 +6,7 @@ include the room that arrays have to spare, the copies while they grow or make r
 
 A quarter of the memory is for the rows being learned and for batches on their way. Labels are never forgotten, and
 what is known of how sure rankings are (confidence/window.py) and the last examples of a stream
-(categories/index/recent.py) have as much as they may come to; words and edges share what these leave, half and half.
+(categories/index/rehearsal.py) have as much as they may come to; words and edges share what these leave, half and half.
 When the words fill their half, a quarter of them make room: the rarest, of equally rare ones those known longest. When
 the edges fill theirs, the weakest do (categories/index/pruning.py).
 """
@@ -23,10 +23,9 @@ from shortlist.arrays.growing import give_back
 from shortlist.arrays.joined import Vectors
 from shortlist.arrays.rows import RowStore
 from shortlist.arrays.validation import as_size
-from shortlist.categories.index import recent
+from shortlist.categories.index import rehearsal
 from shortlist.categories.index.learner import IndexLearner
-from shortlist.categories.index.streaming import StreamingIndex
-from shortlist.categories.index.tuned_both import TunedBoth
+from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError, counted
 from shortlist.labels import NumberedLabels
@@ -38,7 +37,6 @@ from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.fields import Document
 
 LEAST = 64 * 10**6
-COPIES = 3  # of the votes of labels for labels, 4 MB at most: themselves, those that they grow out of or into, saved
 ROWS = 16  # a sixteenth of the memory; the rest of the quarter is for batches on their way and rows being weighed
 
 
@@ -60,9 +58,7 @@ class Bound:
         if not isinstance(learner, IndexLearner):
             raise InputError(f"max_memory needs a learner that can make room, such as FeatureFocus, not {learner}")
         self.learner = learner
-        self.n_vector = learner.vector if isinstance(learner, TunedBoth) else 0
-        if getattr(learner, "shards", 1) > 1:
-            raise InputError("max_memory bounds one index, and each shard has its own; use shards=1")
+        self.n_vector = (learner.vector or 0) if isinstance(learner, TunedIndex) else 0
         if not learner.__sklearn_is_fitted__():
             learner._start()
             text.fit([])
@@ -104,8 +100,9 @@ class Bound:
     def _share_beside(self, n_labels: int, n_bytes: int) -> int:
         """The same beside that many labels, whose names take that many bytes."""
         of_labels = (MOST.label + MOST.weight * self.n_vector) * n_labels + MOST.name_byte * n_bytes
-        of_labels += COPIES * self.learner._of_labels().nbytes
-        of_examples = MOST_BYTES + (recent.MOST_BYTES if isinstance(self.learner, StreamingIndex) else 0)
+        of_examples = MOST_BYTES
+        if isinstance(self.learner, TunedIndex):
+            of_examples += rehearsal.most_bytes(self.n_vector)
         left = 3 * self.size // 4 - of_examples - of_labels
         if left < self.size // 4:
             raise InputError(f"max_memory is too small for {counted(n_labels, 'labels')}; give at least twice as much")

@@ -61,9 +61,8 @@ class FirstPass:
         if not takes_pieces(learner):
             yield order
             return
-        block = learner.block_for(order.size)
-        on_the_way = learner.ranks_ahead and block == 1 and order.size <= MOST_ON_THE_WAY
-        for first, last, ranked in stretches(order.size, block, PIECE if on_the_way else 0):
+        on_the_way = learner.ranks_ahead and order.size <= MOST_ON_THE_WAY
+        for first, last, ranked in stretches(order.size, PIECE if on_the_way else 0):
             ranked = complete(labels, order, ranked)
             if not ranked.size:
                 yield order[first:last]
@@ -255,7 +254,7 @@ def pieces(before: int, n: int) -> Iterator[tuple[int, int]]:
 
 def takes_pieces(learner: CategoryLearner) -> bool:
     """Whether it learns one row after the other, and can be asked in between."""
-    return bool(learner.takes_pieces) and getattr(learner, "shards", 1) == 1
+    return bool(learner.takes_pieces)
 
 
 def honest(learner: CategoryLearner, rows: Rows | RowStore, which: Longs, whole: bool = False) -> Honest:

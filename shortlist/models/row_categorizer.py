@@ -15,7 +15,7 @@ from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.answering import BIAS
 from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.shards import MergingLearner
+from shortlist.categories.merging import MergingLearner
 from shortlist.concurrency.interrupts import nothing_if_refused, whole
 from shortlist.concurrency.locks import merging, reading, snapshot, writing
 from shortlist.concurrency.prefetch import prefetch

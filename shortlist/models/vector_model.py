@@ -12,7 +12,7 @@ import numpy as np
 from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.joined import beside
 from shortlist.arrays.rows import Rows
-from shortlist.categories.index.tuned_both import TunedBoth, beside_vector
+from shortlist.categories.index.tuned_index import TunedIndex, beside_vector
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError, counted
 from shortlist.files.store import State
@@ -89,7 +89,7 @@ class VectorModel(TextDecider):
         if self.encoder is not None and not isinstance(given, WithVectors):
             given = WithVectors(given, encoded(self.encoder, given if len(given) else [""])[: len(given)])
         if not isinstance(given, WithVectors):
-            return (learner.set_params(vector=0) if isinstance(learner, TunedBoth) else learner), given
+            return (learner.set_params(vector=None) if isinstance(learner, TunedIndex) else learner), given
         return beside_vector(learner, given.vectors.shape[1]), given
 
     def _parts_for(self, texts: Sequence[Document]) -> tuple[TextVectorizer, CategoryLearner, Sequence[Document]]:
@@ -155,4 +155,4 @@ class VectorModel(TextDecider):
 
 def vector_of(learner: CategoryLearner | None) -> int:
     """How many of the first columns of a learner are those of a vector."""
-    return getattr(learner, "vector", 0)  # that of a TunedBoth
+    return getattr(learner, "n_vector_", None) or getattr(learner, "vector", None) or 0  # those of a TunedIndex

@@ -12,7 +12,8 @@ from shortlist.arrays.kernels import kernel
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.categories.index.lists import EDGES, make_edges, make_index, raised
-from shortlist.categories.index.retrieval import LEAST, retrieve
+from shortlist.categories.index.retrieval import add_votes
+from shortlist.categories.scratch import LEAST
 from shortlist.errors import InputError
 from tests.reference.feature_focus import SlowFeatureFocus
 from tests.reference.feature_focus import raised as slow_raised
@@ -247,7 +248,7 @@ def test_labels_whose_votes_cancel_are_retrieved_with_the_least_score():
     index = make_index(np.array([2, 1], dtype=np.int32), edges, np.ones(2), np.array([9, 9]))
     row = Rows(np.array([0, 2]), np.arange(2, dtype=np.int32), np.ones(2), 2)
     scores, touched = np.zeros(2), np.zeros(3, dtype=np.int32)
-    assert retrieve(row, 0, index, 9, 0, scores, touched) == 2
+    assert add_votes(row, 0, index, 9, 0, scores, touched) == 2
     assert touched[:2].tolist() == [0, 1]
     assert scores.tolist() == [LEAST, 1.0]
 

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from shortlist import Categorizer, InputError, RowCategorizer, TextVectorizer, TunedBoth, TunedIndex, TunedVectors
+from shortlist import Categorizer, InputError, RowCategorizer, TextVectorizer, TunedIndex
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import limits
 from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
@@ -17,7 +17,7 @@ from shortlist.concurrency import interrupts
 from shortlist.inputs import read
 
 
-@pytest.mark.parametrize("learner", [TunedIndex(values="raw"), TunedVectors(values="raw"), TunedBoth(2, values="raw")])
+@pytest.mark.parametrize("learner", [TunedIndex(values="raw", vector=n) for n in (None, 4, 2)])
 def test_rows_that_are_too_long_to_learn_as_they_are(learner):
     fine, labels = np.eye(4), ["a", "b", "c", "a"]
     learner.partial_fit(fine, labels)
@@ -32,7 +32,7 @@ def test_rows_that_are_too_long_to_learn_as_they_are(learner):
     assert np.isfinite(slow.scores[slow.ids >= 0]).all()
 
 
-@pytest.mark.parametrize("learner", [TunedIndex(values="raw"), TunedVectors(values="raw"), TunedBoth(2, values="raw")])
+@pytest.mark.parametrize("learner", [TunedIndex(values="raw", vector=n) for n in (None, 4, 2)])
 def test_a_row_that_is_too_long_is_named_by_its_place_in_what_was_given(learner, monkeypatch):
     monkeypatch.setattr(interrupts, "RUN", 4)  # more rows are learned a run at a time
     rows, labels = np.tile(np.eye(4), (3, 1)), ["a", "b", "c"] * 4
@@ -79,7 +79,7 @@ def test_a_text_that_is_too_long_is_found_before_fit_learns_any(monkeypatch):
 @pytest.mark.parametrize(
     "learner",
     [
-        TunedIndex(values="raw"), TunedVectors(values="raw"), TunedBoth(2, values="raw"),
+        TunedIndex(values="raw"), TunedIndex(values="raw", vector=2), TunedIndex(values="raw", vector=1),
         RowCategorizer(TunedIndex(values="raw")),
     ],
 )  # fmt: skip
@@ -110,20 +110,20 @@ def test_a_model_that_refused_its_first_texts_has_learned_nothing(max_memory, cl
 
 
 def test_what_could_not_be_merged_has_learned_nothing():
-    taker = TunedBoth(1)
+    taker = TunedIndex(vector=1)
     with pytest.raises(InputError, match="cannot be merged"):
-        taker.merge(TunedBoth(2).fit(np.eye(3), ["a", "b", "c"]))
+        taker.merge(TunedIndex(vector=2).fit(np.eye(3), ["a", "b", "c"]))
     with pytest.raises(NotFittedError):
         taker.rank(np.eye(3))
 
 
-@pytest.mark.parametrize("kind", [TunedIndex, TunedVectors])
-def test_what_grows_without_end_is_said_and_not_kept(kind):
+@pytest.mark.parametrize("vector", [0, 10])
+def test_what_grows_without_end_is_said_and_not_kept(vector):
     random = np.random.default_rng(5)
     rows, labels = random.random((200, 10)), [[f"l{random.integers(3)}", f"m{random.integers(3)}"] for _ in range(200)]
-    learner = kind(values="raw", passes=40).fit(rows[:5], labels[:5])
+    learner = TunedIndex(values="raw", passes=40, vector=vector).fit(rows[:5], labels[:5])
     before = as_bytes(learner)
-    long = rows * (18 / np.linalg.norm(rows, axis=1, keepdims=True))
+    long = rows * (14 / np.linalg.norm(rows, axis=1, keepdims=True))
     with np.errstate(all="ignore"), pytest.raises(InputError, match="no longer finite numbers"):
         learner.fit(long, labels)
     assert as_bytes(learner) == before
@@ -134,16 +134,6 @@ def test_values_have_the_digits_and_the_range_of_weights(data):
     expected = np.clip(data, LEAST_VALUE, MOST_VALUE).astype(np.float32).astype(np.float64)
     round_to_weights(data)
     np.testing.assert_array_equal(data, expected)
-
-
-@pytest.mark.parametrize("kind", [TunedIndex, TunedVectors])
-def test_a_step_with_which_everything_grows_without_end_is_said(kind):
-    random = np.random.default_rng(5)
-    rows, labels = random.random((400, 10)), random.choice(list("abc"), 400)
-    model = RowCategorizer(kind(step=50))
-    for learn in (model.fit, model.partial_fit):
-        with np.errstate(all="ignore"), pytest.raises(InputError, match="learn anew with a smaller step"):
-            learn(rows, labels)
 
 
 @given(arrays(np.float64, st.integers(0, 9)))

@@ -1,27 +1,23 @@
 """Judgements that leave labels open: exactly the twins, and what nobody judged is left alone."""
 
-from unittest import mock
-
 import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist import MMP, FeatureFocus, InputError, TopicPerceptron, TunedIndex, TunedVectors, load
+from shortlist import MMP, FeatureFocus, InputError, TopicPerceptron, TunedIndex, load
 from shortlist.categories.checks import as_bytes
-from shortlist.categories.index import teams
 from shortlist.labels import judged
 from tests.categories.test_tuned_index import learned, learned_by
 from tests.reference.prototypes import SlowMMP, SlowTopicPerceptron
 from tests.reference.tuned_index import SlowTunedIndex
-from tests.reference.tuned_vectors import SlowTunedVectors
 
 N = 7
 LABELS = list(range(N))
 LEARNERS = [
     TunedIndex(),
-    TunedVectors(),
+    TunedIndex(vector=30),
     MMP(),
     MMP(loss=3),
     MMP(margin=1, step="passive-aggressive"),
@@ -61,35 +57,22 @@ def started(learner, n_features=6):
     return learner.partial_fit(np.zeros((1, n_features)), [[]], classes=LABELS)
 
 
-@given(streams, st.sampled_from([2, 25]), st.integers(1, 3), st.sampled_from([1, 1, 2, 8]), st.sampled_from([1, 2]))
+@given(streams, st.sampled_from([2, 25]), st.integers(1, 3))
 @settings(max_examples=200, deadline=None)
-def test_tuned_index_is_exactly_its_twin(stream, max_edges, passes, block, n_jobs):
+def test_tuned_index_is_exactly_its_twin(stream, max_edges, passes):
     X, labels, _ = parts_of(stream)
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3}
-    learner, slow = started(TunedIndex(passes=passes, values="raw", n_jobs=n_jobs, **own)), SlowTunedIndex(**own)
+    learner, slow = started(TunedIndex(passes=passes, values="raw", **own)), SlowTunedIndex(**own)
     slow.learn([], [])
     sets = learner._labels.learn_right(labels, len(stream))
     pairs = [([(f, v) for f, v in enumerate(row) if v], right, wrong) for row, right, wrong in stream]
-    with mock.patch.object(teams, "ENOUGH", 1), mock.patch.object(teams, "STRETCH", 1):
-        learner._block = block
-        for n in range(passes):
-            learner._learn(learner._check(scipy.sparse.csr_array(X)), sets, np.arange(len(stream)), n == 0)
-            for t in range(0, len(stream), block):
-                to_come = (passes - n) * len(stream) - t
-                slow.learn_block(pairs[t : t + block], n == 0, to_come, (passes - 1) * len(stream))
+    learner._planned = passes
+    for n in range(passes):
+        learner._learn(learner._check(scipy.sparse.csr_array(X)), sets, np.arange(len(stream)), n == 0)
+        for t, (x, right, wrong) in enumerate(pairs):
+            to_come, further = (passes - n) * len(stream) - t, max(1, passes - 1) * len(stream)
+            slow.learn(x, right, wrong=wrong, again=None if n == 0 else 0.5 * to_come / further)
     assert learned(learner) == learned_by(slow)
-
-
-@given(streams)
-@settings(max_examples=100, deadline=None)
-def test_tuned_vectors_are_exactly_their_twin(stream):
-    X, labels, crossed = parts_of(stream)
-    learner = started(TunedVectors(values="raw")).partial_fit(X, labels)
-    slow = SlowTunedVectors(6, N)
-    for row, right, wrong in [([0.0] * 6, [], None), *zip(X.tolist(), labels, crossed, strict=True)]:
-        slow.learn(row, right, crossed=wrong)
-    assert learner._weights[:, :N].tolist() == slow.u
-    assert learner._bias().tolist() == slow.bias
 
 
 @given(streams, st.sampled_from([1, 2, 3, "AP", "passive-aggressive", "perceptron"]), st.sampled_from([1, 3, 40]))
@@ -148,7 +131,7 @@ def test_the_edges_of_labels_that_nobody_judged_do_not_change(single):
     learner, X = fitted(TunedIndex())
     if single:
         learner.partial_fit(np.eye(30)[:21], [[c // 3] for c in range(21)])
-        learner._stats[3] = learner._stats[2]  # as if examples had one label each
+        learner._counts[1] = learner._counts[0]  # as if examples had one label each
     weights, _, biases = learned(learner)
     learner.partial_fit(X, judged([[1]] * len(X), len(X), [[2, 3]] * len(X)))
     after, _, biases_after = learned(learner)
@@ -191,7 +174,7 @@ def test_nothing_right_and_something_wrong(learner):
         assert np.array_equal(after, before)
         return
     assert after[:, two].sum() < before[:, two].sum()
-    if not isinstance(learner, TunedIndex):  # whose words lose weight as they are seen with nothing
+    if not isinstance(learner, TunedIndex) or learner.vector:  # whose words lose weight as they are seen with nothing
         assert np.array_equal(after[:, others], before[:, others])
 
 
@@ -208,11 +191,11 @@ def test_an_open_judgement_says_no_less_labels_than_there_are_on_average():
     """Only some of the many labels were judged: that examples have many is still so."""
     learner, X = fitted(TunedIndex())
     learner.partial_fit(X, [LABELS[:6]] * len(X))
-    mean = learner._stats[3] / learner._stats[2]
+    mean = learner._counts[1] / learner._counts[0]
     learner.partial_fit(X, judged([[1]] * len(X), len(X), [[2]] * len(X)))
-    assert learner._stats[3] / learner._stats[2] == pytest.approx(mean)
+    assert learner._counts[1] / learner._counts[0] == pytest.approx(mean)
     learner.partial_fit(X, judged([LABELS[:5]] * len(X), len(X), [[6]] * len(X)))
-    assert learner._stats[3] / learner._stats[2] > mean
+    assert learner._counts[1] / learner._counts[0] > mean
 
 
 # The door

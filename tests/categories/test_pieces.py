@@ -1,4 +1,4 @@
-"""The rows of a store are made some at a time: ahead of one thread that learns, or by all threads that learn."""
+"""The rows of a store are made some at a time, by threads ahead of the one that learns."""
 
 import numpy as np
 import pytest
@@ -11,22 +11,21 @@ N = 700
 
 
 def some_texts():
-    """Texts, and as labels some of their words: so many that labels vote for labels, too."""
+    """Texts, and as labels some of their words."""
     rng = np.random.default_rng(3)
     words = [rng.choice(60, size=7, replace=False).tolist() for _ in range(N)]
     return [" ".join(f"w{word}" for word in own) for own in words], [[f"l{word}" for word in own[:5]] for own in words]
 
 
 @pytest.mark.parametrize("few_entries", [0, 1 << 20])  # those of so few entries are made once for all passes
-@pytest.mark.parametrize("block", [1, 64])
-def test_learning_does_not_depend_on_how_rows_are_cut(block, few_entries, monkeypatch):
+def test_learning_does_not_depend_on_how_rows_are_cut(few_entries, monkeypatch):
     texts, labels = some_texts()
     rows = TextVectorizer(tf="log", idf="smooth").fit_counts([texts])
     monkeypatch.setattr(learner, "FEW_ENTRIES", few_entries)
 
     def learned(n_jobs, piece):
         monkeypatch.setattr(learner, "PIECE", piece)
-        model = TunedIndex(block=block, n_jobs=n_jobs)._fit_rows(rows, labels)
+        model = TunedIndex(n_jobs=n_jobs)._fit_rows(rows, labels)
         assert model.n_examples_ == N
         return as_bytes(model.set_params(n_jobs=None))
 

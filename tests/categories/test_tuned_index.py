@@ -1,23 +1,17 @@
 """TunedIndex: exactly its twin; better than its counts where labels are right and where they are not; mergeable."""
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from unittest import mock
-
 import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.preprocessing import normalize
 
-from shortlist import FeatureFocus, InputError, TunedIndex, load
+from shortlist import FeatureFocus, InputError, ModelFileError, TunedIndex, load
 from shortlist.categories.checks import as_bytes
-from shortlist.categories.index import learner as index_learner
-from shortlist.categories.index import teams
-from shortlist.categories.index.course import PACE
-from shortlist.categories.index.teams import block_size
-from shortlist.labels import judged
-from shortlist.models.confidence.honest import stretches
+from shortlist.categories.index.vectors import NO_WEIGHTS
+from shortlist.categories.relabelling import merged, split_off
+from shortlist.files.store import State
 from tests.reference.tuned_index import SlowTunedIndex
 
 values = st.sampled_from([0.25, 0.5, 1.0, 3.0])
@@ -54,80 +48,63 @@ def learned(learner):
     )
 
 
-def company_of(learner):
-    """{(l, c): v_lc}, without what is 0."""
-    names, votes = learner.classes_.tolist(), learner._company
-    return {(names[a], names[b]): float(votes[a, b]) for a, b in zip(*votes.nonzero(), strict=True)}
-
-
 def learned_by(slow):
     return (
-        {(f, c): (w, slow.u.get((f, c), 0.0)) for f, edges in slow.edges.items() for c, w in edges},
+        {(f, c): (w, u) for f, edges in slow.edges.items() for c, w, u in edges},
         {f: (slow.total.get(f, 0.0), seen) for f, seen in slow.seen.items()},
         {c: b for c, b in slow.bias.items() if b},
     )
 
 
 any_stream = st.one_of(examples, of_many_labels, of_one_label, foreseeable, foreseeable)
+vectors = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 2.0]), min_size=2, max_size=2)
 
 
-@given(
-    any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([1, 2, 25]), st.booleans(), st.integers(1, 3),
-    st.sampled_from([1, 1, 2, 8, 64]), st.sampled_from([1, 2, 3]), st.booleans(),
-)  # fmt: skip
+def weights_of(learner):
+    """{(g, c): U_gc}, without what is 0."""
+    names = learner.classes_.tolist()
+    return {(g, names[c]): float(learner._weights[g, c]) for g, c in zip(*learner._weights.nonzero(), strict=True)}
+
+
+@given(any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([1, 2, 25]), st.integers(1, 3))
 @settings(max_examples=200, deadline=None)
-def test_is_exactly_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs, few):
-    check_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs, few, small=False)
-
-
-@pytest.mark.parametrize("few", [False, True])
-@pytest.mark.parametrize("block", [1, 8])
-@given(st.one_of(of_one_label, foreseeable), st.sampled_from([2, 25]), st.booleans())
-@settings(max_examples=50, deadline=None)
-def test_few_examples_that_are_gone_through_again_are_exactly_its_twin(block, few, stream, max_edges, leakage):
-    check_its_twin(stream, 0.3, max_edges, leakage, 2, block, 1, few, small=True)
-
-
-def check_its_twin(stream, step, max_edges, leakage, passes, block, n_jobs, few, small):
-    own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "leakage": leakage}
-    slow = SlowTunedIndex(step=step, few=few, small=small, **own)
-    learner = TunedIndex(step=step, passes=passes, values="raw", n_jobs=n_jobs, **own)
+def test_is_exactly_its_twin(stream, step, max_edges, passes):
+    own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "step": step}
+    slow, learner = SlowTunedIndex(**own), TunedIndex(passes=passes, values="raw", random_state=None, **own)
     # Ties go by the number of a label: number all of them before learning begins.
     learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
     slow.learn([], [])
-    rows, Y = learner._check(matrix(stream)), [classes for _, classes in stream]
-    labels = learner._labels.learn(Y, len(Y))
-    with mock.patch.object(teams, "ENOUGH", 1), mock.patch.object(teams, "STRETCH", 1):
-        learner._block, learner._few, learner._small, learner._rankings = block, few, small, []
-        for n in range(passes):
-            learner._learn(rows, labels, np.arange(len(Y)), n == 0)
-            for t in range(0, len(stream), block):
-                slow.learn_block(
-                    stream[t : t + block], n == 0, (passes - n) * len(stream) - t, (passes - 1) * len(stream)
-                )
-            if n > 0:
-                slow.company.go_through_again(n, passes - 1)
+    for _ in learner._learn_passes(learner._check(matrix(stream)), [classes for _, classes in stream]):
+        pass
+    slow.fit(stream, passes)
     assert learned(learner) == learned_by(slow)
-    assert company_of(learner) == slow.company.votes()
     scores = slow.answer(stream[0][0])
     for label, score in learner.rank(matrix(stream[:1]), k=7)[0]:
         assert score == pytest.approx(scores[label], abs=1e-12)
 
 
-def test_an_edge_made_in_a_block_grows_even_by_what_would_be_too_light_for_a_new_one():
-    before = [([(1, 1.0)], [5, 6])] * 8
-    stream = before + [([(0, 3.0)], [1, 2])] * 3 + [([(0, 0.25)], [1, 2]), ([(0, 0.25)], [3, 4])]
-    own = {"min_weight": 0.05, "max_edges": 25, "rare": 3, "leakage": True}
-    slow, learner = SlowTunedIndex(step=0.3, **own), TunedIndex(values="raw", passes=1, **own)
-    learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
+@given(any_stream, st.data(), st.sampled_from([2, 25]), st.integers(1, 3))
+@settings(max_examples=150, deadline=None)
+def test_words_and_vectors_are_exactly_its_twin(stream, data, max_edges, passes):
+    own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "step": 0.3}
+    V = [data.draw(vectors) for _ in stream]
+    slow = SlowTunedIndex(**own)
+    learner = TunedIndex(passes=passes, values="raw", random_state=None, vector=2, **own)
+    learner.partial_fit(scipy.sparse.csr_array((1, 8)), [[]], classes=list(range(7)))
     slow.learn([], [])
-    labels = learner._labels.learn([classes for _, classes in stream], len(stream))
-    learner._block = 8
-    learner._learn(learner._check(matrix(stream)), labels, np.arange(len(stream)), True)
-    slow.learn_block(stream[:8])
-    slow.learn_block(stream[8:])
-    assert {c: w for (f, c), (w, _) in learned_by(slow)[0].items() if f == 0} == {1: 9.25, 2: 9.25}
+    X = scipy.sparse.hstack([scipy.sparse.csr_array(V), matrix(stream)]).tocsr()
+    for _ in learner._learn_passes(learner._check(X), [classes for _, classes in stream]):
+        pass
+    shifted = [([(f + 2, x) for f, x in row], classes, v) for (row, classes), v in zip(stream, V, strict=True)]
+    slow.fit(shifted, passes)
     assert learned(learner) == learned_by(slow)
+    assert weights_of(learner) == {pair: u for pair, u in slow.weights.items() if u}
+    scores = slow.answer(shifted[0][0], V[0])
+    found = learner.rank(X[[0]], k=7)[0]
+    assert {label for label, _ in found} == set(scores)
+    for label, score in found:
+        assert score == pytest.approx(scores[label], abs=1e-9)
+        assert learner.explain(X[[0]], label).score == pytest.approx(score, abs=1e-12)
 
 
 @given(any_stream)
@@ -139,18 +116,6 @@ def test_lists_stay_sorted_and_bounded_under_a_cap(stream):
     same = feature[1:] == feature[:-1]
     assert (edges["weight"][1:][same] <= edges["weight"][:-1][same]).all()
     assert len(set(zip(feature.tolist(), edges["label"].tolist(), strict=True))) == edges.size
-
-
-def test_few_examples_of_each_label_are_a_contest_from_the_first():
-    """But not where somebody says how often to go through them, nor in a stream, which may go on for ever."""
-    X, Y = np.eye(6)[np.arange(60) % 6], np.arange(60) % 6
-    assert TunedIndex().fit(X, Y)._few
-    assert not TunedIndex(passes=10).fit(X, Y)._few
-    assert not TunedIndex().fit(np.tile(X, (4, 1)), np.tile(Y, 4))._few
-    assert not TunedIndex().fit(X, [[c, (c + 1) % 6] for c in Y])._few
-    assert not TunedIndex().fit(X, Y).partial_fit(X, Y)._few
-    once, again = TunedIndex().fit(X[:30], Y[:30]), TunedIndex(passes=10).fit(X[:30], Y[:30])
-    assert once.rank(X[:1], k=1).scores[0, 0] > again.rank(X[:1], k=1).scores[0, 0]  # the lead is wide
 
 
 def noisy_stream(n, right, seed=0):
@@ -194,36 +159,32 @@ def labelled(n_labels, n=60, seed=0):
     return X, [[int(c) for c in (word[0] + np.arange(n_labels)) % 30] for word in words]
 
 
-@pytest.mark.parametrize(("n_labels", "times", "passes"), [(1, 1, 2), (3, 1, 2), (4, 5, 3)])
-def test_many_labels_make_lists_wide_and_add_a_pass(n_labels, times, passes, tmp_path):
-    X, Y = labelled(n_labels)
-    learner = TunedIndex(max_edges=2, min_weight=0.0).fit(X, Y)
-    longest = np.minimum(learner._index.features["length"][:30], 2 * times)
-    assert learner.edges_touched(np.eye(30)) == longest.mean()
-    assert TunedIndex().passes_through(9000, 9000 * n_labels) == passes
-    learner.save(tmp_path / "model")
-    assert (load(tmp_path / "model").decision_function(X) == learner.decision_function(X)).all()
+@pytest.mark.parametrize("max_edges", [1, 2, 5])
+def test_a_list_has_at_most_so_many_edges_and_the_newest_label_is_among_them(max_edges):
+    X, Y = np.ones((40, 1)), [[i, i + 1] for i in range(40)]
+    learner = TunedIndex(max_edges=max_edges, min_weight=0.0).partial_fit(X, Y)
+    _, edges = learner._index.all_edges()
+    assert edges.size == max_edges
+    assert learner.classes_.tolist().index(40) in edges["label"].tolist()
 
 
-def test_the_pace_rises_where_corrections_are_too_short_and_falls_where_they_went_too_far():
-    X, Y = labelled(2, n=2000)
-    timid, bold = TunedIndex(step=0.02).partial_fit(X, Y), TunedIndex(step=1.5).partial_fit(X, Y)
-    assert timid._stats[PACE] > 1.1
-    assert bold._stats[PACE] < timid._stats[PACE]
-    assert TunedIndex(step=0.02).partial_fit(X, [own[:1] for own in Y])._stats[PACE] == 1  # no contest has a pace
-    before = timid._stats[PACE]
-    timid.partial_fit(X, judged(Y, len(Y), complete=False))  # who judges a part says nothing of how far steps should go
-    assert timid._stats[PACE] == before
+@pytest.mark.parametrize(("n_rows", "passes"), [(1, 10), (3000, 10), (4000, 8), (9000, 4), (15_000, 2), (10**6, 2)])
+def test_few_rows_are_gone_through_more_often(n_rows, passes):
+    assert TunedIndex().passes_through(n_rows, n_rows) == passes
+    assert TunedIndex().passes_through(n_rows, 2 * n_rows) == (2 if n_rows >= 50_000 else 3)  # with several labels
+    assert TunedIndex(passes=4).passes_through(n_rows, n_rows) == 4
 
 
 def test_a_correct_score_teaches_nothing():
-    X, Y = np.eye(2), [["a"], ["b"]]
-    learner = TunedIndex(step=1.0, rare=0).fit(X, Y)
-    assert (learner.decision_function(X).diagonal() >= 1).all()
+    X, Y = np.eye(2), [["a", "c"], ["b", "d"]]
+    learner = TunedIndex(step=1.0, rare=0, passes=2).fit(X, Y)
+    assert (learner.decision_function(X).max(axis=1) >= 1).all()
     before = learned(learner)
-    _, features, _ = learned(learner.partial_fit(X, Y))
-    assert features == {f: (total, seen + 1) for f, (total, seen) in before[1].items()}
-    assert learned(learner)[0] == before[0]
+    for _ in range(40):
+        learner.partial_fit(X, Y)
+    settled = learned(learner)
+    assert settled[1].keys() == before[1].keys()
+    assert learned(learner.partial_fit(X, Y))[0] == settled[0]
 
 
 def test_a_change_of_meaning_is_learned_soon():
@@ -266,24 +227,15 @@ def test_what_one_of_two_has_met_alone_keeps_its_corrections():
     one, other = (TunedIndex(passes=1, random_state=None).fit(X[part], Y[part]) for part in (slice(2), slice(2, None)))
     alone = {edge: u for edge, u in (corrections(one) | corrections(other)).items() if edge[0] < 2}
     assert any(alone.values())
-    for together in (TunedIndex(shards=2, passes=1, random_state=None).fit(X, Y), one.merge(other)):
-        assert {edge: u for edge, u in corrections(together).items() if edge[0] < 2} == alone
+    one.merge(other)
+    assert {edge: u for edge, u in corrections(one).items() if edge[0] < 2} == alone
 
 
-def test_shards_come_near_what_is_learned_in_one():
-    X, Y, _ = noisy_stream(4000, right=0.8)
-    new, _, true = noisy_stream(1000, right=0.8, seed=1)
-    whole, mixed = TunedIndex().fit(X, Y), TunedIndex(shards=3).fit(X, Y)
-    assert abs(whole.score(new, true) - mixed.score(new, true)) < 0.02
-    again = TunedIndex(shards=3, n_jobs=2).fit(X, Y)
-    assert learned(again) == learned(mixed)
-
-
-def test_bad_settings_are_refused():
+@pytest.mark.parametrize("bad", [{"step": -1.0}, {"rare": -1}, {"step": "far"}, {"vector": -1}, {"vector": "all"}])
+def test_bad_settings_are_refused(bad):
     X, Y, _ = noisy_stream(10, right=1.0)
-    for bad in ({"step": -1.0}, {"rare": -1}, {"step": "far"}, {"shards": 0}):
-        with pytest.raises(InputError):
-            TunedIndex(**bad).fit(X, Y)
+    with pytest.raises(InputError):
+        TunedIndex(**bad).fit(X, Y)
 
 
 def test_what_has_diverged_says_so_and_replaces_no_file(tmp_path):
@@ -293,8 +245,9 @@ def test_what_has_diverged_says_so_and_replaces_no_file(tmp_path):
     TunedIndex().fit(X, Y).save(path)
     before = path.read_bytes()
     # Without compiling, NumPy warns of what the kernels pass over.
+    X = 14 * normalize(X.toarray() + 0.1)
     with np.errstate(all="ignore"), pytest.raises(InputError, match="no longer finite"):
-        TunedIndex(passes=20, step=1e300).fit(X, Y)
+        TunedIndex(passes=200, values="raw").fit(X, [[c, c + 1] for c in Y])
     diverged = TunedIndex().fit(X, Y)
     diverged._biases[0] = np.inf
     with pytest.raises(InputError, match=r"this TunedIndex is not saved: .* no longer finite"):
@@ -315,30 +268,19 @@ def test_tiny_and_huge_values_are_learned_and_saved(kind, values, tmp_path):
         assert found.ids[0, 0] == int(x[0] == 0.0)
 
 
-def test_any_number_of_edges_may_vote():
-    random = np.random.default_rng(0)
-    X, Y = random.random((200, 5)), random.integers(0, 30, 200)
-    few, all_there_are = (TunedIndex().partial_fit(X[:100], Y[:100]).set_params(max_edges=n) for n in (1000, 2**63 - 1))
-    for learner in (few, all_there_are):
-        learner.partial_fit(X[100:], Y[100:])
-    assert learned(few) == learned(all_there_are)
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"random_state": -1}, "random_state must be at least 0"),
         ({"random_state": "abc"}, "random_state must be a whole number"),
         ({"random_state": 1.5}, "random_state must be a whole number"),
-        ({"leakage": "maybe"}, "leakage must be one of True, False, not 'maybe'"),
         ({"max_edges": 2**63}, "max_edges must be at most 2147483647"),
         ({"rare": 2**70}, "rare must be at most"),
         ({"max_total_edges": 2**70}, "max_total_edges must be at most"),
         ({"step": np.inf}, "step must be a finite number"),
+        ({"step": 11.0}, "step must lie between 0 and 10, not 11"),
         ({"n_jobs": 0}, "n_jobs must be at least 1, or -1 for all processors, not 0"),
         ({"n_jobs": -2}, "n_jobs must be at least -1"),
-        ({"block": 0}, "block must be at least 1"),
-        ({"block": 2000}, "block must be at most 1024"),
     ],
 )
 def test_settings_beyond_their_bounds_are_named(options, sentence):
@@ -346,60 +288,162 @@ def test_settings_beyond_their_bounds_are_named(options, sentence):
         TunedIndex(**options).fit(np.eye(2), ["a", "b"])
 
 
-def test_shards_are_deprecated():
-    with pytest.warns(FutureWarning, match="blocks of examples use n_jobs cores"):
-        TunedIndex(shards=2).fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
-
-
-@pytest.mark.parametrize("own", [{}, {"max_total_edges": 900}, {"leakage": False, "passes": 3}, {"min_weight": 0.1}])
+@pytest.mark.parametrize("own", [{}, {"max_total_edges": 900}, {"passes": 3}, {"min_weight": 0.1}])
 def test_any_number_of_threads_learns_the_same_bytes(own):
     rng = np.random.default_rng(3)
     X = scipy.sparse.random_array((3000, 500), density=0.02, format="csr", rng=rng)
     Y = [sorted(set(rng.integers(40, size=rng.integers(1, 4)).tolist())) for _ in range(3000)]
-    with mock.patch.object(teams, "ENOUGH", 4), mock.patch.object(teams, "STRETCH", 16):
-        fitted = [TunedIndex(n_jobs=n, block=16, **own).fit(X, Y) for n in (1, 2, 3, 8)]
-        with mock.patch.object(index_learner, "reserved", lambda index, *_: index):  # it grows in the midst of blocks
-            fitted += [TunedIndex(n_jobs=n, block=16, **own).fit(X, Y) for n in (1, 3)]
-    models = [as_bytes(learner.set_params(n_jobs=None)) for learner in fitted]
+    models = [as_bytes(TunedIndex(n_jobs=n, **own).fit(X, Y).set_params(n_jobs=None)) for n in (1, 2, 3, 8)]
     assert all(model == models[0] for model in models)
 
 
-def test_nobody_waits_for_a_thread_that_could_not_be_started():
-    started, submit = [], ThreadPoolExecutor.submit
-
-    def only_one(pool, *arguments):
-        if started:
-            raise RuntimeError("can't start new thread")
-        started.append(submit(pool, *arguments))
-        return started[0]
-
-    X, y = scipy.sparse.random_array((3000, 50), density=0.1, format="csr", rng=np.random.default_rng(3)), [0, 1] * 1500
-    few, none = mock.patch.object(teams, "ENOUGH", 4), mock.patch.object(ThreadPoolExecutor, "submit", only_one)
-    with few, none, pytest.raises(RuntimeError, match="start new thread"):
-        TunedIndex(n_jobs=3, block=16).fit(X, y)
-    assert started[0].done()
+# Contests.
 
 
-def test_few_examples_are_learned_one_by_one_unless_blocks_are_asked_for():
-    rng = np.random.default_rng(3)
-    X = scipy.sparse.random_array((3000, 500), density=0.02, format="csr", rng=rng)
-    Y = rng.integers(40, size=3000)
-    settings = ({}, {"block": 1}, {"block": 16})
-    one_by_one, of_one, blocks = (TunedIndex(random_state=None, passes=1, **own) for own in settings)
-    expected = learned(TunedIndex(passes=1).partial_fit(X, Y))
-    assert learned(one_by_one.fit(X, Y)) == learned(of_one.fit(X, Y)) == expected
-    assert learned(blocks.fit(X, Y)) != expected
-    assert [one_by_one.block_for(n) for n in (3000, 65_535, 65_536)] == [1, 1, 512]
+def confusable(n, seed=0, labels=12):
+    """Neighbouring labels share words: which of them it is, a word or two decide among many that say little."""
+    random = np.random.default_rng(seed)
+    true = random.integers(0, labels, n)
+    X = scipy.sparse.lil_array((n, 3 * labels + 40))
+    for i, c in enumerate(true):
+        shared = (c + random.integers(0, 2, 3)) % labels  # its own words and those of the next label
+        X[i, shared] = 1.0
+        X[i, labels + 2 * c + random.integers(0, 2)] = 0.5
+        X[i, 3 * labels + random.integers(0, 40, 5)] = 1.0
+    return X.tocsr(), true.tolist()
 
 
-def test_a_block_has_at_most_a_128th_of_the_examples():
-    assert [block_size(n) for n in (0, 1, 65_535, 65_536, 131_071, 131_072, 10**6)] == [1, 1, 1, 512, 512, 1024, 1024]
+def test_a_word_can_vote_against_a_label_it_was_never_seen_with():
+    X, Y = confusable(800)
+    _, edges = TunedIndex().fit(X, Y)._index.all_edges()
+    assert (edges["tuned"][edges["weight"] < 1e-8] < 0).any()
 
 
-def test_a_watched_fit_is_asked_between_blocks_only():
-    for n, size in ((1, 1), (64, 1), (500, 2), (3001, 16), (70_001, 512)):
-        parts = list(stretches(n, size))
-        assert [parts[0].first, *(part.last for part in parts)][-1] == n
-        assert all(part.first % size == 0 for part in parts)
-        assert all(one.last == other.first for one, other in pairwise(parts))
-        assert all(((part.ranked >= part.first) & (part.ranked < part.last)).all() for part in parts)
+@pytest.mark.parametrize("own", [{"max_edges": 4}, {"max_total_edges": 100}])
+def test_lists_in_a_contest_keep_to_their_bounds(own):
+    learner = TunedIndex(**own).fit(*confusable(800))
+    assert learner._index.features["length"].max() <= learner.max_edges
+    assert learner.n_edges_ <= (learner.max_total_edges or learner.n_edges_)
+
+
+def test_parts_of_a_contest_can_be_put_together():
+    (X, Y), (new, truth) = confusable(1500), confusable(1000, seed=1)
+    whole = TunedIndex().fit(X, Y).score(new, truth)
+    both = TunedIndex().fit(X[:750], Y[:750]).merge(TunedIndex().fit(X[750:], Y[750:]))
+    assert both.score(new, truth) > whole - 0.05
+
+
+def test_an_example_that_stays_behind_teaches_nothing_more():
+    X, Y = np.repeat(np.eye(2), 60, axis=0), ["a"] * 60 + ["b"] * 60
+    learner = TunedIndex(passes=2).partial_fit(X, Y)
+    rows, labels = learner._check(X), learner._labels.learn(Y[::-1], len(Y))  # the words of the other label
+    learner._pass, before = 0, learner.decision_function(X)
+    assert abs(before[0, 0] - before[0, 1]) > 1
+    learner._learn(rows, labels, np.array([0]), False)
+    assert (learner.decision_function(X) == before).all()
+
+
+# Vectors.
+
+
+def clouds(n=600, n_labels=12, width=40, seed=0, spread=0.8):
+    """Vectors around a point for each label."""
+    random = np.random.default_rng(0)
+    centres = random.normal(size=(n_labels, width)) / np.sqrt(width)
+    random = np.random.default_rng(seed)
+    y = random.integers(n_labels, size=n)
+    return centres[y] + spread * random.normal(size=(n, width)) / np.sqrt(width), y.tolist()
+
+
+def meanings(n=900, n_labels=8, seed=0):
+    """Words that tell half of a label, and vectors that tell the other half."""
+    random = np.random.default_rng(seed)
+    y = random.integers(n_labels, size=n)
+    V = np.eye(n_labels // 2)[y // 2] * 1.5 - 0.7 + random.normal(scale=0.5, size=(n, n_labels // 2))
+    X = np.eye(2)[y % 2] + (random.random((n, 2)) < 0.2)
+    return V, X, y.tolist()
+
+
+def test_signed_dense_rows_are_vectors():
+    (X, Y), (new, truth) = clouds(), clouds(seed=1)
+    learner = TunedIndex().fit(X, Y)
+    assert (learner.n_vector_, learner.n_edges_) == (40, 0)
+    assert learner.score(new, truth) > 0.9
+    again = TunedIndex().fit(scipy.sparse.csr_array(X), Y)
+    assert as_bytes(again) == as_bytes(learner)
+    assert TunedIndex().fit(abs(X), Y).n_vector_ == 0
+
+
+def test_words_and_vectors_are_better_than_either():
+    (V, X, Y), (new_V, new_X, truth) = meanings(), meanings(seed=1)
+    both = TunedIndex(vector=4).fit(np.hstack([V, X]), Y).score(np.hstack([new_V, new_X]), truth)
+    assert both > TunedIndex().fit(V, Y).score(new_V, truth) + 0.1
+    assert both > TunedIndex().fit(X, Y).score(new_X, truth) + 0.1
+
+
+def test_one_by_one_is_the_same_as_at_once():
+    V, X, Y = meanings(120)
+    both = np.hstack([V, X])
+    once, one_by_one = TunedIndex(vector=4).partial_fit(both, Y), TunedIndex(vector=4)
+    for i in range(len(Y)):
+        one_by_one.partial_fit(both[i : i + 1], Y[i : i + 1])
+    assert as_bytes(once) == as_bytes(one_by_one)
+
+
+def test_vectors_are_saved_merged_and_relabelled(tmp_path):
+    V, X, Y = meanings(300)
+    both = np.hstack([V, X])
+    learner = TunedIndex(vector=4).partial_fit(both, Y)
+    learner.save(tmp_path / "model")
+    opened = load(tmp_path / "model")
+    assert as_bytes(opened) == as_bytes(learner)
+    assert as_bytes(opened.partial_fit(both[:9], Y[:9])) == as_bytes(learner.partial_fit(both[:9], Y[:9]))
+    halves = [TunedIndex(vector=4).fit(both[part], Y[part]) for part in (slice(150), slice(150, None))]
+    assert halves[0].merge(halves[1]).score(both, Y) > 0.8
+    two = merged(learner, [0], 1)
+    names = learner.classes_.tolist()
+    expected = learner._weights[:, names.index(0)] + learner._weights[:, names.index(1)]
+    np.testing.assert_allclose(two._weights[:, names.index(1)], expected, rtol=1e-6)
+    copied = split_off(learner, 0, "new")
+    assert (copied._weights[:, -1] == copied._weights[:, names.index(0)]).all()
+    with pytest.raises(InputError, match="vectors of 0 columns cannot be merged into those of 4"):
+        learner.merge(TunedIndex().fit(X, Y))
+
+
+def test_negative_words_are_refused_with_their_place():
+    with pytest.raises(InputError, match=r"row 1 holds -1 in column 2, .* set vector"):
+        TunedIndex(vector=2).fit([[0.5, -1.0, 1.0], [0.5, 1.0, -1.0]], ["a", "b"])
+    learner = TunedIndex().fit(np.eye(3), ["a", "b", "c"])
+    for use in (lambda X: learner.partial_fit(X, ["a"]), learner.rank):
+        with pytest.raises(InputError, match="Negative values in data: row 0 holds -1 in column 1"):
+            use([[0.0, -1.0, 0.0]])
+    with pytest.raises(InputError, match="vector was 0 when the model learned and is 2 now"):
+        learner.set_params(vector=2).rank(np.eye(3))
+
+
+def test_words_by_the_million_are_refused_as_vectors_and_nothing_is_changed():
+    learner = TunedIndex().fit([[1.0, -1.0]], ["a"])
+    wide = scipy.sparse.csr_array(([-1.0], ([0], [2**30])), shape=(1, 2**30 + 1))
+    with pytest.raises(InputError, match="1,073,741,825 columns with 1 labels"):
+        TunedIndex().fit(wide, ["a"])
+    assert learner.n_vector_ == 2
+
+
+def changed(**arrays):
+    state = TunedIndex().fit([[0.5, -0.5], [-0.5, 0.5]], ["up", "down"]).to_state()
+    return State(state.kind, state.settings, dict(state.arrays) | arrays)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"vector_weights": np.zeros((2, 3), dtype=np.float32)}, {"vector_weights": np.zeros(4, dtype=np.float32)},
+        {"vector_weights": np.full((2, 2), np.nan, dtype=np.float32)}, {"vector_weights": NO_WEIGHTS},
+        {"vector_weights": np.zeros((2, 2))}, {"bias": np.array([0.0, np.inf])}, {"bias": np.zeros(3)},
+        {"counts": np.array([1.0, -1.0])}, {"counts": np.zeros(3)}, {"pass": np.array([-1])},
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_refused(arrays):
+    with pytest.raises(ModelFileError):
+        TunedIndex.from_state(changed(**arrays))
+    assert TunedIndex.from_state(changed()).predict([[1.0, -1.0]]) == ["up"]

@@ -1,4 +1,4 @@
-"""--max-memory and plan, on the terminal."""
+"""--max-memory, on the terminal."""
 
 import json
 import warnings
@@ -39,18 +39,3 @@ def test_what_cannot_be_bounded_is_refused(run, news, tmp_path):
     (tmp_path / "rows.svm").write_text("a 1:1 2:1\nb 3:2\na,c 1:2\n" * 5)
     refused = run("train", "rows.svm", "--format", "svmlight", "--max-memory", "1GB")
     assert (refused.code, "max_total_edges" in refused.err) == (2, True)
-
-
-def test_plan(run, tmp_path):
-    lines = ["labels\ttext"] + [f"label{n % 7}\tword{n % 7} word{n} and word{n // 2}" for n in range(4000)]
-    (tmp_path / "many.tsv").write_text("\n".join(lines) + "\n")
-    result = run("plan", "many.tsv")
-    assert "All 4,000 examples were tried" in result.out
-    assert "of memory" in result.out
-    found = run("plan", "many.tsv", "--sample", "100", "--json").json
-    assert found["sample"] == 100
-    assert found["examples"] == 4000  # all is one block
-    assert "--sample must be at least 40" in run("plan", "many.tsv", "--sample", "0").err
-    (tmp_path / "few.tsv").write_text("\n".join(lines[:5]) + "\n")
-    refused = run("plan", "few.tsv")
-    assert (refused.code, "at least 40 examples" in refused.err) == (2, True)

@@ -82,10 +82,3 @@ def test_the_best_settings_are_searched_for_with_vectors_too(data, run):
         }  # fmt: skip
         scored = done(run("evaluate", model, data / "news.jsonl", *how, "--json")).json
         assert scored["measures"]["R1"]["value"] == 1.0
-
-
-def test_a_plan_counts_vectors(data, run):
-    alone = done(run("plan", data / "news.jsonl", "--json")).json
-    both = done(run("plan", data / "news.jsonl", "--vector-column", "v", "--json")).json
-    assert both["model_size"] >= alone["model_size"] + 4 * 8 * 3 - 16 * alone["edges"]
-    assert both["labels"] == alone["labels"] == 3

@@ -94,7 +94,7 @@ def test_partial_fit_stops_after_a_run_of_rows(kind, monkeypatch):
     assert np.array_equal(learner.decision_function(X), expected.decision_function(X))
 
 
-@pytest.mark.parametrize("learner", [sl.TunedIndex(), sl.MMP(), sl.FeatureFocus(shards=2), sl.IndependentIndex()])
+@pytest.mark.parametrize("learner", [sl.TunedIndex(), sl.MMP(), sl.FeatureFocus(), sl.IndependentIndex()])
 def test_a_fit_that_is_stopped_leaves_what_was_there(learner, monkeypatch):
     X, Y = example_data()
     learner.fit(*example_data(seed=1))

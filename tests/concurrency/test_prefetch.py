@@ -110,7 +110,7 @@ def test_learning_from_a_stream_is_learning_batch_by_batch():
     assert as_bytes(Categorizer().learn_batches(batches())) == as_bytes(apart)
 
 
-@pytest.mark.parametrize("learner", [FeatureFocus(), FeatureFocus(shards=2, n_jobs=2)])
+@pytest.mark.parametrize("learner", [FeatureFocus(), FeatureFocus(n_jobs=2)])
 def test_fitting_from_a_stream_is_fitting_all_texts(learner):
     texts = [text for some, _ in batches(size=60) for text in some]
     labels = [own for _, some in batches(size=60) for own in some]

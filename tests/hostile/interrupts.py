@@ -28,7 +28,7 @@ from shortlist.files import store
 
 LEARNERS = {
     "default": lambda: None,
-    "FeatureFocus": lambda: sl.FeatureFocus(shards=2, n_jobs=2),
+    "FeatureFocus": lambda: sl.FeatureFocus(n_jobs=2),
     "MMP": sl.MMP,
     "MMP voted": lambda: sl.MMP(hypothesis="voted", voters=3),
     "MMP with a kernel": lambda: sl.MMP(kernel="rbf", budget=30),

@@ -45,9 +45,8 @@ def make():
     models["texts, other words"] = sl.Categorizer().fit([f"{one} extra{i}" for i, one in enumerate(T)], Y)
     for name, learner in [
         ("tuned", sl.TunedIndex(passes=2)),
-        ("tuned in shards", sl.TunedIndex(shards=2)),
-        ("vectors", sl.TunedVectors()),
-        ("words and a vector", sl.TunedBoth(4)),
+        ("vectors", sl.TunedIndex(vector=12)),
+        ("words and a vector", sl.TunedIndex(vector=4)),
         ("capped", sl.FeatureFocus(max_total_edges=20)),
         ("independent", sl.IndependentIndex(threshold=0.1)),
         ("rocchio", sl.Rocchio()),

@@ -93,8 +93,8 @@ def test_a_state_that_cannot_be_is_refused(what, tmp_path):
 
 
 WITH_NUMBERS = [
-    sl.TunedIndex(), sl.TunedVectors(), sl.TunedBoth(4), sl.FeatureFocus(), sl.IndependentIndex(), sl.MMP(),
-    sl.Rocchio(), sl.RowCategorizer(), sl.PRank(), sl.Rater(), sl.AccuracySVM(),
+    sl.TunedIndex(), sl.TunedIndex(vector=12), sl.TunedIndex(vector=4), sl.FeatureFocus(), sl.IndependentIndex(),
+    sl.MMP(), sl.Rocchio(), sl.RowCategorizer(), sl.PRank(), sl.Rater(), sl.AccuracySVM(),
 ]  # fmt: skip
 MEANT = {("confidence/ascending", np.inf)}  # where a true label was not found
 

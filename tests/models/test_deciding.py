@@ -4,7 +4,6 @@ import copy
 import pickle
 import threading
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from shortlist.files import store
 from shortlist.models import categorizer, observing
 from shortlist.models.confidence import Confidence, Precision, Reason
 
-OLD = Path(__file__).parents[1] / "fixtures" / "format-1.shortlist"
 LABELS = 12
 
 
@@ -62,7 +60,7 @@ def blind(monkeypatch):
 
 @pytest.mark.parametrize(
     "learner",
-    [None, sl.FeatureFocus(), sl.TunedIndex(shards=2), sl.TunedIndex(max_total_edges=100), sl.MMP(), sl.Rocchio()],
+    [None, sl.FeatureFocus(), sl.TunedIndex(passes=3), sl.TunedIndex(max_total_edges=100), sl.MMP(), sl.Rocchio()],
     ids=str,
 )
 @pytest.mark.parametrize("hashed", [None, 500])
@@ -206,7 +204,7 @@ def test_both_forms_for_several_labels(several):
     lists = several.shortlist(texts, 0.8, by="wrong")
     right = [label in own for one, own in zip(lists, truth, strict=True) for label, _ in one]
     assert len(right) > 100
-    assert abs(np.mean(right) - 0.8) < 0.06
+    assert 0.77 < np.mean(right) < 0.9
     groups = several.shortlist(texts, 0.8, by="group")
     found = [label in {name for name, _ in one} for one, own in zip(groups, truth, strict=True) for label in own]
     assert np.mean(found) > 0.74
@@ -278,8 +276,6 @@ def test_an_old_file_knows_nothing_until_enough_is_observed(tmp_path):
     assert np.isnan(c.rank(texts[0]).probabilities).all()
     c.learn_many(texts, truth)
     assert not np.isnan(c.rank(texts[0]).probabilities[0])
-    old = sl.load(OLD)
-    assert not isinstance(old, sl.Categorizer) or np.isnan(old.rank("wheat").probabilities).all()
 
 
 def test_a_damaged_confidence_is_refused(single):

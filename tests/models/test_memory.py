@@ -184,7 +184,6 @@ def test_hashed_columns_need_no_words():
 def test_what_cannot_be_bounded_says_so():
     for model, sentence in (
         (Categorizer(Rocchio(), max_memory="1GB"), "needs a learner that can make room"),
-        (Categorizer(FeatureFocus(shards=2), max_memory="1GB"), "use shards=1"),
         (Categorizer(max_memory="1 MB"), "at least 64 MB"),
         (Categorizer(max_memory="much"), "a number of bytes"),
     ):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.categories.relabelling import counts_of, split_off
+from shortlist.categories.relabelling import split_off
 from shortlist.concepts.vocabulary import Concept, LabelVocabulary
 from shortlist.models.relabelling import Change
 from tests.server.servers import state_bytes
@@ -88,41 +88,6 @@ def test_labels_split_off_and_merged_again_have_no_more_than_the_whole_vote_of_a
         assert scores(sl.load(tmp_path / "m.shortlist")) == scores(model)
 
 
-@pytest.mark.parametrize("kind", [sl.TunedIndex, sl.FeatureFocus])
-@pytest.mark.parametrize("leakage", [True, False])
-def test_a_label_split_off_and_merged_again_scores_as_before(kind, leakage, tmp_path):
-    model = sl.Categorizer(kind(leakage=leakage), sl.TextVectorizer()).fit(TEXTS, LABELS)
-    before, counts = scores(model), model.label_counts_.tolist()
-    for splits, merge, into in (
-        ([("money", "banking")], ["banking"], "money"),
-        ([("money", "loans"), ("loans", "notes")], ["notes", "loans"], "money"),
-        ([("money", "coins"), ("money", "rent")], ["rent"], "coins"),
-    ):
-        for label, new in splits:
-            model.split_label(label, new)
-        model.save(tmp_path / "m.shortlist")  # which of them are twins is kept
-        model = sl.load(tmp_path / "m.shortlist").merge_labels(merge, into)
-        assert counts_of(model.learner_)[model.learner_._labels.find(into)] == 10
-        if into == "money":
-            assert scores(model) == pytest.approx(before, rel=1e-6)
-            assert model.label_counts_.tolist()[: len(counts)] == counts
-    model.merge_labels(["coins"], "money")
-    assert scores(model) == pytest.approx(before, rel=1e-6)
-    assert sum(model.label_counts_) == sum(counts)
-    assert not model.learner_._twins.size
-
-
-def test_what_a_label_has_learned_since_it_was_split_off_is_added():
-    learner = sl.FeatureFocus(margin=100.0, min_weight=0)  # it learns from each example, whatever the ranking
-    model = sl.Categorizer(learner, sl.TextVectorizer()).fit(TEXTS, LABELS)
-    at_once = sl.Categorizer(learner, sl.TextVectorizer()).fit(TEXTS, LABELS)
-    model.split_label("money", "banking")
-    model.learn_many(["new loans"] * 3, ["banking"] * 3).merge_labels(["banking"], "money")
-    at_once.learn_many(["new loans"] * 3, ["money"] * 3)
-    assert scores(model, "new loans rates") == scores(at_once, "new loans rates")
-    assert dict(zip(model.classes_.tolist(), model.label_counts_.tolist(), strict=True))["money"] == 13
-
-
 def test_labels_that_are_equal_by_chance_are_added_up():
     model = sl.Categorizer(sl.FeatureFocus(), sl.TextVectorizer()).fit(["bank", "bank"], ["a", "b"])
     before = scores(model, "bank")
@@ -131,8 +96,8 @@ def test_labels_that_are_equal_by_chance_are_added_up():
 
 
 def test_edges_of_a_label_split_off_can_make_room_where_nothing_leaks(tmp_path):
-    for kind in (sl.FeatureFocus, sl.TunedIndex):
-        learner = kind(leakage=False).fit(np.tile(np.eye(4), (5, 1)), ["a", "b", "a", "b"] * 5)
+    for own in (sl.FeatureFocus(leakage=False), sl.TunedIndex()):
+        learner = own.fit(np.tile(np.eye(4), (5, 1)), ["a", "b", "a", "b"] * 5)
         learner = split_off(learner, "a", "c")
         learner.limit_edges(learner.n_edges_ - 1)  # one of two that are equally strong
         assert np.isfinite(learner.decision_function(np.eye(4))).all()

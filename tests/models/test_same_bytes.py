@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from shortlist import Categorizer, PRank, Rater, evaluate
 
 KNOWN = Path(__file__).with_name("same_bytes.json")
-LEARNERS = ["tuned-index", "feature-focus", "independent", "mmp", "topic-perceptron", "rocchio", "tuned-vectors"]
+LEARNERS = ["tuned-index", "feature-focus", "independent", "mmp", "topic-perceptron", "rocchio"]
 LEARNED, ASKED = 400, 200
 
 

@@ -1,8 +1,8 @@
-"""Rankings of examples made on the way, each before it is learned: learning scores an example first in any case.
+"""Rankings of examples made before each is learned: learning scores an example first in any case.
 
-A ranking made on the way is that which ``rank`` would give just then. A new text is read without the features that no
-example had, and those that are left have unit length; here the example has all its features. They have no votes, so
-it is enough to divide the votes of the others by the length that these have. Who ranks whole rows need not.
+Such a ranking is the one that ``rank`` would give just then. A new text is read without the features that no example
+had, and what is left has unit length; here the example has all its features. Unseen features have no votes, so it is
+enough to divide the votes by the length of the known part.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part
+from shortlist.arrays.kernels import Floats, Ints, Longs, part
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import keep_best
 from shortlist.categories.index.lists import Index
@@ -22,11 +22,11 @@ from shortlist.categories.scratch import Scratch
 class Ahead(NamedTuple):
     """Room for the rankings of some rows."""
 
-    place: Ints  # int32[rows], which of the rankings is that of a row, −1 for none; empty where nobody asks
+    place: Ints  # int32[rows], which of the rankings is that of a row, −1 for none; empty if there is no observer
     ids: Ints  # int32[rankings, k], −1 where there is no label
     scores: Floats  # float64[rankings, k], NaN where there is no label
     known: NDArray[np.float32]  # the share of the features of each that earlier examples had
-    unit_length: bool  # whether what is known of a row is read as of unit length
+    unit_length: bool  # whether the known part of a row is scaled to unit length
 
 
 def room_for_rankings(n_rows: int, which: Longs, k: int, unit_length: bool) -> Ahead:
@@ -40,14 +40,7 @@ def room_for_rankings(n_rows: int, which: Longs, k: int, unit_length: bool) -> A
     )  # fmt: skip
 
 
-@kernel
-def nobody() -> Ahead:
-    """Nobody asks."""
-    none = np.zeros((0, 0), dtype=np.int32)
-    return Ahead(np.zeros(0, dtype=np.int32), none, np.zeros((0, 0)), np.zeros(0, dtype=np.float32), False)
-
-
-NOBODY = room_for_rankings(0, np.zeros(0, dtype=np.int64), 0, unit_length=False)  # the same, outside of kernels
+NOBODY = room_for_rankings(0, np.zeros(0, dtype=np.int64), 0, unit_length=False)
 
 
 @part
@@ -66,10 +59,7 @@ def rank_ahead(rows: Rows, i: int, index: Index, bias: Floats, scratch: Scratch,
         ahead.known[at] = known / (last - first)
         if ahead.unit_length and square > 0.0:
             length = np.sqrt(square)
-    # Where errors will be written there is nothing yet, and nothing is left.
     found = scratch.touched[:n]
     for c in found:
-        scratch.change[c] = scratch.scores[c] / length + bias[c]
-    keep_best(found, scratch.change, ahead.ids[at], ahead.scores[at])
-    for c in found:
-        scratch.change[c] = 0.0
+        scratch.kept[c] = scratch.scores[c] / length + bias[c]
+    keep_best(found, scratch.kept, ahead.ids[at], ahead.scores[at])

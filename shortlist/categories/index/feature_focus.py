@@ -5,7 +5,7 @@ the votes of the active features. FF updates the features of an example only whi
 the margin δ_m. One pass, one example at a time; a feature has at most 1/w_min edges, whatever the number of labels.
 
 In the paper's letters: w_min ``min_weight``, d_max ``max_edges``, δ_m ``margin``, r_f ``rare``, w′ the running sums.
-Beyond the paper: ``max_total_edges``, a hard cap on the whole index (index_learner.py), and ``shards``.
+Beyond the paper: ``max_total_edges``, a hard cap on the whole index (learner.py).
 
 A feature that has seen much hardly moves any more, and where labels come to mean something else it shall. The paper
 names, and does not try, updates with a finite memory (section 4.1): with ``memory`` = M, the sums of a feature are
@@ -23,10 +23,9 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, part
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.index.learner import IndexLearner
-from shortlist.categories.index.lists import EDGES, Index, cut_tail, put_in_place, raised, see
+from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
 from shortlist.categories.index.pruning import room_for
-from shortlist.categories.index.retrieval import retrieve
-from shortlist.categories.index.slots import move_to_more_room
+from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.categories.pauses import DONE
 from shortlist.categories.scratch import room_for_touched
 from shortlist.labels import LabelSets
@@ -58,16 +57,13 @@ class FeatureFocus(IndexLearner):
         The true label counts as retrieved only among this many best ones.
     max_total_edges : int or None, default=None
         Hard cap on the edges of the whole index; None for no cap.
-    shards : int, default=1
-        In how many parts ``fit`` learns each pass, to be mixed at its end (shards.py). The parts learn at the same
-        time, on ``n_jobs`` threads, and know nothing of one another.
     memory : float or None, default=None
         The most weight that a feature remembers, with Boolean values the number of its last examples; what it saw
         before fades. At least 1; edges are then dropped below a ``min_weight`` of at least 1e-6. None forgets nothing.
     random_state : int or None, default=0
         Seed of the order in which ``fit`` goes through the examples; None keeps the order given.
     n_jobs : int, default=None
-        Threads for the shards of ``fit`` and for ranking; results do not depend on it. −1 for all processors.
+        Threads for ranking; results do not depend on it. −1 for all processors.
 
     Attributes
     ----------
@@ -107,7 +103,6 @@ class FeatureFocus(IndexLearner):
         values: str = "l2",
         first: int = 50,
         max_total_edges: int | None = None,
-        shards: int = 1,
         random_state: int | None = 0,
         n_jobs: int | None = None,
         memory: float | None = None,
@@ -121,7 +116,6 @@ class FeatureFocus(IndexLearner):
         self.values = values
         self.first = first
         self.max_total_edges = max_total_edges
-        self.shards = shards
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory = memory
@@ -170,7 +164,8 @@ def learn(
         if first_pass:
             for j in range(rows.indptr[i], rows.indptr[i + 1]):
                 see(index.features[rows.indices[j]])
-        n = retrieve(rows, i, index, max_edges, rare, scores, touched)
+        fetch_lists(rows, i, index)
+        n = add_votes(rows, i, index, max_edges, rare, scores, touched)
         wrong = 0.0  # s′_x, the best score of a label that is not true
         for a in range(n):
             c = touched[a]

@@ -25,8 +25,8 @@ from shortlist.categories.answering import is_true
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, make_edges, make_index
 from shortlist.categories.made import Made
+from shortlist.categories.merging import added
 from shortlist.categories.portions import Watch
-from shortlist.categories.shards import added
 from shortlist.concurrency.locks import reading, writing
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels

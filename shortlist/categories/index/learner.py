@@ -1,8 +1,8 @@
-"""What the learners of an index share: an example is ranked by the index, and what it teaches is written into it.
+"""What the learners of an index share: bounds, rows piece by piece, ranking, merging, model files.
 
-Edges carry running sums w′, and every bound on them holds at all times. When the index is full (``max_total_edges``, or
-a cap set by whoever counts the memory there is), the weakest edges (by r_f·w_fc, among equals those of the oldest
-features) make room. Sums add, so what was learned apart can be put together (shards.py).
+Edges carry running sums w′. When the index is full (``max_total_edges``, or the cap that follows from ``max_memory``),
+the weakest edges (by r_f·w_fc, among equals those of the oldest features) make room. Sums add, so indexes that were
+learned apart can be merged.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,9 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_
 from shortlist.arrays.rows import MatrixLike, ReadyStore, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.categories.allowed import Allowed
-from shortlist.categories.index import packed, retrieval
-from shortlist.categories.index.allowed import rank_allowed
-from shortlist.categories.index.company import NO_VOTES, Votes
+from shortlist.categories.index import retrieval
 from shortlist.categories.index.limits import check_finite, check_lengths
-from shortlist.categories.index.lists import ALMOST_ALL, Index, added, empty_index, make_index, were_seen
+from shortlist.categories.index.lists import ALMOST_ALL, Index, added, empty_index, make_index, shortened, were_seen
 from shortlist.categories.index.pruning import (
     UNLIMITED,
     drop_light,
@@ -36,11 +33,9 @@ from shortlist.categories.index.pruning import (
     total_up,
     with_slots,
 )
-from shortlist.categories.index.twins import NO_TWINS, joined, renumbered, twins_from_arrays, twins_to_arrays
+from shortlist.categories.merging import MergingLearner, PartedLearner
 from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.categories.portions import Watch, at_once
-from shortlist.categories.shards import MergingLearner, ShardedLearner
-from shortlist.concurrency import interrupts
 from shortlist.concurrency.interrupts import runs, whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import by_threads
@@ -49,11 +44,11 @@ from shortlist.labels import LabelSets
 
 LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # less or more counts as this: weights have the range of float32
 PIECE = 2048  # rows of a store that are made at a time
-MORE, ENOUGH = 2, 64  # times as many where all threads make them, and then all learn; so many are worth a thread
+WEIGHT_BITS, TUNED_BITS = 10, 10  # of the mantissas of a compact file
 FEW_ENTRIES = 1 << 20  # of a store whose rows are made once for all passes: they take 12 MB at most
 
 
-class IndexLearner(MergingLearner, ShardedLearner):
+class IndexLearner(MergingLearner, PartedLearner):
     """Base class of the learners of an index. A learner says how a run of rows is learned, in ``_learn_some``."""
 
     nonnegative = True
@@ -66,17 +61,15 @@ class IndexLearner(MergingLearner, ShardedLearner):
     max_total_edges: int | None
     edges_dropped_: int  # how many edges have made room, since fit or since the model was opened
     _most_edges = UNLIMITED
-    _block = 1  # how many rows are learned at a time
 
     @abstractmethod
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         """Learn the examples order[done:] while the index has room. Gives how many of ``order`` are done now, why it
-        stopped, and how many free slots are wanted (room.py)."""
+        stopped, and how many free slots are wanted (pauses.py)."""
 
     def _begin(self) -> None:
-        super()._begin()
         as_real(self.min_weight, "min_weight", least=0, most=1)
         as_whole(self.max_edges, "max_edges", least=1)
         as_whole(self.rare, "rare")
@@ -86,7 +79,6 @@ class IndexLearner(MergingLearner, ShardedLearner):
             as_whole(self.max_total_edges, "max_total_edges", least=1, most=MOST_AMOUNT)
         self.edges_dropped_ = 0
         self._index = empty_index()
-        self._twins = NO_TWINS
 
     def _prepare(self, rows: Rows) -> Rows:
         if self.values == "boolean":
@@ -110,8 +102,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
         cap = self._cap()
         self._index = self._index.for_features(rows.n_features)
         if self._index.n_edges == 0:
-            which = order if self.shards > 1 else slice(None)  # other pieces of the pass are still to come
-            most = int(rows.lengths()[which] @ np.diff(labels.indptr)[which])
+            most = int(rows.lengths() @ np.diff(labels.indptr))  # other pieces of the pass are still to come
             self._index = reserved(self._index, most, cap)
         for some_rows, some_labels, some in self._pieces(rows, labels, order):
             done, why = 0, WANTS_SLOTS
@@ -128,8 +119,7 @@ class IndexLearner(MergingLearner, ShardedLearner):
     ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
         """What a pass learns, in that order, as kernels take it: rows as they are, those of a store some at a time."""
         if isinstance(rows, Rows):
-            for run in runs(order.size, self._whole_blocks(interrupts.RUN)):
-                self._check_going_on()
+            for run in runs(order.size):
                 yield rows, labels, order[run]
             return
 
@@ -138,25 +128,10 @@ class IndexLearner(MergingLearner, ShardedLearner):
             some = rows.ready.take(which) if isinstance(rows, ReadyStore) else self._prepare(rows.chosen(which))
             return run, some
 
-        for run, some in self._made(made, order.size):
-            self._check_going_on()
+        # Threads make rows ahead of the one that learns.
+        pieces, jobs = runs(order.size, PIECE), self._jobs()
+        for run, some in map(made, pieces) if jobs == 1 else by_threads(made, pieces, jobs):
             yield some, labels.chosen(order[run]), np.arange(run.stop - run.start)
-
-    def _made(self, made: Callable[[slice], tuple[slice, Rows]], n: int) -> Iterator[tuple[slice, Rows]]:
-        """The n rows of a store, some at a time. Threads make them ahead of one that learns; where all learn blocks, no
-        core is left for that, so that all make some, and then all learn."""
-        jobs = self._jobs() if self.shards == 1 else 1
-        if jobs == 1 or self._block == 1:
-            pieces = runs(n, self._whole_blocks(PIECE))
-            yield from map(made, pieces) if jobs == 1 else by_threads(made, pieces, jobs)
-            return
-        with ThreadPoolExecutor(jobs) as pool:
-            for piece in runs(n, self._whole_blocks(MORE * PIECE)):
-                yield piece, made_by_all(made, piece, pool, jobs)
-
-    def _whole_blocks(self, n: int) -> int:
-        """About n rows, in whole blocks."""
-        return max(1, n // self._block) * self._block
 
     # Ranking.
 
@@ -164,21 +139,17 @@ class IndexLearner(MergingLearner, ShardedLearner):
         """What each label has before any vote (float64[labels])."""
         return np.zeros(len(self._labels))
 
-    def _of_labels(self) -> Votes:
-        """The votes of labels for labels (company.py), none as a rule."""
-        return NO_VOTES
-
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        retrieval.rank(rows, self._index, self._bias(), self._width(), self.rare, ids, scores, self._of_labels())
+        retrieval.rank(rows, self._index, self._bias(), self._width(), self.rare, ids, scores)
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        rank_allowed(rows, self._index, self._bias(), self._width(), self.rare, allowed, ids, scores, self._of_labels())
+        retrieval.rank(rows, self._index, self._bias(), self._width(), self.rare, ids, scores, allowed)
 
     def _scores(self, rows: Rows) -> Floats:
-        return retrieval.all_scores(rows, self._index, self._bias(), self._width(), self.rare, self._of_labels())
+        return retrieval.all_scores(rows, self._index, self._bias(), self._width(), self.rare)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        return retrieval.votes(row, self._index, self._bias(), label, self._width(), self.rare, self._of_labels())
+        return retrieval.votes(row, self._index, self._bias(), label, self._width(), self.rare)
 
     # Bounds.
 
@@ -236,9 +207,9 @@ class IndexLearner(MergingLearner, ShardedLearner):
         length, total, seen = (other._index.features[name] for name in ("length", "total", "seen"))
         theirs = make_index(length, edges, total, seen)
         self._index = self._within_limits(added(self._index, theirs, 1.0, len(self._labels)))
-        self._twins = joined(self._twins, renumbered(other._twins, numbers))
 
     def _shard(self, n: int) -> Any:
+        """A copy to learn one of n parts of a pass with, which shares nothing that learning changes."""
         shard = copy.copy(self)
         shard._index = self._index.copy()
         shard._most_edges = max(1, self._cap() // n)  # so that together they keep within the cap
@@ -267,14 +238,14 @@ class IndexLearner(MergingLearner, ShardedLearner):
     # What was learned.
 
     def _to_arrays(self) -> dict[str, Any]:
-        return self._index.to_arrays(self.n_features_in_) | twins_to_arrays(self._twins)
+        return self._index.to_arrays(self.n_features_in_)
 
     def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
-        return packed.with_packed_lists(arrays, self._index, self.n_features_in_)
+        kept = {"edge_weight": WEIGHT_BITS, "edge_tuned": TUNED_BITS}
+        return arrays | {name: shortened(arrays[name], bits) for name, bits in kept.items() if name in arrays}
 
     def _from_arrays(self, state: State) -> None:
-        self._index = packed.opened(state, self.n_features_in_, len(self._labels))
-        self._twins = twins_from_arrays(state, len(self._labels))
+        self._index = Index.from_arrays(state, self.n_features_in_, len(self._labels))
 
     @property
     def n_edges_(self) -> int:
@@ -300,15 +271,6 @@ class IndexLearner(MergingLearner, ShardedLearner):
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most of their weight: seen with everything, they predict nothing."""
         return self._index.leaks(n)
-
-
-def made_by_all(
-    made: Callable[[slice], tuple[slice, Rows]], piece: slice, pool: ThreadPoolExecutor, n_threads: int
-) -> Rows:
-    """The rows of a piece, of which each thread makes a part."""
-    n_parts = max(1, min(n_threads, (piece.stop - piece.start) // ENOUGH))
-    ends = np.linspace(piece.start, piece.stop, n_parts + 1).astype(int).tolist()
-    return Rows.stack([some for _, some in pool.map(made, map(slice, ends[:-1], ends[1:]))])
 
 
 @kernel

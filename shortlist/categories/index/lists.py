@@ -2,8 +2,7 @@
 
 Each feature f holds a list of edges (label c, w′_fc), heaviest first, and its total w′_f; the weight of an edge is
 w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots start .. start+capacity−1 and uses the
-first ``length`` of them (slots.py).
-Learners fill the index, each in its own way; this file ranks with it (section 3.2, RankedRetrieval).
+first ``length`` of them. Learners fill the index, each in its own way; retrieval.py ranks with it.
 
 What belongs to one feature, or to one edge, stands together in memory: an example visits a hundred features all over
 the index, and the time it takes is the time to fetch them.
@@ -22,7 +21,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT
 from shortlist.errors import InputError
-from shortlist.files.later import Later
+from shortlist.files.later import Array, Later
 from shortlist.files.store import State
 
 FEATURE = np.dtype(
@@ -35,7 +34,7 @@ FEATURE = np.dtype(
     ],
     align=True,
 )
-# w′_fc, c, tuning.py's u_fc. A label has no sign, so that Numba need not ask whether it counts from the end.
+# w′_fc, c and u_fc (tuning.py). Labels are unsigned, so that Numba does not check whether they count from the end.
 EDGE = np.dtype([("weight", np.float32), ("label", np.uint32), ("tuned", np.float32)])
 LEAST_WEIGHT, MOST_WEIGHT = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 ALMOST_ALL = 1 - 2.0**-20  # a share that is 1 but for rounding
@@ -45,7 +44,7 @@ BEYOND = np.uint64(2**29 - 1)  # the bits of a float64 that a float32 has no roo
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
 MOST_SEEN = np.iinfo(np.uint32).max
 MOST_SLOTS = MOST_SEEN - 1  # a free block holds the place of the next one where edges have a label
-SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ... (slots.py)
+SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ...
 RUN = 1 << 16  # features whose lists are copied at a time
 
 
@@ -138,15 +137,15 @@ class Index(NamedTuple):
         per_feature: dict[str, Any] = {name: self.features[name][:n_features] for name in ("length", "total")}
         seen = self.features["seen"][:n_features]
         per_feature["seen"] = Later(np.dtype(np.int64), n_features, lambda: iter([seen.astype(np.int64)]))
-        per_edge = {"edge_class": self.column("label", np.int32), "edge_weight": self.column("weight", np.float64)}
+        per_edge = {"edge_label": self.column("label", np.int32), "edge_weight": self.column("weight", np.float32)}
         return {**per_feature, **per_edge}
 
     @classmethod
     def from_arrays(cls, state: State, n_features: int, n_labels: int) -> Index:
         """Read an index from a model file, refusing anything that would lead a kernel astray."""
         length, total = state.array("length", np.int32), state.array("total", np.float64)
-        seen, weights = state.array("seen", np.int64), state.array("edge_weight", np.float64)
-        labels = state.array("edge_class", np.int32)  # as files have always named it
+        seen, weights = state.array("seen", np.int64), state.array("edge_weight", np.float32).astype(np.float64)
+        labels = state.array("edge_label", np.int32)
         sizes = {length.size, total.size, seen.size}
         state.require(sizes == {n_features}, "each feature has a length, a total and a count")
         state.require((length >= 0).all(), "lists have lengths of at least 0")
@@ -161,8 +160,19 @@ class Index(NamedTuple):
         heaviest = np.maximum.reduceat(weights, (np.cumsum(length, dtype=np.int64) - length)[filled])
         room = 2 * total[filled]  # twice, since a total is a sum of many weights, and rounded as often
         state.require(bool((heaviest <= room).all()), "no edge is heavier than all edges of its feature")
-        total = np.where(filled, np.maximum(total, LEAST_WEIGHT), total)  # files once had weights that were less
         return make_index(length, make_edges(labels, weights), total, seen)
+
+
+def shortened(array: Later, bits: int) -> Later:
+    """Numbers of 32 bits, of whose mantissa so many bits are left: compressed, the others take no room."""
+    dropped = np.uint32(23 - bits)
+    half, mask = np.uint32(1) << (dropped - np.uint32(1)), ~((np.uint32(1) << dropped) - np.uint32(1))
+
+    def pieces() -> Iterator[Array]:
+        for piece in array.pieces():
+            yield ((np.ascontiguousarray(piece).view(np.uint32) + half) & mask).view(np.float32)
+
+    return Later(array.dtype, array.size, pieces)
 
 
 def make_edges(labels: Ints, weights: Floats) -> NDArray[Any]:
@@ -208,9 +218,6 @@ def lay_end_to_end(index: Index, begin: int, end: int, edges: NDArray[Any]) -> N
             n += 1
 
 
-# Section 3.2, RankedRetrieval
-
-
 @kernel
 def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints, edges: NDArray[Any]) -> int:
     """The lists of one + times·other, feature after feature, heaviest edge first; gives the number of edges.
@@ -246,6 +253,42 @@ def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints
         end = kept
         length[f] = end - begin
     return end
+
+
+# Blocks of slots: a list that outgrows its block moves to one with half as many slots again; blocks that lists leave
+# are reused.
+
+
+@part
+def slots_of(size: int) -> int:
+    """How many slots a block of that size has: 1, 2, 3, 4, 6, 8, 12, 16, 24, ..."""
+    return (3 - (size & 1)) << ((size + 1) >> 1) >> 1
+
+
+@part
+def move_to_more_room(f: int, wanted: int, index: Index) -> None:
+    """Give feature f, whose block of slots is full, one of at least so many: a free one, or a new one at the end."""
+    feature, edges = index.features[f], index.edges
+    old, n = feature["start"], feature["length"]
+    size = 0
+    while slots_of(size) <= n:
+        size += 1
+    old_size = size - 1  # of n slots or, of a list from a file, of fewer
+    while slots_of(size) < wanted:
+        size += 1
+    new = index.free[size]
+    if new >= 0:
+        index.free[size] = np.int64(edges[new]["label"]) - 1  # a free block holds 1 + the place of the next one
+    else:
+        new = index.used[END]
+        index.used[END] += slots_of(size)
+    for e in range(n):
+        edges[new + e] = edges[old + e]
+    feature["start"] = new
+    feature["capacity"] = slots_of(size)
+    if n > 0:
+        edges[old]["label"] = index.free[old_size] + 1
+        index.free[old_size] = old
 
 
 @part

@@ -2,57 +2,75 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, fetch, part
 from shortlist.arrays.rows import Rows
-from shortlist.categories.answering import BIAS, MATE
-from shortlist.categories.index.company import (
-    MATES,
-    NO_VOTES,
-    Mates,
-    Votes,
-    keep_best_of_all,
-    let_mates_vote,
-    room_for_mates,
-    votes_for,
-)
+from shortlist.categories.allowed import Allowed
+from shortlist.categories.answering import BIAS
+from shortlist.categories.best import keep_best
 from shortlist.categories.index.lists import Index
-from shortlist.categories.scratch import room_for_touched
+from shortlist.categories.index.vectors import NO_WEIGHTS, Vectors, Weights, add_vector_votes, has_vector, no_vectors
+from shortlist.categories.scratch import LEAST, room_for_touched
 
-LINES, EDGES_IN_LINE = 4, 5  # lines of the cache that are fetched of each list ahead of its turn, and edges in one
+LINES, EDGES_IN_LINE = 4, 5  # cache lines of each list that are prefetched, and edges in one
 FEW_LABELS = 64  # so few are soon all listed
 NO_VOTE = -0.0
 NO_VOTE_BITS = np.iinfo(np.int64).min  # the same
-LEAST = np.finfo(np.float64).tiny  # smaller ones count as 0 where a library has told the processor to round so
+ALL = Allowed(np.zeros(0, dtype=np.bool_))  # every label may be ranked
+NONE = np.zeros(0)
+
+
+class Dense(NamedTuple):
+    """The vectors of rows, and the weights with which they vote (vectors.py); none of both for most learners."""
+
+    vectors: Vectors
+    weights: Weights
 
 
 def rank(
     rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, ids: Ints, scores: Floats,
-    of_labels: Votes = NO_VOTES,
+    allowed: Allowed = ALL, dense: Dense | None = None,
 ) -> None:  # fmt: skip
-    """The best labels of each row, into ids and scores (n × k).
-
-    bias: what each label has before any vote; of_labels: the votes of labels for labels (company.py).
-    """
+    """The best labels of each row that are allowed, into ids and scores (n × k); bias: a label's score before votes."""
+    offsets = NONE if allowed.offsets is None else allowed.offsets
+    factors = NONE if allowed.factors is None else allowed.factors
+    dense = dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
     own, touched = np.zeros(bias.size), room_for_touched(bias.size)
-    _rank(rows, index, bias, max_edges, rare, of_labels, own, touched, room_for_mates(), ids, scores)
+    _rank(rows, dense, index, bias, max_edges, rare, allowed.labels, offsets, factors, own, touched, ids, scores)
 
 
-def all_scores(
-    rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, of_labels: Votes = NO_VOTES
-) -> Floats:
+def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, dense: Dense | None = None) -> Floats:
     """The scores of all labels, n × labels. One that is not retrieved has 0, or the lowest score if that is less."""
-    all_of_them = np.zeros((rows.n_rows, bias.size))
-    touched, mates = room_for_touched(bias.size), room_for_mates()
+    all_of_them, dense = np.zeros((rows.n_rows, bias.size)), dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
+    touched = room_for_touched(bias.size)
     for i, scores in enumerate(all_of_them):
-        retrieved = touched[: retrieve(rows, i, index, max_edges, rare, scores, touched)]
-        scores[retrieved] += bias[retrieved]
-        let_mates_vote(retrieved, scores, of_labels, mates)
-        own = scores[retrieved]
+        retrieved = touched[: retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)]
+        own = scores[retrieved] + bias[retrieved]
         scores[:] = min(0.0, own.min(initial=0.0))
         scores[retrieved] = own
     return all_of_them
+
+
+def votes(
+    row: Rows, index: Index, bias: Floats, label: int, max_edges: int, rare: int, dense: Dense | None = None
+) -> tuple[Ints, Floats]:
+    """The features of one row that vote for a label, then the bias, and their votes, in the order of adding."""
+    out = np.zeros(row.indices.size)
+    _votes(row, index, label, max_edges, rare, out)
+    columns, out = row.indices[out != 0], out[out != 0]
+    is_retrieved = out.size > 0  # a label without a vote is not, whatever its bias
+    if dense is not None and dense.vectors.any() and (is_retrieved or bias[label] != 0.0):
+        is_retrieved = True
+        of_vector = dense.vectors[0].astype(np.float64) * dense.weights[:, label]
+        columns = np.append(columns, np.arange(of_vector.size, dtype=np.int32))
+        out = np.append(out, of_vector)
+    if not is_retrieved or bias[label] == 0.0:
+        return columns, out
+    return np.append(columns, np.int32(BIAS)), np.append(out, bias[label])
 
 
 @part
@@ -79,10 +97,16 @@ def fetch_lists(rows: Rows, i: int, index: Index) -> None:
 
 
 @part
-def retrieve(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints) -> int:
-    """Add the votes of row i to scores, and list the scored labels in touched, as ``add_votes`` does."""
+def retrieve(
+    rows: Rows, i: int, dense: Dense, index: Index, bias: Floats, max_edges: int, rare: int, scores: Floats,
+    touched: Ints,
+) -> int:  # fmt: skip
+    """Add the votes of row i and of its vector to scores, and list the scored labels, as ``add_votes`` does."""
     fetch_lists(rows, i, index)
-    return add_votes(rows, i, index, max_edges, rare, scores, touched)
+    n = add_votes(rows, i, index, max_edges, rare, scores, touched)
+    if has_vector(dense.vectors[i]):
+        n = add_vector_votes(dense.vectors[i], dense.weights, bias, scores, touched)
+    return n
 
 
 @part
@@ -155,34 +179,32 @@ def add_many_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, 
 
 @part
 def _rank(
-    rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, of_labels: Votes, scores: Floats, touched: Ints,
-    mates: Mates, ids: Ints, best: Floats,
+    rows: Rows, dense: Dense, index: Index, bias: Floats, max_edges: int, rare: int, allowed: NDArray[np.bool_],
+    offsets: Floats, factors: Floats, scores: Floats, touched: Ints, ids: Ints, best: Floats,
 ) -> None:  # fmt: skip
-    """Retrieve for each row and keep the k best labels (ids int32[n,k], best float64[n,k]); ties to the lower id."""
+    """Retrieve for each row and keep the k best labels (ids int32[n,k], best float64[n,k]); ties to the lower id.
+
+    allowed: bool[labels], or empty for all. Offsets are added to the scores of labels, and scores above 0 are then
+    multiplied by factors (float64[labels], or empty). scores: float64[labels], all 0; touched: int32[labels + 1].
+    """
     for i in range(rows.indptr.size - 1):
-        found = touched[: retrieve(rows, i, index, max_edges, rare, scores, touched)]
-        for c in found:
+        found = touched[: retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)]
+        n = 0
+        for a in range(found.size):
+            c = found[a]
             scores[c] += bias[c]
-        keep_best_of_all(found, scores, of_labels, mates, ids[i], best[i])
-        for c in found:
+            if offsets.size:
+                scores[c] += offsets[c]
+            if factors.size and scores[c] > 0.0:
+                scores[c] *= factors[c]
+            if allowed.size == 0 or allowed[c]:
+                found[n] = c
+                n += 1
+            else:
+                scores[c] = 0.0
+        keep_best(found[:n], scores, ids[i], best[i])
+        for c in found[:n]:
             scores[c] = 0.0
-
-
-def votes(
-    row: Rows, index: Index, bias: Floats, label: int, max_edges: int, rare: int, of_labels: Votes = NO_VOTES
-) -> tuple[Ints, Floats]:
-    """The features of one row that vote for a label, then the labels, and their votes, in the order of adding."""
-    columns, out = np.append(row.indices, np.int32(BIAS)), np.zeros(row.indices.size + 1)
-    _votes(row, index, label, max_edges, rare, out)
-    if out.any():  # a label without a vote is not retrieved, whatever its bias
-        out[-1] = bias[label]
-    columns, out = columns[out != 0], out[out != 0]
-    if of_labels.size == 0:
-        return columns, out
-    ids, best = np.full((1, MATES), -1, dtype=np.int32), np.full((1, MATES), np.nan)
-    rank(row, index, bias, max_edges, rare, ids, best)
-    mates, theirs = votes_for(of_labels, ids[0], best[0], label)
-    return np.append(columns, MATE - mates), np.append(out, theirs)
 
 
 @part

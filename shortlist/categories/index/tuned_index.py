@@ -1,68 +1,73 @@
-"""The learner that counts, then tunes; how it does so stands in tuning.py."""
+"""The default learner: it counts as Feature-Focus does, and corrects the votes where they miss (tuning.py)."""
 
 from __future__ import annotations
 
 import copy
-import warnings
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
 
+from shortlist.arrays.columns import column_names
 from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.growing import grown
-from shortlist.arrays.kernels import Floats, Ints, Longs
-from shortlist.arrays.rows import Rows, RowStore
-from shortlist.arrays.validation import as_real, as_whole
-from shortlist.categories.index import company
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.rows import MatrixLike, Rows, RowStore
+from shortlist.arrays.validation import as_real, as_rows, as_whole
+from shortlist.categories.allowed import Allowed
+from shortlist.categories.index import rehearsal, retrieval, vectors
 from shortlist.categories.index.ahead import NOBODY, Ahead, room_for_rankings
-from shortlist.categories.index.blocks import Rules, Task
-from shortlist.categories.index.company import Rankings, Votes
-from shortlist.categories.index.corrections import has_met, tuned_by
-from shortlist.categories.index.course import LABELS, MANY, MISSED, START, are_many, are_single, joined
-from shortlist.categories.index.limits import are_counts
+from shortlist.categories.index.learner import IndexLearner
+from shortlist.categories.index.limits import are_counts, are_rows
 from shortlist.categories.index.lists import Index
-from shortlist.categories.index.passes import FEW, passes_of_contest, usual_passes
 from shortlist.categories.index.pruning import cut_lists
-from shortlist.categories.index.sharing import NOBODY_ASKS
-from shortlist.categories.index.streaming import StreamingIndex
-from shortlist.categories.index.teams import MOST_EXAMPLES, Team, block_size
-from shortlist.categories.index.tuning import learn, least_share, width
+from shortlist.categories.index.rehearsal import NO_RING, Ring
+from shortlist.categories.index.retrieval import Dense
+from shortlist.categories.index.tuning import EXAMPLES, LABELS, Learned, Rules, learn, least_share
+from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.portions import Watch, at_once
+from shortlist.concurrency.locks import reading
+from shortlist.errors import InputError
 from shortlist.files.store import State
-from shortlist.labels import SINGLE, LabelSets
+from shortlist.labels import SINGLE, LabelSets, numbered
 
-FEW_OF_A_LABEL = 30  # examples on average: fewer are a contest from the first, with a wide lead
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# How many rows all passes of ``fit`` see together, and the most passes: where examples have one label, and several.
+OF_ONE, OF_SEVERAL = (30_000, 10), (100_000, 3)
+FEWEST_PASSES = 2
+MOST_STEP = 10.0  # of rows of unit length 2 are too many
+WHOLE = 2.0  # a share that no edge has
 
 
-class TunedIndex(StreamingIndex):
+class TunedIndex(IndexLearner):
     """Feature-Focus with corrected votes: as accurate as a linear classifier for each label, in few quick passes.
 
     Parameters
     ----------
-    min_weight : float, default=0.01
-        Edges lighter than this share of their feature's weight, divided by the labels that an example has on average,
-        are dropped; where examples have four labels or more on average, those lighter than half of that.
-    max_edges : int, default=50
-        How many of a feature's heaviest edges vote; five times as many where examples have four labels or more.
+    min_weight : float, default=0.006
+        Where examples have several labels, edges to labels that fewer than this share of a feature's examples had are
+        dropped.
+    max_edges : int, default=100
+        How many edges a feature has; the lightest one makes room for a new one.
     passes : int or None, default=None
-        How often ``fit`` goes through the examples: the first time it counts and tunes, then it tunes. None: twice,
-        three times where examples have four labels or more, and through fewer than 4,000 rows up to ten times. Where
-        they have one label each, always ten times through so few, and up to six times through more, if a label has
-        fewer than 150 examples on average or they are no more than 7,302. Of a stream of them, ``partial_fit`` goes
-        through some of the last ones again, for 16,384 examples (recent.py); if a number is given, through each once.
-    step : float, default=0.3
-        How much of what a label misses is made up for at a time; 0 only counts.
-    leakage, rare, values, max_total_edges, random_state
+        How often ``fit`` goes through the examples: the first time it counts and corrects, then it corrects. None: as
+        often as makes 30,000 examples in all, at least 2 and at most 10 times; where examples have several labels 3
+        times, or twice if there are 50,000 or more. And of a stream ``partial_fit`` learns
+        some of the last examples again with each new one (rehearsal.py), which it does not if a number is given.
+    step : float, default=0.5
+        The learning rate; 0 only counts.
+    rare, values, max_total_edges, random_state
         As FeatureFocus has them.
-    shards : int, default=1
-        Deprecated, as ``fit`` learns blocks on several cores.
     n_jobs : int, default=None
-        Threads for ranking, and for ``fit`` where it learns blocks; results do not depend on it. −1 for all processors.
-    block : int or None, default=None
-        How many examples ``fit`` learns at a time. A block can be learned by several threads, but an example does not
-        see what the others of its block have taught, and one thread takes 1.4 to 1.7 times as long as one by one. None:
-        one by one below 65,536 examples, otherwise as many as harm nothing (teams.py).
+        Threads for ranking, and for weighing texts ahead of the one that learns; results do not depend on it. −1 for
+        all processors.
+    vector : int or None, default=None
+        How many of the first columns are a dense vector of either sign; all others are words, which have values of at
+        least 0. None: all columns if the first rows have negative values, otherwise none.
 
     Attributes
     ----------
@@ -76,11 +81,13 @@ class TunedIndex(StreamingIndex):
         The names of the columns, where they have names.
     n_edges_ : int
         How many edges the index holds.
+    n_vector_ : int
+        How many of the first columns are those of a vector.
 
     References
     ----------
     The index is that of Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004);
-    docs/tuned-index.md tells what is tuned.
+    docs/tuned-index.md has the formulas.
 
     Examples
     --------
@@ -88,144 +95,170 @@ class TunedIndex(StreamingIndex):
     >>> learner = TunedIndex().fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
     >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
     ['a', 'b']
+    >>> TunedIndex().fit([[0.5, -0.5], [-0.5, 0.5]], ["up", "down"]).predict([[1.0, -2.0]]).tolist()
+    ['up']
     """
 
+    nonnegative = False  # words are, which is checked here
     takes_partial = True
-    ranks_ahead = True
-    _missed = NOBODY_ASKS
+    leakage = True  # the weight of dropped edges still counts in a feature's total
     _ahead: Ahead = NOBODY
+    _streams = False  # whether each example comes once
 
     def __init__(
         self,
-        min_weight: float = 0.01,
-        max_edges: int = 50,
+        min_weight: float = 0.006,
+        max_edges: int = 100,
         passes: int | None = None,
-        step: float = 0.3,
-        leakage: bool = True,
+        step: float = 0.5,
         rare: int = 10,
         values: str = "l2",
         max_total_edges: int | None = None,
-        shards: int = 1,
         random_state: int | None = 0,
         n_jobs: int | None = None,
-        block: int | None = None,
+        vector: int | None = None,
     ) -> None:
         self.min_weight = min_weight
         self.max_edges = max_edges
         self.passes = passes
         self.step = step
-        self.leakage = leakage
         self.rare = rare
         self.values = values
         self.max_total_edges = max_total_edges
-        self.shards = shards
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.block = block
+        self.vector = vector
 
     def _begin(self) -> None:
         super()._begin()
-        as_real(self.step, "step", least=0)
-        if self.block is not None:
-            as_whole(self.block, "block", least=1, most=MOST_EXAMPLES)
-        self._planned = usual_passes(self.passes, None)
+        as_real(self.step, "step", least=0, most=MOST_STEP)
+        self.n_vector_ = 0 if self.vector is None else as_whole(self.vector, "vector")
+        self._weights = np.zeros((self.n_vector_, 0), dtype=np.float32)
         self._biases = np.zeros(0)
-        self._stats = START.copy()
-        self._company = company.NO_VOTES
-        self._pass = 0
+        self._counts = np.zeros(LABELS + 1)
+        self._ring, self._ring_settings = NO_RING, (self.values, self.step)
+        self._planned, self._pass = FEWEST_PASSES, 0
+
+    # Words and vectors.
+
+    def _of_right_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
+        n_vector = self.n_vector_ if self._has_learned() else self.vector
+        if n_vector is not None:
+            check_signs(rows, as_whole(n_vector, "vector"), called)
+        return rows
+
+    def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
+        """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state`` unless it is None."""
+        return self._fit_rows(as_rows(X), Y, column_names(X))  # of any signs: what was learned before does not count
+
+    def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
+        super().check_learnable(rows, called)
+        self._check_vector()
+        if not self._has_learned() and (n := self._vector_of(rows)) != getattr(self, "n_vector_", None):
+            self.n_vector_, self._weights = n, np.zeros((n, 0), dtype=np.float32)
+        if isinstance(rows, Rows):
+            check_signs(rows, self.n_vector_, called)
+
+    def _check(self, X: MatrixLike) -> Rows:
+        self._check_fitted()
+        self._check_vector()
+        return super()._check(X)
+
+    def _check_vector(self) -> None:
+        if self.vector is not None and self._has_learned() and self.vector != self.n_vector_:
+            raise InputError(
+                f"vector was {self.n_vector_} when the model learned and is {self.vector} now; set it back, or fit anew"
+            )
+
+    def _has_learned(self) -> bool:
+        return self.__sklearn_is_fitted__() and self.n_examples_ > 0
+
+    def _vector_of(self, rows: Rows | RowStore) -> int:
+        """How many columns are those of a vector, where these are the first rows."""
+        if self.vector is not None or not isinstance(rows, Rows):
+            return self.vector or 0
+        return rows.n_features if rows.data.size and rows.data.min() < 0 else 0
+
+    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
+        labels = numbered(Y, rows.n_rows)
+        wider = vectors.widened(self._weights, len(self._labels) + len(labels.names))  # or nothing is changed
+        found = super()._take_up(rows, labels, shuffled)
+        self._weights = wider
+        return found
+
+    def _prepare(self, rows: Rows) -> Rows:
+        return super()._prepare(rows) if self.n_vector_ == 0 else rows  # until words and vectors are split
+
+    def _split(self, rows: Rows) -> tuple[Rows, vectors.Vectors]:
+        words, own = vectors.split(rows, self.n_vector_)
+        if self.n_vector_:
+            words = super()._prepare(words)
+            if self.values == "l2":
+                vectors.balance(words.indptr, words.data, own)
+        return words, own
+
+    # Learning.
+
+    @property
+    def ranks_ahead(self) -> bool:  # type: ignore[override]
+        return getattr(self, "n_vector_", 0) == 0
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
         """How often ``fit`` goes through that many rows, which have so many labels together."""
-        least = 3 if n_labels >= MANY * max(1, n_rows) else 2
-        if n_labels <= SINGLE * n_rows:
-            least = passes_of_contest(n_rows, len(getattr(self, "_labels", ())))
-        self._planned = usual_passes(self.passes, n_rows, least)
+        in_all, most = OF_ONE if n_labels <= SINGLE * n_rows else OF_SEVERAL
+        usual = min(most, max(FEWEST_PASSES, -(-in_all // max(1, n_rows))))
+        self._planned = as_whole(usual if self.passes is None else self.passes, "passes", least=1)
         return self._planned
-
-    _few = _small = False  # whether ``fit`` has few examples of each label; few in all
-
-    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
-        labels = super()._take_up(rows, Y, shuffled)
-        self._small = bool(shuffled and self.passes is None and labels.single and rows.n_rows < FEW // 2)
-        self._few = self._small and rows.n_rows < FEW_OF_A_LABEL * len(self._labels)
-        return labels
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
-        further = max(1, self._planned - 1)
-        n = float(order.size)
+        further, n = max(1, self._planned - 1), float(order.size)
         self._to_come = np.array([n * (further + 1 - self._pass), n * further])
         self._biases = grown(self._biases, len(self._labels))
+        self._weights = vectors.widened(self._weights, len(self._labels))
         try:
             super()._learn(rows, labels, order, first_pass)
         finally:
-            for own in ("_ahead", "_piece", "_mates"):
-                self.__dict__.pop(own, None)
-        if not first_pass and self._rankings:
-            self._rankings = [Rankings.stack(self._rankings)]
-            left = further + 1 - self._pass
-            self._learn_votes(self._rankings[0], left / further, (left - 1) / further)
+            self.__dict__.pop("_ahead", None)
+
+    def _pieces(
+        self, rows: Rows | RowStore, labels: LabelSets, order: Longs
+    ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
+        for some, own, which in super()._pieces(rows, labels, order):
+            if self.n_vector_ and which.size < some.n_rows:  # only these are split
+                some, own, which = some.take(which), own.chosen(which), np.arange(which.size)
+            yield some, own, which
 
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
-        rules = Rules(
-            self.max_edges, super()._least_share(), self.rare, bool(self.leakage), cap, float(self.step), self._few,
-            self._small,
+        words, own = self._split(rows)
+        learned = Learned(self._index, self._weights, self._biases[: len(self._labels)])
+        rules = Rules(self.max_edges, super()._least_share(), self.rare, cap, float(self.step))
+        return learn(
+            words, own, labels, order, done, first_pass, learned, self._counts, self._to_come, rules, self._ahead,
+            self._ring_to_fill(),
         )  # fmt: skip
-        bias = self._biases[: len(self._labels)]
-        if done == 0 and self._piece is not order:  # what was stopped in its first block goes on with its rankings
-            self._piece, self._mates = order, self._rank_mates(rows, labels, order) if first_pass else NOBODY
-        mates = self._mates
-        if self._block > 1:
-            task = Task(rows, labels, order, first_pass, bias, self._stats, self._to_come, mates)
-            self._team = self._team or Team(self._block, self._jobs(), len(self._labels))
-            found = self._team.learn(task, done, self._index, rules)
-        else:
-            found = learn(
-                rows, labels, order, done, first_pass, self._index, bias, self._stats, self._to_come, *rules,
-                self._missed, self._ahead, mates, self._recent_with_room(rows),
-            )  # fmt: skip
-        self._learn_company(mates, labels, order[done : found[0]])
-        return found
 
-    # Labels that vote for labels, where they are many (company.py).
+    def _learn_more(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
+        self._streams = self.passes is None and float(self.step) > 0
+        try:
+            return super()._learn_more(rows, Y, watch)
+        finally:  # also where it was stopped
+            del self._streams
 
-    _rankings: list[Rankings] | None = None  # of the first pass of ``fit``, for further ones
-    _piece: Longs | None = None  # what is being learned, and the rankings of it
-    _mates = NOBODY
-
-    def _of_labels(self) -> Votes:
-        return self._company if are_many(self._stats) else company.NO_VOTES
-
-    def _rank_mates(self, rows: Rows, labels: LabelSets, order: Longs) -> Ahead:
-        """Room for rankings of new examples, if labels may come to learn from them."""
-        if not self.ranks_ahead or self.shards > 1:
-            return NOBODY
-        if not are_many(self._stats) and (labels.ids.size < MANY or np.diff(labels.indptr).max() < MANY):
-            return NOBODY
-        complete = labels.partial.complete
-        which = order[complete[order]] if complete.size else order
-        return room_for_rankings(rows.n_rows, which, company.MATES, unit_length=self.values == "l2")
-
-    def _learn_company(self, mates: Ahead, labels: LabelSets, order: Longs) -> None:
-        """What these examples teach labels about one another, by the rankings that they had before."""
-        if mates.place.size == 0:
-            return
-        order = order[mates.place[order] >= 0]
-        order = order[mates.ids[mates.place[order], 0] >= 0]  # labels were many, and some were retrieved
-        place = mates.place[order]
-        rankings = Rankings(mates.ids[place], mates.scores[place], labels.chosen(order))
-        self._company = company.grown_votes(self._company, len(self._labels))
-        self._learn_votes(rankings, 1.0, 1.0, order, self._ahead)
-        if self._rankings is not None:
-            self._rankings = company.last_of([*self._rankings, rankings])
-
-    def _learn_votes(
-        self, rankings: Rankings, begin: float, end: float, order: Longs = company.NO_ORDER, ahead: Ahead = NOBODY
-    ) -> None:
-        begin, end = (company.step_of_labels(float(self.step)) * share for share in (begin, end))
-        company.learn(rankings, self._company, len(self._labels), begin, end, order, ahead)
+    def _ring_to_fill(self) -> Ring:
+        """Where the examples that are learned now are kept; nowhere, if they are not a stream."""
+        if not self._streams:
+            return NO_RING
+        if self._counts[EXAMPLES] >= rehearsal.MOST_EXAMPLES:
+            self._ring = NO_RING
+        elif not self._ring.span.size or (
+            self._ring_settings != (self.values, self.step) and not self._fits(self._ring)
+        ):
+            self._ring = rehearsal.make_ring(rehearsal.SLOTS, self.n_vector_)
+        self._ring_settings = self.values, self.step
+        return self._ring
 
     def _rank_ahead(self, n_rows: int, which: Longs, k: int, whole: bool = False) -> Ahead:
         """Of the n_rows rows to be learned next, rank those at ``which``, each just before its turn, as ``rank`` would.
@@ -236,70 +269,88 @@ class TunedIndex(StreamingIndex):
         self._ahead = room_for_rankings(n_rows, which, k, unit_length=self.values == "l2" and not whole)
         return self._ahead
 
-    # ``fit`` can learn examples in blocks. ``partial_fit`` learns each for itself: what a stream teaches must not
-    # depend on how it was cut into batches.
-
-    _team: Team | None = None
-
-    def block_for(self, n_rows: int) -> int:
-        wanted = block_size(n_rows) if self.block is None else self.block
-        return wanted if self.shards == 1 else 1
-
-    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
-        if self.shards > 1:
-            warnings.warn(
-                "shards of TunedIndex is deprecated and will go with 0.2: blocks of examples use n_jobs cores, and any "
-                "number of them learns the same", FutureWarning, stacklevel=2,
-            )  # fmt: skip
-        self._block, self._rankings = self.block_for(rows.n_rows), []
-        try:
-            yield from super()._learn_passes(rows, Y, watch)
-        finally:
-            if self._team:
-                self._team.end(self._index)
-            del self._block, self._rankings
-            self.__dict__.pop("_team", None)
-
-    def _width(self) -> int:
-        return int(width(self.max_edges, self._stats))
-
-    def _least_share(self) -> float:
-        return least_share(super()._least_share(), self._stats)
-
-    def _drop_light(self, index: Index) -> None:
-        keep = self.max_edges if are_single(self._stats) else 0
-        cut_lists(index, keep, self._least_share(), bool(self.leakage))
+    # Ranking.
 
     def _bias(self) -> Floats:
         return grown(self._biases, len(self._labels))[: len(self._labels)]
 
+    def _dense(self, own: vectors.Vectors) -> Dense:
+        return Dense(own, vectors.widened(self._weights, len(self._labels)))
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        self._rank_allowed(rows, retrieval.ALL, ids, scores)
+
+    def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
+        words, own = self._split(rows)
+        retrieval.rank(
+            words, self._index, self._bias(), self.max_edges, self.rare, ids, scores, allowed, self._dense(own)
+        )
+
+    def _scores(self, rows: Rows) -> Floats:
+        words, own = self._split(rows)
+        return retrieval.all_scores(words, self._index, self._bias(), self.max_edges, self.rare, self._dense(own))
+
+    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        words, own = self._split(row)
+        return retrieval.votes(words, self._index, self._bias(), label, self.max_edges, self.rare, self._dense(own))
+
+    @reading
+    def has_seen(self, columns: Ints) -> NDArray[np.bool_]:
+        return super().has_seen(columns) | (columns < self.n_vector_)
+
+    # Bounds.
+
+    def _least_share(self) -> float:
+        return float(least_share(super()._least_share(), self._counts))
+
+    def _drop_light(self, index: Index) -> None:
+        cut_lists(index, self.max_edges, WHOLE, leakage=True)
+        cut_lists(index, 0, self._least_share(), leakage=True)
+
+    def _forget_columns(self, kept: NDArray[np.bool_]) -> None:
+        super()._forget_columns(kept)
+        self._ring = rehearsal.with_columns(self._ring, kept)
+
     # Putting together: counts add. The corrections of a feature are averaged over those who have met it, or those of a
-    # rare feature would shrink with each learner that has not; biases over all.
+    # rare feature would shrink with each learner that has not; biases and weights of vectors over all.
 
     def _merge(self, other: Any, numbers: Ints) -> None:
+        if self.n_examples_ == 0 and self.vector is None:
+            self.n_vector_, self._weights = other.n_vector_, np.zeros((other.n_vector_, 0), dtype=np.float32)
+        elif other.n_vector_ != self.n_vector_:
+            raise InputError(
+                f"vectors of {other.n_vector_} columns cannot be merged into those of {self.n_vector_} columns"
+            )
         n = max(self._index.features.size, other._index.features.size)
         seen, seen_there = (grown(index.features["seen"].astype(float), n)[:n] for index in (self._index, other._index))
         theirs = copy.copy(other)
         theirs._index = tuned_by(other._index, seen_there / np.maximum(1, seen + seen_there))
         self._index = tuned_by(self._index, seen / np.maximum(1, seen + seen_there))
+        self._counts = self._counts + other._counts
         super()._merge(theirs, numbers)
-        share = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_)
-        self._biases = (1.0 - share) * grown(self._biases, len(self._labels))
+        share, n_labels = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_), len(self._labels)
+        self._biases = (1.0 - share) * grown(self._biases, n_labels)
         np.add.at(self._biases, numbers, share * other._bias())
-        self._stats = joined([self._stats, other._stats], [1.0 - share, share])
-        self._company = company.merged_votes(self._company, other._company, numbers, share, len(self._labels))
-        self._join_recent(other, numbers)
+        self._weights = vectors.widened(self._weights, n_labels) * np.float32(1.0 - share)
+        weights = vectors.widened(other._weights, numbers.size)
+        for label, number in enumerate(numbers.tolist() if self.n_vector_ else []):  # several may have become one
+            self._weights[:, number] += np.float32(share) * weights[:, label]
+        is_long = self._counts[EXAMPLES] >= rehearsal.MOST_EXAMPLES
+        ring = NO_RING if is_long else rehearsal.joined(self._ring, other._ring, numbers)
+        self._ring = ring if self._fits(ring) else NO_RING
 
     def _shard(self, n: int) -> Any:
         shard = super()._shard(n)
-        shard._biases, shard._stats = self._biases.copy(), self._stats.copy()
-        shard.ranks_ahead = False  # what labels say of labels is not mixed
+        shard._biases, shard._counts, shard._weights = self._biases.copy(), self._counts.copy(), self._weights.copy()
         return shard
 
     def _mix(self, shards: list[Any]) -> None:
-        self._biases = np.mean([grown(shard._biases, len(self._labels)) for shard in shards], axis=0)
-        learned = [shard._stats - self._stats for shard in shards]
-        self._stats = self._stats + joined(learned, [1.0 / len(shards)] * len(shards))
+        n_labels = len(self._labels)
+        self.n_vector_ = shards[0].n_vector_
+        self._biases = np.mean([grown(shard._biases, n_labels) for shard in shards], axis=0)
+        weights = [vectors.widened(shard._weights, n_labels)[:, :n_labels] for shard in shards]
+        self._weights = (np.sum(weights, axis=0) / np.float32(len(shards))).astype(np.float32)
+        self._counts = self._counts + sum((shard._counts - self._counts for shard in shards), np.zeros(LABELS + 1))
         self._pass = shards[0]._pass
         began = self._index.for_features(max(shard._index.features.size for shard in shards))
         met = np.array([has_met(shard._index, began) for shard in shards], dtype=np.float64)
@@ -309,27 +360,110 @@ class TunedIndex(StreamingIndex):
         self._index = tuned_by(self._index, np.zeros(began.features.size))
         super()._mix(shards)
 
+    # Model files.
+
+    def _fits(self, ring: Ring) -> bool:
+        """Whether a learner with these settings could have learned the rows of a ring."""
+        rows, own, _ = ring.examples()
+        squares = np.square(own, dtype=np.float64).sum(axis=1)
+        squares += np.bincount(np.repeat(np.arange(rows.n_rows), rows.lengths()), rows.data**2, rows.n_rows)
+        return are_rows(self.values, float(self.step), squares, rows.lengths() + (self.n_vector_ > 0))
+
     def _to_arrays(self) -> dict[str, Any]:
-        own = {"edge_tuned": self._index.column("tuned", np.float32), "bias": self._bias()}
-        own |= {"course": self._stats, "pass": np.array([self._pass])}
-        return super()._to_arrays() | own | company.votes_to_arrays(self._company)
+        found = super()._to_arrays() | {
+            "edge_tuned": self._index.column("tuned", np.float32), "bias": self._bias(), "counts": self._counts,
+            "pass": np.array([self._pass]),
+        }  # fmt: skip
+        if self.n_vector_:
+            found["vector_weights"] = vectors.widened(self._weights, len(self._labels))[:, : len(self._labels)]
+        return found | (rehearsal.to_arrays(self._ring) if self._fits(self._ring) else {})
+
+    def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
+        return super()._compacted({name: array for name, array in arrays.items() if name not in rehearsal.ARRAYS})
 
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
-        if "edge_tuned" in state.arrays or "lists" not in state.arrays:  # packed lists have them
-            tuned = state.array("edge_tuned", np.float32)
-            state.require(tuned.size == self._index.edges.size, "each edge has a correction")
-            state.require(bool(np.isfinite(tuned).all()), "corrections are finite")
-            self._index.edges["tuned"] = tuned
+        n_labels = len(self._labels)
+        tuned = state.array("edge_tuned", np.float32)
+        state.require(tuned.size == self._index.edges.size, "each edge has a correction")
+        state.require(bool(np.isfinite(tuned).all()), "corrections are finite")
+        self._index.edges["tuned"] = tuned
+        lengths = self._index.features["length"]
+        state.require(not lengths.size or int(lengths.max()) <= self.max_edges, "lists have at most max_edges edges")
         self._biases = np.array(state.array("bias", np.float64))
-        state.require(self._biases.size == len(self._labels), "each label has a bias")
-        state.require(bool(np.isfinite(self._biases).all()), "biases are finite")
-        stats = state.array("course", np.float64)
-        known = {MISSED: [1.0, 1.0, 0.0], MISSED + 1: [1.0, 0.0]}  # from before contests, from before paces
-        self._stats = np.append(stats, known.get(stats.size, []))
-        state.require(are_counts(self._stats, START.size), "it has its counts")
-        self._planned = self.passes_through(self.n_examples_, int(self._stats[LABELS]))
-        self._company = company.votes_from_arrays(state, len(self._labels))
+        state.require(self._biases.size == n_labels, "each label has a bias")
+        if "vector_weights" in state.arrays:
+            self._weights = np.array(state.array("vector_weights", np.float32, ndim=2))
+            state.require(self._weights.shape[1] == n_labels, "each label has weights of vectors")
+        self.n_vector_ = len(self._weights)
+        state.require((self.vector or 0) in (0, self.n_vector_), "its vectors are as long as its parameters say")
+        finite = bool(np.isfinite(self._biases).all() and np.isfinite(self._weights).all())
+        state.require(finite, "biases and weights are finite")
+        self._counts = np.array(state.array("counts", np.float64))
+        state.require(are_counts(self._counts, LABELS + 1), "it has its counts")
         passed = state.array("pass", np.int64)
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
+        self._planned = self.passes_through(self.n_examples_, int(self._counts[LABELS]))
         self._pass = int(passed[0])
+        n_features = self._index.features.size
+        self._ring = rehearsal.from_arrays(state, n_features, n_labels, self.n_vector_, self.values, float(self.step))
+
+
+def beside_vector(learner: CategoryLearner, n: int) -> TunedIndex:
+    """An unlearned copy of a learner of words that takes vectors of n columns, too."""
+    if not isinstance(learner, TunedIndex):
+        raise InputError(f"vectors need the learner TunedIndex, which is the default, not {type(learner).__name__}")
+    copied: TunedIndex = clone(learner)
+    return copied.set_params(vector=n)
+
+
+def check_signs(rows: Rows, n_vector: int, called: Callable[[int], str]) -> None:
+    """Refuse negative values of words, which are all columns behind those of a vector."""
+    if rows.data.size == 0 or rows.data.min() >= 0:
+        return
+    wrong = np.flatnonzero((rows.data < 0) & (rows.indices >= n_vector))
+    if wrong.size:
+        row = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1
+        raise InputError(
+            f"Negative values in data: {called(row)} holds {rows.data[wrong[0]]:g} in column {rows.indices[wrong[0]]}, "
+            "and this model learns words, whose values are at least 0; where the first columns are a vector, set "
+            "vector to their number"
+        )
+
+
+# The corrections of indexes that were tuned apart.
+
+
+def tuned_by(index: Index, factors: Floats) -> Index:
+    """The index with the corrections of each feature times a factor of its own."""
+    index = index.copy()
+    scale_corrections(index, factors)
+    return index
+
+
+def has_met(index: Index, before: Index) -> NDArray[np.bool_]:
+    """Which features of ``before`` a learner has met since, whose index is now ``index``."""
+    met = np.zeros(before.features.size, dtype=np.bool_)
+    find_met(index.for_features(met.size), before, met)
+    return met
+
+
+@kernel
+def scale_corrections(index: Index, factors: Floats) -> None:
+    """u_fc times factors[f] (float64[features])."""
+    for f in range(index.features.size):
+        first = index.features[f]["start"]
+        for e in range(first, first + index.features[f]["length"]):
+            index.edges[e]["tuned"] *= factors[f]
+
+
+@kernel
+def find_met(index: Index, before: Index, met: NDArray[np.bool_]) -> None:
+    """met[f] = whether the list of f has changed (bool[features], all false). Passes that only correct move no edge."""
+    for f in range(met.size):
+        now, then = index.features[f], before.features[f]
+        met[f] = now["seen"] != then["seen"] or now["length"] != then["length"]
+        e = 0
+        while not met[f] and e < now["length"]:
+            met[f] = index.edges[now["start"] + e]["tuned"] != before.edges[then["start"] + e]["tuned"]
+            e += 1

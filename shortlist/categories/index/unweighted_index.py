@@ -27,7 +27,7 @@ from shortlist.categories.index import retrieval
 from shortlist.categories.index.feature_focus import holds, update
 from shortlist.categories.index.lists import END, Index, empty_index
 from shortlist.categories.index.pruning import UNLIMITED
-from shortlist.categories.index.retrieval import retrieve
+from shortlist.categories.index.retrieval import add_votes
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.pauses import DONE, WANTS_SLOTS, WANTS_WEIGHTS
 from shortlist.categories.prototypes import steps
@@ -209,7 +209,7 @@ def learn(
             slots += 8 * (index.features[rows.indices[j]]["length"] + last - first)
         if index.used[END] + slots > index.edges.size:
             return t, WANTS_SLOTS, slots
-        n = retrieve(rows, i, index, ALL_EDGES, 0, scores, found)
+        n = add_votes(rows, i, index, ALL_EDGES, 0, scores, found)
         hits = 0
         for b in range(first, last):
             if scores[labels.ids[b]] > 0.0:
@@ -277,7 +277,7 @@ def rank_retrieved(
     own: float64[labels], all zero; found: int32[labels + 1].
     """
     for i in range(rows.indptr.size - 1):
-        n = retrieve(rows, i, index, ALL_EDGES, 0, own, found)
+        n = add_votes(rows, i, index, ALL_EDGES, 0, own, found)
         scratch.clock[0] += 1
         score(rows, i, perceptrons, scratch, 0)
         for a in range(n):

@@ -1,186 +1,132 @@
-"""An index whose lists are all full: each feature has a weight for every label. For vectors that are dense and signed.
+"""The second kind of features: a dense vector of either sign, such as an embedding, beside the words of an example.
 
-An embedding has some hundred columns, none of which is 0, and counting tells nothing about values of either sign. So
-there are no lists, only weights u_fc, all 0 at first, and a label that an example was learned of has the score
+Counting tells nothing about signed values, and no list could be sparse. So each column g of a vector has a weight U_gc
+for every label, and adds v[g]·U_gc to the score of each label that was learned. The errors are those of words and
+vector together (tuning.py), and teach both: U_gc += η·v[g]·e_c.
 
-    s_c = b_c + Σ_f u_fc·x[f].
-
-What an example teaches is what it teaches a tuned index (tuning.py, contest.py): e_c is found by the same rules, and
-
-    u_fc += η·e_c·x[f],    b_c += κ·η·e_c.
-
-Weights lie feature by feature, float32[features, room for labels]: to add x[f]·u_f to the scores of all labels is one
-loop over neighbours, which processors do several at a time without changing the order in which any sum is added up.
+Where an example has both, the squares of its words sum to 1 − SHARE and those of its vector to SHARE, so that one row
+has unit length as others have.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, kernel, step
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part
 from shortlist.arrays.rows import Rows
-from shortlist.categories.scratch import Scratch
+from shortlist.categories.scratch import LEAST, Scratch
 from shortlist.errors import InputError
 
-Weights = NDArray[np.float32]  # features × labels, with room for more labels
-Short = NDArray[np.float32]
-Numbers = Floats | Short
+Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an example has none
+Weights = NDArray[np.float32]  # columns × labels, with room for more labels
 
-MOST_WEIGHTS = 1 << 30  # 4 GiB: more are no vectors, but words
-LANES = 16  # labels: what there is room for can be divided by this, as inner loops end so without a rest
-FEW = 7  # where fewer than one label of so many has an error, these alone are corrected
-TILE = 1024  # labels whose weights, for all features of a vector, stay in the processor's cache
-ALONE = 16 * TILE  # labels whose scores do: weights that only one vector asks for are read in longer runs
+SHARE = 0.6
+MOST_WEIGHTS = 1 << 30  # 4 GiB
+NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)
 
 
-class Beside(NamedTuple):
-    """What votes beside the words: a vector of each example, and the weights with which vectors vote."""
-
-    rows: Rows
-    weights: Weights
+def no_vectors(n_rows: int) -> Vectors:
+    return np.zeros((n_rows, 0), dtype=np.float32)
 
 
-def no_rows(n: int) -> Rows:
-    """So many rows of nothing."""
-    return Rows(np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0), 0)
-
-
-def widened(weights: Weights, n_features: int, n_labels: int) -> Weights:
-    """The weights with room for that many features and labels; for labels with room to spare, as more will come."""
-    features, labels = weights.shape
-    if features >= n_features and labels >= n_labels:
-        return weights
-    spare = n_labels // 4 if labels else 0  # all that are known at first may be all that there are
-    room = labels if labels >= n_labels else -(-(n_labels + spare) // LANES) * LANES
-    wider = np.zeros((max(features, n_features), room), dtype=np.float32)
-    wider[:features, :labels] = weights
-    return wider
-
-
-def check_size(n_features: int, n_labels: int, who: object) -> None:
-    """Refuse what only words have, before there is room for it."""
-    if n_features * n_labels > MOST_WEIGHTS:
-        raise InputError(
-            f"{type(who).__name__} has a weight for each column of a vector and each label, and {n_features:,} columns "
-            f"with up to {n_labels:,} labels would take {4 * n_features * n_labels / 1e9:,.0f} GB; it is for dense "
-            "vectors: use TunedIndex for words"
-        )
-
-
-def merged(weights: Weights, others: Weights, numbers: Ints, share: float) -> Weights:
-    """The mean of both, the others having that share of it; their label i has the number numbers[i] here."""
-    found = widened(weights, others.shape[0], weights.shape[1]) * np.float32(1.0 - share)
-    for label, number in enumerate(numbers.tolist()):  # several may have become one
-        found[: others.shape[0], number] += np.float32(share) * others[:, label]
-    return found
-
-
-@step
-def has_vector(beside: Beside, i: int) -> bool:
-    """Whether example i has a vector that says something."""
-    return beside.weights.shape[0] > 0 and beside.rows.indptr[i] < beside.rows.indptr[i + 1]
-
-
-@step
-def list_met(bias: Floats, scores: Floats, met: Ints) -> int:
-    """The labels that a vector may speak for, into met[:n]; scores are those of the words, before it does.
-
-    A label of which an example was learned has a bias; of others nothing is known but what words say.
-    """
-    n = 0
-    for c in range(bias.size):
-        if bias[c] != 0.0 or scores[c] != 0.0:
-            met[n] = c
-            n += 1
-    return n
-
-
-@step
-def add_votes(columns: Ints, values: Numbers, weights: Weights, scores: Numbers, first: int) -> None:
-    """Add Σ_f x[f]·u_fc to the scores, of which scores[0] is that of the label first; x[columns[j]] = values[j].
-
-    Features go in eights, so that a score is read and written once for eight votes; they are added one after the other,
-    in float32 or float64 as values and scores are.
-    """
-    j, end = 0, columns.size
-    while j < end and columns[end - 1] >= weights.shape[0]:
-        end -= 1  # columns ascend, and the last ones are not known yet
-    flat = weights.reshape(-1)
-    while j + 8 <= end:
-        add_eight(scores, flat, weights.shape[1], first, columns, values, j)
-        j += 8
-    while j < end:
-        own, x = weights[columns[j], first : first + scores.size], values[j]
-        for c in range(own.size):
-            scores[c] += x * own[c]
-        j += 1
-
-
-@step
-def add_eight(scores: Numbers, flat: Weights, width: int, first: int, columns: Ints, values: Numbers, j: int) -> None:
-    """Add the votes of columns[j : j + 8], whose weights stand one after the other in flat, ``width`` of each.
-
-    Their starts are said to be no index from the end, or compilers would take one label at a time.
-    """
-    s, t = start(columns[j], width, first), start(columns[j + 1], width, first)
-    u, v = start(columns[j + 2], width, first), start(columns[j + 3], width, first)
-    w, x = start(columns[j + 4], width, first), start(columns[j + 5], width, first)
-    y, z = start(columns[j + 6], width, first), start(columns[j + 7], width, first)
-    a, b, c, d = values[j], values[j + 1], values[j + 2], values[j + 3]
-    e, f, g, h = values[j + 4], values[j + 5], values[j + 6], values[j + 7]
-    for k in range(np.uint64(scores.size)):
-        four = scores[k] + a * flat[s + k] + b * flat[t + k] + c * flat[u + k] + d * flat[v + k]
-        scores[k] = four + e * flat[w + k] + f * flat[x + k] + g * flat[y + k] + h * flat[z + k]
-
-
-@step
-def start(column: int, width: int, first: int) -> np.uint64:
-    """Where the weights of a column begin, from the label first on."""
-    return np.uint64(column) * np.uint64(width) + np.uint64(first)
-
-
-@step
-def correct(
-    columns: Ints, values: Floats, weights: Weights, bias: Floats, scratch: Scratch, errors: Short, eta: float,
-    kappa_eta: float,
-) -> None:  # fmt: skip
-    """u_fc += η·e_c·x[f] and b_c += κ·η·e_c; the errors are 0 again. Often only some labels have one: these alone.
-
-    errors: as many as weights of a feature, all 0. No e_c has more digits, and more of them are added at a time.
-    """
-    n = 0
-    for c in range(bias.size):
-        if scratch.change[c] != 0.0:
-            scratch.touched[n] = c
-            n += 1
-    flat, width, are_few = weights.reshape(-1), weights.shape[1], FEW * n < bias.size
-    for a in range(n):
-        c = scratch.touched[a]
-        errors[a if are_few else c] = scratch.change[c]
-        bias[c] += kappa_eta * scratch.change[c]
-        scratch.change[c] = 0.0
-    for j in range(columns.size if n > 0 else 0):
-        at, shift = start(columns[j], width, 0), np.float32(eta * values[j])
-        if are_few:
-            for a in range(n):
-                flat[at + np.uint64(scratch.touched[a])] += shift * errors[a]
-        else:
-            for k in range(np.uint64(errors.size)):
-                flat[at + k] += shift * errors[k]
-    errors[:] = np.float32(0.0)
+def split(rows: Rows, n_vector: int) -> tuple[Rows, Vectors]:
+    """Words alone, and the vectors that stand in the first n_vector columns."""
+    if n_vector == 0:
+        return rows, no_vectors(rows.n_rows)
+    vectors = np.zeros((rows.n_rows, n_vector), dtype=np.float32)
+    indptr, indices, data = _split(rows, vectors)
+    return Rows(indptr, indices, data, rows.n_features), vectors
 
 
 @kernel
-def add_all_votes(beside: Beside, scores: Floats) -> None:
-    """Add the votes of all vectors to the scores (float64[examples, labels])."""
-    n_rows, n_labels = scores.shape
-    tile = TILE if n_rows > 1 else ALONE
-    for first in range(0, n_labels if beside.weights.shape[0] else 0, tile):
-        last = min(first + tile, n_labels)
-        for i in range(n_rows):
-            own = slice(beside.rows.indptr[i], beside.rows.indptr[i + 1])
-            columns, values = beside.rows.indices[own], beside.rows.data[own]
-            add_votes(columns, values, beside.weights, scores[i, first:last], first)
+def _split(rows: Rows, vectors: Vectors) -> tuple[Longs, Ints, Floats]:
+    """Write the vectors; gives the offsets, columns and values of the words."""
+    n_rows, n_vector = vectors.shape
+    indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    for i in range(n_rows):
+        n = 0
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            n += rows.indices[j] >= n_vector
+        indptr[i + 1] = indptr[i] + n
+    indices, data = np.empty(indptr[n_rows], dtype=np.int32), np.empty(indptr[n_rows])
+    for i in range(n_rows):
+        at = indptr[i]
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            if rows.indices[j] < n_vector:
+                vectors[i, rows.indices[j]] = rows.data[j]
+            else:
+                indices[at], data[at] = rows.indices[j], rows.data[j]
+                at += 1
+    return indptr, indices, data
+
+
+@kernel
+def balance(indptr: Longs, data: Floats, vectors: Vectors) -> None:
+    """Give vectors unit length, and where a row has words of unit length, too, both their share; in place."""
+    for i in range(vectors.shape[0]):
+        square = 0.0
+        for value in vectors[i]:
+            square += np.float64(value) * np.float64(value)
+        if square > 0.0:
+            has_words = indptr[i] < indptr[i + 1]
+            vectors[i] *= np.float32(np.sqrt((SHARE if has_words else 1.0) / square))
+            for j in range(indptr[i], indptr[i + 1]):
+                data[j] = np.float32(data[j] * np.sqrt(1.0 - SHARE))  # values have the digits that weights have
+
+
+def widened(weights: Weights, n_labels: int) -> Weights:
+    """The weights with room for that many labels, and some to spare where more have come."""
+    n_vector, room = weights.shape
+    if room >= n_labels or n_vector == 0:
+        return weights
+    if n_vector * n_labels > MOST_WEIGHTS:
+        raise InputError(
+            f"rows with negative values are learned as vectors, with a weight for each column and label: {n_vector:,} "
+            f"columns with {n_labels:,} labels would take {4 * n_vector * n_labels / 1e9:,.0f} GB; use shorter "
+            "vectors, or values of at least 0"
+        )
+    wider = np.zeros((n_vector, n_labels + (n_labels // 4 if room else 0)), dtype=np.float32)
+    wider[:, :room] = weights
+    return wider
+
+
+@part
+def has_vector(vector: Vectors) -> bool:
+    """Whether an example has a vector (float32[columns]) that is not all 0."""
+    g = 0
+    while g < vector.size and vector[g] == 0.0:
+        g += 1
+    return g < vector.size
+
+
+@part
+def add_vector_votes(vector: Vectors, weights: Weights, bias: Floats, scores: Floats, touched: Ints) -> int:
+    """Add v[g]·U_gc to the scores of all labels that were learned, and list these; gives how many there are.
+
+    A label that was learned has a bias or a score. One whose votes cancel has the least score, not 0.
+    """
+    for g in range(vector.size):
+        v, own = np.float64(vector[g]), weights[g]
+        for c in range(scores.size):
+            scores[c] += v * own[c]
+    n = 0
+    for c in range(scores.size):
+        if bias[c] != 0.0 or scores[c] != 0.0:
+            touched[n] = c
+            n += 1
+            scores[c] = scores[c] if scores[c] != 0.0 else LEAST
+    return n
+
+
+@part
+def correct_vector(vector: Vectors, weights: Weights, scratch: Scratch, n: int, eta: float) -> None:
+    """U_gc += η·v[g]·e_c of those of the first n touched labels that have an error, in place of a score."""
+    wrong, n_wrong = scratch.rising, 0
+    for c in scratch.touched[:n]:
+        wrong[n_wrong] = c
+        n_wrong += scratch.scores[c] != 0.0
+    for g in range(vector.size):
+        shift = eta * vector[g]
+        for c in wrong[:n_wrong]:
+            weights[g, c] += shift * scratch.scores[c]

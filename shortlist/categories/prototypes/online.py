@@ -24,13 +24,13 @@ from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_whole
 from shortlist.categories.answering import BIAS
 from shortlist.categories.made import Made
+from shortlist.categories.merging import PartedLearner
 from shortlist.categories.pauses import DONE, RETIRES, WANTS_SLOTS
 from shortlist.categories.prototypes.learner import PrototypeLearner
 from shortlist.categories.prototypes.mixing import mixed
 from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, squares
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, all_scores, no_prototypes
 from shortlist.categories.scratch import Scratch, make_scratch
-from shortlist.categories.shards import ShardedLearner
 from shortlist.concurrency.interrupts import runs
 from shortlist.concurrency.locks import lock_of, reading
 from shortlist.errors import InputError
@@ -43,7 +43,7 @@ SPARE = 4  # full prototypes drop a quarter of their weights, so that many examp
 FINE = 1.01  # from one point of the loss curve to the next
 
 
-class OnlinePrototypes(ShardedLearner, PrototypeLearner):
+class OnlinePrototypes(PartedLearner, PrototypeLearner):
     """Base class: learns prototypes from a stream. A learner adds its kernel, in ``_run``."""
 
     takes_partial = True
@@ -62,10 +62,7 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
         """Learn order[position:] until done, or until something must be done first."""
 
     def _begin(self) -> None:
-        super()._begin()
         as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
-        if self.shards > 1 and (self.hypothesis == "voted" or self.kernel is not None):
-            raise InputError("a vote, or a kernel, is learned from one row after the other; use shards=1")
         as_whole(self.voters, "voters", least=1)
         if self.max_weights is not None:
             as_whole(self.max_weights, "max_weights", least=1, most=MOST_AMOUNT)
@@ -136,7 +133,6 @@ class OnlinePrototypes(ShardedLearner, PrototypeLearner):
         stream = Stream(read, write, square, labels, order, known, self._counts, losses, cap, UNLIMITED, average)
         scratch = make_scratch(len(self._labels))
         for run in runs(order.size):
-            self._check_going_on()
             done, why = run.start, WANTS_SLOTS
             while why != DONE:
                 if self.hypothesis == "voted":

@@ -35,12 +35,10 @@ class TopicPerceptron(OnlinePrototypes):
     max_weights : int or None, default=None
         How many weights of single labels to keep, the lightest making room; None keeps all. Looked at after each
         example.
-    shards : int, default=1
-        In how many parts ``fit`` learns each pass, to be averaged at its end (shards.py, online.py).
     random_state : int or None, default=0
         Seed of the order in which ``fit`` goes through the examples; None keeps the order given.
     n_jobs : int, default=None
-        Threads for the shards of ``fit`` and for ranking; results do not depend on it. −1 for all processors.
+        Threads for ranking; results do not depend on it. −1 for all processors.
 
     Attributes
     ----------
@@ -76,7 +74,6 @@ class TopicPerceptron(OnlinePrototypes):
         hypothesis: str = "last",
         voters: int = 20,
         max_weights: int | None = None,
-        shards: int = 1,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -84,7 +81,6 @@ class TopicPerceptron(OnlinePrototypes):
         self.hypothesis = hypothesis
         self.voters = voters
         self.max_weights = max_weights
-        self.shards = shards
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -42,8 +42,8 @@ class Stretch(NamedTuple):
     ranked: Longs
 
 
-def stretches(n: int, block: int = 1, longest: int = 0) -> Iterator[Stretch]:
-    """The first pass over n rows, stretch by stretch, each of whole blocks of so many rows.
+def stretches(n: int, longest: int = 0) -> Iterator[Stretch]:
+    """The first pass over n rows, stretch by stretch.
 
     Who ranks rows on the way, each when its turn comes, needs no more of them than there must be: ``longest`` is how
     many rows one may have then.
@@ -53,7 +53,6 @@ def stretches(n: int, block: int = 1, longest: int = 0) -> Iterator[Stretch]:
     ranked = half + np.arange(wanted) * (n - half) // max(1, wanted)
     count = max(1, -(-(n - half) // longest)) if longest else STRETCHES
     edges = [0, *(half + np.arange(count + 1) * (n - half) // count)]
-    whole = [*(edge // block * block for edge in edges[:-1]), n]
-    for first, last in pairwise(whole):
+    for first, last in pairwise(edges):
         if last > first:
             yield Stretch(int(first), int(last), ranked[(ranked >= first) & (ranked < last)])

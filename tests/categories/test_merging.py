@@ -22,6 +22,18 @@ from tests.reference.feature_focus import mixed as slow_mixed
 WIDTH = 6
 
 
+def in_parts(learner, X, Y, n):
+    """Fitted in n parts that are mixed after each pass, as a cluster does it."""
+    learner._start()
+    rows, labels = learner._prepare(learner._as_rows(X)), learner._take_up(learner._as_rows(X), Y)
+    for number in range(learner.passes_through(len(Y), labels.n_labels)):
+        shards = [learner._shard(n) for _ in range(n)]
+        for shard, part in zip(shards, np.array_split(np.arange(len(Y)), n), strict=True):
+            shard._learn(rows, labels, part, number == 0)
+        learner._mix(shards)
+    return learner
+
+
 def matrix(stream):
     X = np.zeros((len(stream), WIDTH))
     for i, (x, _) in enumerate(stream):
@@ -89,13 +101,13 @@ def test_a_refused_merge_changes_nothing(kind):
     assert as_bytes(learner) == before
 
 
-@pytest.mark.parametrize("kind", [FeatureFocus, TunedIndex])
 @pytest.mark.parametrize("options", [{"passes": 3}, {"passes": 3, "max_total_edges": 100}, {"min_weight": 0.6}])
 @pytest.mark.parametrize("shards", [1, 4])
-def test_where_nothing_leaks_a_total_is_the_sum_of_its_edges(kind, options, shards, tmp_path):
+def test_where_nothing_leaks_a_total_is_the_sum_of_its_edges(options, shards, tmp_path):
     random = np.random.default_rng(0)
     X = scipy.sparse.random_array((400, 60), density=0.15, rng=random, format="csr")
-    learner = kind(leakage=False, shards=shards, **options).fit(X, random.integers(0, 30, 400))
+    learner, Y = FeatureFocus(leakage=False, **options), random.integers(0, 30, 400)
+    learner = learner.fit(X, Y) if shards == 1 else in_parts(learner, X, Y, shards)
     feature, edges = learner._index.all_edges()
     total, kept = learner._index.features["total"], np.bincount(feature, edges["weight"], minlength=60)
     assert (total >= 0).all()
@@ -113,7 +125,7 @@ def test_merging_into_a_new_learner_copies():
 
 def test_one_pass_in_shards_is_the_merge_of_learners_of_the_parts():
     X, Y = example_data()
-    in_shards = FeatureFocus(shards=3, random_state=None).fit(X, Y)
+    in_shards = in_parts(FeatureFocus(), X, Y, 3)
     cut = [0, 100, 200, 300]
     apart = [FeatureFocus(random_state=None).fit(X[a:b], Y[a:b]) for a, b in pairwise(cut)]
     merged = apart[0].merge(apart[1]).merge(apart[2])
@@ -128,8 +140,8 @@ def test_later_passes_add_what_the_shards_have_added(stream, min_weight, leakage
     """W + Σ (W_s − W), told over with slow learners."""
     n_shards = 2
     options = {"min_weight": min_weight, "leakage": leakage}
-    learner = FeatureFocus(values="raw", passes=passes, shards=n_shards, random_state=None, **options)
-    learner.fit(matrix(stream), [classes for _, classes in stream])
+    learner = FeatureFocus(values="raw", passes=passes, **options)
+    in_parts(learner, matrix(stream), [classes for _, classes in stream], n_shards)
     number, twin = learner._labels.number, SlowFeatureFocus(**options)
     cut = (len(stream) + 1) // 2
     for n in range(passes):
@@ -151,9 +163,8 @@ def test_prototypes_of_shards_are_averaged(kind, passes):
     """Every pass of a shard is a learner of its own, started from the mean; told over with dense weights."""
     X, Y = example_data()
     n, n_shards = X.shape[0], 3
-    in_shards = kind(shards=n_shards, passes=passes, random_state=None)
-    in_shards.fit(X, Y)
-    starts = clone(in_shards).set_params(shards=1, passes=1)
+    in_shards = in_parts(kind(passes=passes), X, Y, n_shards)
+    starts = clone(in_shards).set_params(passes=1)
     starts._start()
     starts._labels.learn(Y, n)
     dense = np.eye(X.shape[1])
@@ -188,7 +199,7 @@ def with_weights(learner, weights, known):
 def test_the_average_over_time_of_shards_is_the_mean_of_their_averages():
     """With as many rows in each shard, averaging over time and over shards can be done in either order."""
     X, Y = example_data()
-    in_shards = MMP(shards=3, hypothesis="averaged", random_state=None).fit(X, Y)
+    in_shards = in_parts(MMP(hypothesis="averaged"), X, Y, 3)
     classes = list(in_shards.classes_)
     apart = []
     for first in (0, 100, 200):
@@ -205,15 +216,6 @@ def test_sums_are_the_same_bytes_on_any_number_of_threads(learner):
     Y = random.integers(0, 40, 500)
     one, three = (clone(learner).set_params(n_jobs=n).fit(X, Y).set_params(n_jobs=None) for n in (1, 3))
     assert as_bytes(one) == as_bytes(three)
-
-
-def test_what_cannot_be_learned_in_shards_says_so():
-    X, Y = example_data()
-    for learner in (MMP(shards=2, hypothesis="voted"), MMP(shards=2, kernel="rbf")):
-        with pytest.raises(InputError, match="shards=1"):
-            learner.fit(X, Y)
-    with pytest.raises(InputError, match="shards must be at least 1"):
-        FeatureFocus(shards=0).fit(X, Y)
 
 
 def test_moments_are_stretched_to_the_time_of_all_shards():
@@ -241,6 +243,6 @@ def test_shards_keep_within_the_cap_together(kind, monkeypatch):
         mix(self, shards)
 
     monkeypatch.setattr(kind, "_mix", note_and_mix)
-    kind(shards=4, max_total_edges=40, passes=1).fit(*example_data())
+    in_parts(kind(max_total_edges=40, passes=1), *example_data(), 4)
     assert together
     assert 20 < max(together) <= 40

@@ -1,15 +1,12 @@
 """Learners that merge: what was learned apart is put together.
 
-``merge`` takes up what another learner has learned on other rows. ``fit`` with ``shards=S`` cuts each pass into S
-runs of rows, learns each run on its own from where the pass began, and mixes the S results in a fixed order. S is part
-of what is learned: it changes the result, and is therefore the user's choice, never the machine's. ``n_jobs`` says only
-how many threads work on the shards; the same bytes come out with any number.
+``merge`` takes up what another learner has learned on other rows. On a cluster each pass is cut into parts, which are
+learned apart and mixed in a fixed order: the number of parts is part of the result, the number of workers is not.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +14,11 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.columns import note_names
 from shortlist.arrays.given_labels import joined_columns
-from shortlist.arrays.kernels import Ints, Longs
-from shortlist.arrays.validation import as_whole
+from shortlist.arrays.kernels import Ints
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.interrupts import nothing_if_refused, whole
-from shortlist.concurrency.locks import merging, reading, writing
+from shortlist.concurrency.locks import merging, reading
 from shortlist.errors import InputError
-from shortlist.labels import LabelSets
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -67,43 +62,16 @@ class MergingLearner(CategoryLearner):
         self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
 
 
-class ShardedLearner(CategoryLearner):
-    """Base class: goes through the examples of ``fit`` in several shards at once. A learner splits and mixes itself."""
-
-    shards: int
-    _given_up = False  # whether the shards of this pass are to stop
+class PartedLearner(CategoryLearner):
+    """Base class: the parts of a pass can be learned apart, by several machines, and mixed (distributed/)."""
 
     @abstractmethod
     def _shard(self, n: int) -> Any:
-        """A copy to learn one of n shards with, which shares nothing that learning changes."""
+        """A copy to learn one of n parts with, which shares nothing that learning changes."""
 
     @abstractmethod
     def _mix(self, shards: list[Any]) -> None:
-        """Put together what the shards have learned, each from the present state on, in the order given."""
-
-    def _begin(self) -> None:
-        as_whole(self.shards, "shards", least=1)
-
-    @writing
-    def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        if self.shards == 1:
-            return self._learn(rows, labels, order, first_pass)
-        parts = np.array_split(order, self.shards)
-        shards = [self._shard(self.shards) for _ in parts]
-        with ThreadPoolExecutor(min(self._jobs(), self.shards)) as pool:
-            try:
-                for _ in pool.map(lambda shard, part: shard._learn(rows, labels, part, first_pass), shards, parts):
-                    pass
-            except BaseException:  # the pool waits for all its threads before this goes on
-                for shard in shards:
-                    shard._given_up = True
-                raise
-        self._mix(shards)
-
-    def _check_going_on(self) -> None:
-        """Between two runs of rows: a shard stops where another has failed, or the user has stopped them all."""
-        if self._given_up:
-            raise KeyboardInterrupt
+        """Put together what the parts have learned, each from the present state on, in the order given."""
 
 
 def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,221 @@
+"""What each rule of TunedIndex is worth: P@1 in per cent without it, on the given sets.
+
+    python -m benchmarks.ablation DATA [--rules RULE ...] [--sets SET ...]
+
+DATA is a folder with the sets in their publishers' layout. Every seventh training example is held out (of EURLEX57K the
+dev part); no test part is read. Texts are read as Categorizer() reads them. Each rule is switched off in a process of
+its own, with a cache of compiled loops of its own. Kinds of lines: all examples; 5, 10 and 50 of each label; a third of
+the labels wrong; a stream, one example after the other; a change of what all labels mean half-way through a stream (P@1
+on each example before it is learned, in the second half). Writes lines of JSON to standard error and a Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOM = "shortlist.categories.index"
+SHORT = ("hwu64", "snips", "stackoverflow", "dbpedia")
+# Of each rule: constants of modules that switch it off, and parameters of TunedIndex.
+RULES = {
+    "all rules": {},
+    "no contest": {"tuning.SINGLE": -1.0},
+    "margin of 1": {"tuning.MARGIN": 1.0},
+    "labels that stay behind are trusted": {"tuning.DOUBT": 0.0},
+    "no biases": {"tuning.BIAS_RATE": 0.0},
+    "one pass": {"passes": 1},
+    "no rehearsal": {"rehearsal.AGAIN": 0},
+    "a ring of 4,096": {"rehearsal.SLOTS": 4096},
+    "lists of 50 edges": {"max_edges": 50},
+    "lists of 250 edges": {"max_edges": 250},
+    "no least share": {"min_weight": 0.0},
+    "rare features vote in full": {"rare": 0},
+    "step of 0.3": {"step": 0.3},
+    "counts alone": {"step": 0.0},
+}
+LINES = [
+    *("newsgroups", "reuters", "rcv1", "bibtex", "delicious", "finna", "eurlex", "austen", *SHORT),
+    *(f"{name}, {n} a label" for name in SHORT for n in (5, 10, 50)),
+    *(f"{name}, 30 % wrong" for name in SHORT),
+    *(f"{name}, stream" for name in (*SHORT, "newsgroups", "reuters")),
+    *(f"{name}, change" for name in ("hwu64", "stackoverflow", "newsgroups")),
+]
+
+
+def loaded(data: Path, name: str):
+    """Rows and labels to learn from, and to try on."""
+    from shortlist.labels import numbered
+    from shortlist.models.text_batches import default_text
+
+    documents, labels, held_out = SETS[name](data)
+    own, rest = np.flatnonzero(~held_out), np.flatnonzero(held_out)
+    Y, truth = [labels[i] for i in own], [labels[i] for i in rest]
+    if isinstance(documents, list):
+        texts = [documents[i] for i in own]
+        reader = default_text().settled(texts[:1000], numbered(Y[:1000], len(Y[:1000])).sets.recurring)
+        return reader.fit_transform(texts), Y, reader.transform([documents[i] for i in rest]), truth
+    return documents[own], Y, documents[rest], truth
+
+
+def texts(path, n=None, **options):
+    import shortlist as sl
+
+    pairs = [pair for batch in sl.read(path, **options) for pair in zip(batch.texts, batch.labels, strict=True)]
+    pairs = [pair for pair in pairs if pair[1]][:n]
+    return [text for text, _ in pairs], [list(own) for _, own in pairs], np.arange(len(pairs)) % 7 == 6
+
+
+def rows(path):
+    import shortlist as sl
+    from shortlist.arrays.rows import Rows
+
+    batches = list(sl.read(path))
+    labels = [list(own) for batch in batches for own in batch.labels]
+    return Rows.stack([batch.rows for batch in batches]).to_matrix(), labels, np.arange(len(labels)) % 7 == 6
+
+
+def rcv1(data):
+    from shortlist.experiments.rcv1 import subset
+
+    _, X, labels = subset(data)
+    return X, [list(own) for own in labels], np.arange(len(labels)) % 7 == 6
+
+
+def eurlex(data):
+    files = [data / "eurlex57k" / f"{name}.jsonl" for name in ("train", "dev")]
+    parts = [[json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line] for path in files]
+    laws = parts[0] + parts[1]
+    both = [
+        "\n".join([law["title"], *([law["text"]] if isinstance(law["text"], str) else law["text"])]) for law in laws
+    ]
+    return both, [law["labels"] for law in laws], np.arange(len(laws)) >= len(parts[0])
+
+
+def austen(data):
+    import shortlist as sl
+
+    novels = [text for batch in sl.read(data / "austen", format="books") for text in batch.texts]
+    X, words, _ = sl.word_contexts(novels)
+    order = np.random.default_rng(0).permutation(len(words))[:150_000]
+    return X[order], [[words[i]] for i in order], np.arange(order.size) % 7 == 6
+
+
+SETS = {
+    "newsgroups": lambda data: texts(
+        data / "20newsgroups" / "20news-bydate-train", format="folders", encoding="latin-1", headers=False
+    ),
+    "reuters": lambda data: texts(data / "reuters21578", format="reuters", split="train"),
+    "rcv1": rcv1,
+    "bibtex": lambda data: rows(data / "mulan_arff" / "bibtex-train.arff"),
+    "delicious": lambda data: rows(data / "mulan_arff" / "delicious-train.arff"),
+    "finna": lambda data: texts(data / "finna" / "finna.tsv.gz", n=90_000, format="tsv"),
+    "eurlex": eurlex,
+    "austen": austen,
+    **{name: lambda data, name=name: texts(data / "short_texts" / f"{name}.train.jsonl") for name in SHORT},
+}
+
+
+def precision(model, X, truth):
+    """P@1 and P@5 in per cent."""
+    found = model.rank(X, k=5).labels.tolist()
+    hits = np.array([[label in own for label in one] for one, own in zip(found, truth, strict=True)])
+    return 100 * hits[:, 0].mean(), 20 * hits.sum(axis=1).mean()
+
+
+def tried(kind, learner, X, Y, new, truth):
+    """P@1 and P@5 of a line, and the processor seconds of ``fit``."""
+    random = np.random.default_rng(0)
+    if kind.endswith("a label"):
+        found = []
+        for seed in range(3):
+            left, chosen = {}, []
+            for i in np.random.default_rng(seed).permutation(len(Y)):
+                left[Y[i][0]] = left.get(Y[i][0], int(kind.split()[0])) - 1
+                if left[Y[i][0]] >= 0:
+                    chosen.append(i)
+            found.append(precision(learner().fit(X[chosen], [Y[i] for i in chosen]), new, truth))
+        return (*np.mean(found, axis=0), 0.0)
+    if kind == "30 % wrong":
+        names = sorted({label for own in Y for label in own})
+        Y = [[names[random.integers(len(names))]] if random.random() < 0.3 else own for own in Y]
+    if kind == "stream":
+        order, model = random.permutation(len(Y)), learner()
+        for first in range(0, len(Y), 500):
+            some = order[first : first + 500]
+            model.partial_fit(X[some], [Y[i] for i in some])
+        return (*precision(model, new, truth), 0.0)
+    if kind == "change":
+        order, model, hits = random.permutation(len(Y)), learner(), []
+        names = sorted({own[0] for own in Y})
+        other = dict(zip(names, names[1:] + names[:1], strict=True))
+        for first in range(0, len(Y), 50):
+            some = order[first : first + 50]
+            own = [[other[Y[i][0]]] if first >= len(Y) // 2 else Y[i] for i in some]
+            if first >= len(Y) // 2:
+                hits += [label == one[0] for label, one in zip(model.predict(X[some]), own, strict=True)]
+            model.partial_fit(X[some], own)
+        return 100 * np.mean(hits), 0.0, 0.0
+    began = time.process_time()
+    model = learner().fit(X, Y)
+    return (*precision(model, new, truth), time.process_time() - began)
+
+
+def measure(data: Path, rule: str, lines: list[str]) -> None:
+    """One rule, in this process: a line of JSON for each line of the table."""
+    settings = RULES[rule]
+    for name, value in settings.items():
+        module, _, constant = name.rpartition(".")
+        if module:
+            setattr(importlib.import_module(f"{ROOM}.{module}"), constant, value)
+    from shortlist import TunedIndex
+
+    parameters, name = {key: value for key, value in settings.items() if "." not in key}, None
+    for line in sorted(lines, key=lambda line: list(SETS).index(line.split(", ")[0])):
+        if name != line.split(", ")[0]:
+            name = line.split(", ")[0]
+            X, Y, new, truth = loaded(data, name)
+            TunedIndex(**parameters).fit(X[:50], Y[:50])  # compiled before it is timed
+        found = tried(line.partition(", ")[2], lambda: TunedIndex(**parameters), X, Y, new, truth)
+        print(json.dumps({"rule": rule, "line": line, "found": [round(float(one), 2) for one in found]}), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--rules", nargs="*", choices=RULES, default=list(RULES))
+    parser.add_argument("--sets", nargs="*", choices=SETS, default=list(SETS))
+    parser.add_argument("--here", metavar="RULE", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    lines = [line for line in LINES if line.split(", ")[0] in given.sets]
+    if given.here:
+        measure(given.data, given.here, lines)
+        return
+    table: dict[str, dict[str, list[float]]] = {line: {} for line in lines}
+    for rule in given.rules:
+        with tempfile.TemporaryDirectory() as cache:
+            command = [sys.executable, "-m", "benchmarks.ablation", str(given.data), "--here", rule]
+            command += ["--sets", *given.sets]
+            done = subprocess.run(
+                command, env=os.environ | {"NUMBA_CACHE_DIR": cache}, stdout=subprocess.PIPE, text=True, check=True
+            )
+        for found in map(json.loads, done.stdout.splitlines()):
+            table[found["line"]][rule] = found["found"]
+        sys.stderr.write(done.stdout)
+    print(f"| | {' | '.join(given.rules)} |\n|---|{'--:|' * len(given.rules)}")
+    for line, found in table.items():
+        print(f"| {line} | {' | '.join(f'{found[rule][0]:.1f}' for rule in given.rules)} |")
+    means = [np.mean([found[rule][0] for found in table.values()]) for rule in given.rules]
+    print(f"| mean | {' | '.join(f'{mean:.2f}' for mean in means)} |")
+
+
+if __name__ == "__main__":
+    main()
