@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from shortlist.categories.index.independent import IndependentIndex as IndependentIndex
     from shortlist.categories.index.tuned_index import TunedIndex as TunedIndex
     from shortlist.categories.index.unweighted_index import UnweightedIndex as UnweightedIndex
-    from shortlist.categories.label_ranking import LabelRanker as LabelRanker
     from shortlist.categories.one_versus_rest import OneVersusRest as OneVersusRest
     from shortlist.categories.prototypes.mmp import MMP as MMP
     from shortlist.categories.prototypes.rocchio import Rocchio as Rocchio
@@ -43,10 +42,8 @@ if TYPE_CHECKING:
     from shortlist.measures import evaluate_documents as evaluate_documents
     from shortlist.measures import evaluate_ratings as evaluate_ratings
     from shortlist.measures import hierarchical_f1 as hierarchical_f1
-    from shortlist.measures import kendall_tau as kendall_tau
     from shortlist.measures import measure as measure
     from shortlist.measures import per_label as per_label
-    from shortlist.measures import spearman_rho as spearman_rho
     from shortlist.models.categorizer import Categorizer as Categorizer
     from shortlist.models.document_ranker import DocumentRanker as DocumentRanker
     from shortlist.models.rater import Rater as Rater

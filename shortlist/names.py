@@ -21,7 +21,6 @@ WHERE = {
     "FrequencyBaseline": "categories.frequency",
     "IndependentIndex": "categories.index.independent",
     "InputError": "errors",
-    "LabelRanker": "categories.label_ranking",
     "LabelVocabulary": "concepts.vocabulary",
     "MMP": "categories.prototypes.mmp",
     "MapSVM": "documents.average_precision",
@@ -56,13 +55,11 @@ WHERE = {
     "evaluate_documents": "measures",
     "evaluate_ratings": "measures",
     "hierarchical_f1": "measures",
-    "kendall_tau": "measures",
     "load": "files.store",
     "measure": "measures",
     "per_label": "measures",
     "read": "inputs",
     "read_vocabulary": "concepts.reading",
-    "spearman_rho": "measures",
     "word_contexts": "text.context",
 }
 

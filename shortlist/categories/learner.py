@@ -20,7 +20,6 @@ from shortlist.arrays.kernels import Longs, count_up
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import as_seed, as_whole
 from shortlist.categories.answering import AnsweringLearner
-from shortlist.categories.former_names import FormerNames
 from shortlist.categories.portions import Watch, at_once, portions
 from shortlist.concurrency.interrupts import nothing_if_refused, stop_here, whole
 from shortlist.concurrency.locks import writing
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class CategoryLearner(FormerNames, AnsweringLearner):
+class CategoryLearner(AnsweringLearner):
     """Base class of the learners of categories.
 
     X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each row, or an indicator

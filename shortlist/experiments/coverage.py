@@ -53,8 +53,6 @@ PAPERS: dict[str, list[Item]] = {
         Item("4.6", "figure 6", "precision and recall", MMP),
         Item("5", "section 5", "average precision in the update, averaged and voted prototypes, kernels",
              ("mmp-extensions",), PROTOTYPES, "tests/categories/test_prototypes.py"),
-        Item("5", "next step", "learning from orders of labels, with paper 002's rule too", (),
-             "shortlist/categories/label_ranking.py", "tests/categories/test_label_ranking.py"),
     ],
     "002: Crammer and Singer, Pranking with ranking": [
         Item("2", "figure 1", "an update, drawn", (), "shortlist/ratings/prank.py", "tests/ratings/test_prank.py"),

@@ -18,7 +18,6 @@ from shortlist.measures.evaluation import (
 )
 from shortlist.measures.found import Evaluation
 from shortlist.measures.hierarchy import HierarchicalF1, hierarchical_f1
-from shortlist.measures.orders import kendall_tau, spearman_rho
 from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import confusion
@@ -28,6 +27,6 @@ from shortlist.measures.significance import Comparison, paired_bootstrap, sign_t
 __all__ = [
     "MEASURES", "Comparison", "Evaluation", "HierarchicalF1", "LabelTable", "Measure", "Positions", "Propensities",
     "among_first_k", "confusion", "depth", "evaluate", "evaluate_documents", "evaluate_ratings", "hierarchical_f1",
-    "kendall_tau", "measure", "paired_bootstrap", "per_label", "place_documents", "place_labels", "precision_recall",
-    "progressive", "propensities_for", "sign_test", "spearman_rho", "wilcoxon",
+    "measure", "paired_bootstrap", "per_label", "place_documents", "place_labels", "precision_recall",
+    "progressive", "propensities_for", "sign_test", "wilcoxon",
 ]  # fmt: skip

@@ -79,8 +79,6 @@ END = """\
 | `progressive(values)` | Σ_{i≤t} value_i / t: the round-averaged cumulative loss of a stream (papers 001 and 002) |
 | `per_label(ranking, truth)` | precision, recall, F1 and support of each label |
 | `hierarchical_f1(assigned, truth, broader)` | hP, hR and hF: labels compared together with all that is broader |
-| `kendall_tau(predicted, true)` | τ of predicted orders of labels, over the labels that the true order names |
-| `spearman_rho(predicted, true)` | ρ of the same |
 | `confusion(predicted, truth)` | how often each rating was predicted as each |
 | `wilcoxon(first, second)` | two-tailed Wilcoxon signed-rank test (paper 003) |
 | `sign_test(first, second)` | two-tailed binomial sign test (paper 004) |

@@ -7,7 +7,6 @@ hypothesis, its average and its voters are laid out is told in voting.py.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -263,12 +262,6 @@ class RatingLearner(ClassifierMixin, DualLearner):
             pairs.append(("(any row)", float(biases[0, own])))
         heaviest = sorted((pair for pair in pairs if pair[1] != 0), key=lambda pair: -abs(pair[1]))
         return Explanation(self.classes_[step].item(), float(sum(vote for _, vote in heaviest)), heaviest)
-
-    def explain_row(self, x: MatrixLike, names: Sequence[str | int] | None = None) -> Explanation:
-        """Deprecated: use ``explain``."""
-        what = f"{type(self).__name__}.explain_row is called explain now; the former name goes with version 0.2"
-        warnings.warn(what, FutureWarning, stacklevel=2)
-        return self.explain(x, names)
 
     @writing
     def calibrate(self, X: MatrixLike, y: ArrayLike) -> Self:

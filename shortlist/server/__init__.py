@@ -6,7 +6,7 @@ the journal holds after it, one example at a time.
 
     journal.py      examples and undos on disk, in order             writer.py    one commit for many requests
     ledger.py       the file under it: opened, checked, written      salvage.py   the sound part of a damaged one
-    layout.py       its tables, and those of earlier versions        state.py      a folder that is none of a server
+    layout.py       its tables                                       state.py      a folder that is none of a server
     chain.py        a checksum from row to row                       ending.py    the end of the chain, written down
     snapshots.py    model files beside the journal                   replica.py   a model that follows the journal
     snapshot_writer.py  the process that writes one

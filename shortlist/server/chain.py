@@ -18,18 +18,11 @@ COLUMNS = {
     "examples": "number, time, key, text, labels, place, wrong, complete, person, vector, fields",
     "undos": "number, time, example, person",
 }
-# What the last columns, which came later, hold where they say nothing; those that came together.
-SILENT: dict[str, tuple[tuple[Any, ...], ...]] = {"examples": (("[]", 1, "", ""), (0,)), "undos": (("",),)}
 
 
-def link(table: str, before: bytes, row: Sequence[Any]) -> bytes:
+def link(before: bytes, row: Sequence[Any]) -> bytes:
     """The checksum of a row, its number first, and of all rows before it."""
-    said = list(row)
-    for silent in reversed(SILENT[table]):
-        if tuple(said[-len(silent) :]) != silent:
-            break
-        del said[-len(silent) :]
-    return blake2b(before + json.dumps(said).encode(), digest_size=SIZE).digest()
+    return blake2b(before + json.dumps(list(row)).encode(), digest_size=SIZE).digest()
 
 
 def sound(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
@@ -37,7 +30,7 @@ def sound(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
     number, before = 0, START
     try:
         for *row, chain in db.execute(f"SELECT {COLUMNS[table]}, chain FROM {table} ORDER BY number"):
-            if row[0] != number + 1 or chain != link(table, before, row):
+            if row[0] != number + 1 or chain != link(before, row):
                 return
             number, before = row[0], chain
             yield (*row, chain)
@@ -57,14 +50,3 @@ def at(db: sqlite3.Connection, table: str, number: int) -> bytes | None:
         return START
     row = db.execute(f"SELECT chain FROM {table} WHERE number = ?", (number,)).fetchone()
     return None if row is None else row[0]
-
-
-def add_chain(db: sqlite3.Connection, table: str) -> None:
-    """Chain the rows of a journal from before there were chains."""
-    db.execute(f"ALTER TABLE {table} ADD COLUMN chain BLOB")
-    number, before = 0, START
-    select = f"SELECT {COLUMNS[table]} FROM {table} WHERE number > ? ORDER BY number LIMIT 1000"
-    while rows := db.execute(select, (number,)).fetchall():
-        for row in rows:
-            number, before = row[0], link(table, before, row)
-            db.execute(f"UPDATE {table} SET chain = ? WHERE number = ?", (before, number))

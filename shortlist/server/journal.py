@@ -148,7 +148,7 @@ class Journal(Ledger):
             return False
         end = self._end
         row = (end.undos + 1, time.time(), number, person)
-        link = chain.link("undos", end.undo_chain, row)
+        link = chain.link(end.undo_chain, row)
         self._insert("undos", (*row, link))
         self._end = end._replace(undos=row[0], undo_chain=link)
         return True
@@ -297,7 +297,7 @@ class Journal(Ledger):
                 return Receipt(known[0], new=False)
         number = self._end.examples + 1
         row = (number, time.time(), example.key, text, labels, example.place, *judged)
-        link = chain.link("examples", self._end.example_chain, row)
+        link = chain.link(self._end.example_chain, row)
         self._insert("examples", (*row, link))
         self._end = self._end._replace(examples=number, example_chain=link)
         return Receipt(number, new=True)

@@ -89,7 +89,7 @@ class Ledger:
             raise JournalError(f"the journal {self.path} {problem}. {self.way_out()}")
 
     def has_record(self) -> bool:
-        """Whether its end was written down; journals from before there were chains have no record."""
+        """Whether its end was written down."""
         return self._record.line_beside() != b""
 
     def sound_rows(self, table: str) -> Iterator[tuple[Any, ...]]:
@@ -121,9 +121,7 @@ class Ledger:
         )
 
     def seal(self, version: Version) -> str | None:
-        """A checksum of all that the journal says up to a moment; None if it does not reach it, or has no chain."""
-        if self._unchained:
-            return None
+        """A checksum of all that the journal says up to a moment; None if it does not reach it."""
         with self._explaining():
             ends = [chain.at(self._db, table, number) for table, number in zip(chain.COLUMNS, version, strict=True)]
         known = [end for end in ends if end is not None]
@@ -140,8 +138,6 @@ class Ledger:
     def _broken(self) -> str | None:
         """Where the chain breaks, if anywhere."""
         now = self.version()
-        if self._unchained:
-            return None
         for table, there in zip(chain.COLUMNS, now, strict=True):
             number = 0
             for row in self.sound_rows(table):
@@ -152,7 +148,7 @@ class Ledger:
 
     def _missing(self, line: bytes) -> str | None:
         """What was acknowledged, by the record of the end, and is not there."""
-        if self._unchained or not line:
+        if not line:
             return None
         end = End.of(line)
         if end is None:
@@ -183,13 +179,8 @@ class Ledger:
 
     def _prepare(self) -> None:
         found = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if not 0 <= found <= layout.VERSION:
-            raise JournalError(
-                f"the journal {self.path} has version {found}; this shortlist reads versions up to {layout.VERSION}"
-            )
-        self._unchained = found == 1 and self._read_only
-        if self._read_only and 0 < found < layout.VERSION:
-            layout.look_like_now(self._db, found)
+        if found not in (0, layout.VERSION):
+            raise JournalError(f"the journal {self.path} has version {found}; this shortlist reads {layout.VERSION}")
         if not self._read_only:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
@@ -198,16 +189,16 @@ class Ledger:
                 self._make_tables()
 
     def _make_tables(self) -> None:
-        """Make the tables, or bring those of an earlier version up to date."""
+        """Make the tables, unless another process has."""
         with self._record.held():
             self._db.execute("BEGIN IMMEDIATE")
             found = self._db.execute("PRAGMA user_version").fetchone()[0]
             if found == 0 and self._record.line() not in (b"", End().line()):
                 raise JournalError(f"the journal {self.path} is empty, and was not; bring back a copy of it. {AFRESH}")
-            if found != layout.VERSION:
-                layout.make(self._db, found)
+            if found == 0:
+                layout.make(self._db)
             self._db.execute("COMMIT")
-            if found < 2:  # later ones have a record, which knows of an end that is lost
+            if found == 0:
                 self._record.write(self._newest())
 
     # Reading and writing.

@@ -63,8 +63,6 @@ def make():
         ("top down", sl.TopDown([("grain", "trade")], sigmoid="fixed")),
     ]:
         models[f"rows, {name}"] = learner.fit(rows(), Y)
-    models["orders, mmp"] = sl.LabelRanker().fit(rows(), Y)
-    models["orders, prank"] = sl.LabelRanker("prank", labels=LABELS).fit(rows(), Y)
     random = np.random.default_rng(3)
     X = random.normal(size=(60, 5))
     ratings, queries = np.clip(np.round(X[:, 0] + 3), 1, 5).astype(int), np.repeat(np.arange(6), 10)
@@ -104,8 +102,6 @@ def use(model, path):
         yield from (use_rater if isinstance(model, sl.Rater) else use_documents)(model)
     elif isinstance(model, CategoryLearner):
         yield from use_learner(model)
-    elif isinstance(model, sl.LabelRanker):
-        yield from use_orders(model)
     elif hasattr(model, "_clock"):
         yield from use_ratings(model)
     else:
@@ -136,16 +132,6 @@ def use_categorizer(model):
         if hasattr(model.learner_, "limit_edges"):
             yield "limit", model.learner_.limit_edges(7)
             yield "learn within the limit", [model.learn(text, ["ship"]) for text in NEW_TEXTS]
-
-
-def use_orders(model):
-    X, orders = rows(9, model.n_features_in_), texts(9)[1]
-    yield "predict", model.predict(X)
-    yield "scores", model.decision_function(X)
-    yield "learn", model.partial_fit(X, orders)
-    if model.rule == "mmp":
-        yield "learn pairs", model.partial_fit_pairs(X, [[("grain", "oil")]] * 9)
-    yield "predict again", model.predict(X)
 
 
 def use_words(model):

@@ -17,7 +17,6 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import shortlist as sl
-from shortlist.arrays.validation import as_rows
 from shortlist.models.learners import learners
 
 COLUMNS_ARRIVE = "columns that were never seen may arrive, and are ranked by those that were"
@@ -347,24 +346,8 @@ def test_transformers_give_frames_where_asked():
             sparse.set_output(transform="pandas").fit_transform(given)
 
 
-# Names that learners had.
-
-
-@pytest.mark.parametrize(("former", "arguments"), [
-    ("fit_rows", (["a", "b"],)), ("learn_rows", (["a", "b"],)), ("rank_rows", (1,)), ("predict_rows", ()),
-    ("score_rows", (["a", "b"],)),
-])  # fmt: skip
-def test_former_names_work_and_say_so(former, arguments):
-    learner, rows = sl.FeatureFocus().fit(np.eye(2), ["a", "b"]), as_rows(np.eye(2))
-    with pytest.warns(FutureWarning, match=f"{former} is no longer public"):
-        getattr(learner, former)(rows, *arguments)
-
-
-def test_the_former_name_of_explain():
+def test_explain_of_a_rater_checks_what_it_is_given():
     learner = sl.PRank().fit([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]], [2, 1, 3])
-    with pytest.warns(FutureWarning, match="is called explain now"):
-        former = learner.explain_row(np.array([[1.0, 0.0]]))
-    assert former == learner.explain([1.0, 0.0])
     with pytest.raises(sl.InputError, match="3 names for 2 columns"):
         learner.explain([1.0, 0.0], ["a", "b", "c"])
     with pytest.raises(NotFittedError):

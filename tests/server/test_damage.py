@@ -148,40 +148,6 @@ def test_the_record_of_the_end(tmp_path):
     check_journal(tmp_path)
 
 
-def test_a_journal_from_before_there_were_chains(folder):
-    """It opens; its rows are chained once, and kept."""
-    for path in folder.glob("journal*"):
-        path.unlink()
-    db = sqlite3.connect(folder / FILE)
-    db.executescript("""
-        CREATE TABLE examples (number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, key TEXT UNIQUE,
-            text TEXT NOT NULL, labels TEXT NOT NULL, place INTEGER);
-        CREATE TABLE undos (number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL,
-            example INTEGER NOT NULL UNIQUE REFERENCES examples);
-        PRAGMA user_version = 1; PRAGMA journal_mode = WAL;
-    """)
-    rows = [(n, 1e9 + n, None, f"text {n}", '["x"]') for n in range(1, 1500)]
-    db.executemany("INSERT INTO examples (number, time, key, text, labels) VALUES (?, ?, ?, ?, ?)", rows)
-    db.execute("INSERT INTO undos (time, example) VALUES (1e9, 7)")
-    db.commit()
-    db.close()
-    check_journal(folder)
-    reader = Journal(folder, read_only=True)
-    assert (reader.version(), reader.has_record(), reader.seal(Version(3, 0))) == ((1499, 1), False, None)
-    reader.close()
-    journal = Journal(folder)
-    assert journal.version() == (1499, 1)
-    assert journal.append([[Example("next", ["x"])]])[0][0].number == 1500
-    journal.close()
-    check_journal(folder)
-    db = sqlite3.connect(folder / FILE)
-    db.execute("UPDATE examples SET text = 'other' WHERE number = 1200")
-    db.commit()
-    db.close()
-    with pytest.raises(JournalError, match="number 1200 of its examples on"):
-        check_journal(folder)
-
-
 # Going on with what is sound
 
 

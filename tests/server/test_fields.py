@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import sqlite3
 
 import pytest
 
@@ -14,7 +13,6 @@ from shortlist.server.auditing import audit_of
 from shortlist.server.exporting import LAYOUTS, exported
 from shortlist.server.journal import Example, Journal
 from shortlist.server.learned import last_and_names
-from shortlist.server.queue.store import FILE, Queue
 from shortlist.server.replica import Replica
 from tests.server.servers import in_thread, state_bytes
 from tests.test_fields import LABELS, LAWS
@@ -146,21 +144,6 @@ def test_a_queue_of_documents(state):
         assert server.ask("queue")["judged"] == 4
         assert server.ask("queue/sure", most=10)["looked_at"] == 0
         assert NEW in [one.get("fields") for one in server.ask("examples")["examples"]]
-
-
-def test_a_queue_of_before_goes_on(tmp_path):
-    queue = Queue(tmp_path)
-    queue.add(["one text", "another"])
-    queue.close()
-    db = sqlite3.connect(tmp_path / FILE)
-    db.execute("ALTER TABLE items DROP COLUMN fields")
-    db.execute("PRAGMA user_version=1")
-    db.commit()
-    db.close()
-    queue = Queue(tmp_path)
-    assert queue.add([NEW, "another"]) == (1, 1)
-    assert [one.text for one in queue.items("waiting")] == [NEW, "another", "one text"]
-    queue.close()
 
 
 def test_an_audit_of_documents_and_texts(state):

@@ -24,7 +24,7 @@ from shortlist.server.ledger import PATIENCE, DiskFull, JournalError
 from shortlist.texts.fields import Document
 
 FILE = "queue.sqlite"
-VERSION = 2
+VERSION = 1
 PREFIX = "queue-"  # of ids, which are keys in the journal
 ATTEMPT = re.compile("[0-9]{0,9}")  # which judgement of a text a key is, behind its id
 STATES = ("waiting", "judged", "skipped", "flagged")
@@ -280,16 +280,11 @@ class Queue:
         self.db.execute("PRAGMA synchronous=FULL")
         self.db.execute("BEGIN IMMEDIATE")
         (found,) = self.db.execute("PRAGMA user_version").fetchone()
-        if not 0 <= found <= VERSION:
-            raise JournalError(
-                f"the queue {self.path} has version {found}; this shortlist reads versions up to {VERSION}"
-            )
+        if found not in (0, VERSION):
+            raise JournalError(f"the queue {self.path} has version {found}; this shortlist reads {VERSION}")
         if found == 0:
             for statement in TABLES.split(";\n")[:-1]:
                 self.db.execute(statement)
-        elif found == 1:
-            self.db.execute("ALTER TABLE items ADD COLUMN fields INTEGER NOT NULL DEFAULT 0")
-        if found != VERSION:
             self.db.execute(f"PRAGMA user_version={VERSION}")
         if not self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'tally'").fetchone():
             for statement in TALLY.split(";\n\n"):
