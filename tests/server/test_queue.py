@@ -237,7 +237,7 @@ def test_the_sure_ones_are_decided_alone_and_taken_back_at_once(tmp_path, sure_f
     folder.mkdir()
     snapshots.take_base(folder, sure_file)
     with in_thread(folder) as server:
-        texts = [f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(10)] + ["okapi", "zebra"]
+        texts = [f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(10)] + ["number3 number4", "zebra"]
         server.ask("queue", texts=texts)
         held = take(server, "anna")
         assert held["text"] == texts[0]

@@ -220,14 +220,20 @@ class Confidence:
             found: NDArray[np.bool_] = self.probabilities(scores) >= self.threshold(aim)
         if getattr(aim, "alone", False):
             found[:, 1:] = False
+            with np.errstate(invalid="ignore"):
+                found[:, :1] &= scores[:, :1] >= self._lowest()
         return found
 
-    def reasons(self, scores: Floats, assigned: NDArray[np.bool_]) -> Bytes:
-        """Why no label of a ranking was assigned: a Reason for each ranking."""
+    def _lowest(self) -> float:
+        """The best score below which a text is unlike anything learned, and is not decided."""
         if "lowest" not in self._known:
             seen = self._examples()
             self._known["lowest"] = lowest_usual(seen.scores[seen.ids[:, 0] >= 0, 0].astype(np.float64))
-        return reasons(scores, assigned, self._known["lowest"])
+        return float(self._known["lowest"])
+
+    def reasons(self, scores: Floats, assigned: NDArray[np.bool_]) -> Bytes:
+        """Why no label of a ranking was assigned: a Reason for each ranking."""
+        return reasons(scores, assigned, self._lowest())
 
     def are_unlike(self, known: Shares) -> NDArray[np.bool_]:
         """Which texts are unlike anything learned, of whose features such a share is known (abstention.py)."""
