@@ -28,6 +28,7 @@ from shortlist.categories.index.retrieval import Dense
 from shortlist.categories.index.tuning import EXAMPLES, LABELS, Learned, Rules, learn, least_share
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.portions import Watch, at_once
+from shortlist.categories.scratch import make_scratch
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.files.store import State
@@ -237,7 +238,7 @@ class TunedIndex(IndexLearner):
         rules = Rules(self.max_edges, super()._least_share(), self.rare, cap, float(self.step))
         return learn(
             words, own, labels, order, done, first_pass, learned, self._counts, self._to_come, rules, self._ahead,
-            self._ring_to_fill(),
+            self._ring_to_fill(), make_scratch(len(self._labels)),
         )  # fmt: skip
 
     def _learn_more(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:

@@ -39,7 +39,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part
+from shortlist.arrays.kernels import Floats, Ints, Longs, part
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.ahead import Ahead, rank_ahead
@@ -49,7 +49,7 @@ from shortlist.categories.index.rehearsal import AGAIN, Ring, keep, longest_lag,
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.categories.index.vectors import Vectors, Weights, add_vector_votes, correct_vector, has_vector
 from shortlist.categories.pauses import DONE
-from shortlist.categories.scratch import Scratch, make_scratch
+from shortlist.categories.scratch import Scratch
 from shortlist.labels import SINGLE, LabelSets
 
 MARGIN = 2.0
@@ -78,10 +78,10 @@ class Rules(NamedTuple):
     step: float
 
 
-@kernel
+@part
 def learn(
     rows: Rows, vectors: Vectors, labels: LabelSets, order: Longs, position: int, first_pass: bool, learned: Learned,
-    counts: Floats, to_come: Floats, rules: Rules, ahead: Ahead, ring: Ring,
+    counts: Floats, to_come: Floats, rules: Rules, ahead: Ahead, ring: Ring, scratch: Scratch,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops before an example for which the index has too little room.
 
@@ -89,18 +89,7 @@ def learn(
     counts: examples and labels so far; to_come: how many examples further passes have yet to see, and had at first.
     ahead: receives the rankings of some examples before they are learned. ring: the last examples of a stream.
     """
-    scratch = make_scratch(learned.bias.size)
-    return learn_each(
-        rows, vectors, labels, order, position, first_pass, learned, counts, to_come, rules, ahead, ring, scratch
-    )
-
-
-@part
-def learn_each(
-    rows: Rows, vectors: Vectors, labels: LabelSets, order: Longs, position: int, first_pass: bool, learned: Learned,
-    counts: Floats, to_come: Floats, rules: Rules, ahead: Ahead, ring: Ring, scratch: Scratch,
-) -> tuple[int, int, int]:  # fmt: skip
-    """``learn``, with preallocated scratch arrays."""
+    again: bool = np.bool_(False)  # type: ignore[assignment] # a constant would be compiled once more
     for t in range(position, order.size):
         i, share = order[t], 1.0
         if first_pass:
@@ -119,7 +108,7 @@ def learn_each(
                 if lag > 0:
                     a = row_of(ring, lag)
                     learn_one(
-                        ring.rows, ring.vectors[a // 2], ring.labels, a, False, FURTHER, contest, least, learned,
+                        ring.rows, ring.vectors[a // 2], ring.labels, a, again, FURTHER, contest, least, learned,
                         rules, ahead, scratch,
                     )  # fmt: skip
                 lag //= 2
