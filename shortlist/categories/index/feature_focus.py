@@ -15,7 +15,7 @@ beside is this too: a factor on all updates cancels out of w_fc = w′_fc / w′
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -133,11 +133,24 @@ class FeatureFocus(IndexLearner):
     ) -> tuple[int, int, int]:
         n_labels = len(self._labels)
         scores, touched = np.zeros(n_labels), room_for_touched(n_labels)
-        return learn(
-            rows, labels, order, done, first_pass, self._index, scores, touched, self.max_edges,
-            self._least_share(), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
+        rules = Rules(
+            self.max_edges, self._least_share(), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
             np.inf if self.memory is None else float(self.memory),
         )  # fmt: skip
+        return learn(rows, labels, order, done, first_pass, self._index, scores, touched, rules)
+
+
+class Rules(NamedTuple):
+    """The parameters of FeatureFocus that the loop needs."""
+
+    max_edges: int
+    min_weight: float
+    margin: float
+    first: int
+    rare: int
+    leakage: bool
+    cap: int
+    memory: float
 
 
 # Figure 4(a), the FF algorithm
@@ -145,9 +158,8 @@ class FeatureFocus(IndexLearner):
 
 @part
 def learn(
-    rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool,
-    index: Index, scores: Floats, touched: Ints,
-    max_edges: int, min_weight: float, margin: float, first: int, rare: int, leakage: bool, cap: int, memory: float,
+    rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, scores: Floats,
+    touched: Ints, rules: Rules,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
 
@@ -157,7 +169,7 @@ def learn(
     for t in range(position, order.size):
         i = order[t]
         first_label, last_label = labels.indptr[i], labels.indptr[i + 1]
-        why, slots = room_for(rows, labels, i, index, cap)
+        why, slots = room_for(rows, labels, i, index, rules.cap)
         if why != DONE:
             return t, why, slots
 
@@ -165,7 +177,7 @@ def learn(
             for j in range(rows.indptr[i], rows.indptr[i + 1]):
                 see(index.features[rows.indices[j]])
         fetch_lists(rows, i, index)
-        n = add_votes(rows, i, index, max_edges, rare, scores, touched)
+        n = add_votes(rows, i, index, rules.max_edges, rules.rare, scores, touched)
         wrong = 0.0  # s′_x, the best score of a label that is not true
         for a in range(n):
             c = touched[a]
@@ -174,11 +186,14 @@ def learn(
         for b in range(first_label, last_label):
             c = labels.ids[b]
             lead = scores[c] - wrong
-            if lead > margin and place(c, scores, touched, n) > first:
+            if lead > rules.margin and place(c, scores, touched, n) > rules.first:
                 lead = -wrong  # not among the first: its score counts as 0
-            if lead <= margin:
+            if lead <= rules.margin:
                 for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                    update(rows.indices[j], c, rows.data[j], index, min_weight, leakage, cap, memory)
+                    update(
+                        rows.indices[j], c, rows.data[j], index, rules.min_weight, rules.leakage, rules.cap,
+                        rules.memory,
+                    )  # fmt: skip
         for a in range(n):
             scores[touched[a]] = 0.0
     return order.size, DONE, 0
