@@ -44,12 +44,6 @@ def read_bits(words: Words, at: int, width: int) -> np.uint64:
 
 
 @step
-def read_number(words: Words, at: int, width: int) -> int:
-    """The same with a sign, so that it can be reckoned with."""
-    return np.int64(read_bits(words, at, width))  # type: ignore[return-value]
-
-
-@step
 def first_bits(width: int) -> np.uint64:
     """All bits of a number of so many."""
     return ALL >> np.uint64(WORD - width) if width else np.uint64(0)

@@ -1,9 +1,6 @@
 """How a hot loop is compiled, and the steps that several algorithms share."""
 
 import contextlib
-import os
-import threading
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -52,15 +49,7 @@ def step(function: Function) -> Function:
     return _compiled(function, forceinline=True, **UNCOUNTED)
 
 
-def rough_step(function: Function) -> Function:
-    """As ``step``, where a product may be added without being rounded first, as some processors do faster.
-
-    So the last bits differ between processors: only for what no result is made of.
-    """
-    return _compiled(function, forceinline=True, fastmath={"contract"}, **UNCOUNTED)
-
-
-def _compiled(function: Function, **options: bool | set[str]) -> Function:
+def _compiled(function: Function, **options: bool) -> Function:
     compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
     if compiled is not function:  # it is the same where compilation is turned off
         with contextlib.suppress(RuntimeError):  # no folder can be written, neither here nor the user's own
@@ -94,86 +83,10 @@ def _product(a: Any, b: Any) -> Any:
     return compiled
 
 
-# What threads tell one another from within loops that have released the interpreter lock.
-
-_TAKING = threading.Lock()
-SLEEP, SHORTLY = ("Sleep", 0) if os.name == "nt" else ("usleep", 20)  # as the system calls it: ms, or µs
-
-
-def take(counts: Longs, i: int, n: int) -> int:
-    """counts[i] += n at once, whatever other threads do; gives what was there before."""
-    with _TAKING:
-        before = int(counts[i])
-        counts[i] += n
-    return before
-
-
-@overload(take)
-def _take(counts: Any, i: Any, n: Any) -> Any:
-    def compiled(counts: Any, i: Any, n: Any) -> Any:
-        return _fetch_and_add(counts, i, n)
-
-    return compiled
-
-
-def look(counts: Longs, i: int) -> int:
-    """counts[i] as other threads have left it."""
-    return int(counts[i])
-
-
-@overload(look)
-def _look(counts: Any, i: Any) -> Any:
-    def compiled(counts: Any, i: Any) -> Any:
-        return _load(counts, i)
-
-    return compiled
-
-
-def sleep_shortly() -> None:
-    """Give the processor to whoever waits for it, for some µs: to yield it would be to queue up behind all of them."""
-    time.sleep(SHORTLY * 1e-6)
-
-
-@overload(sleep_shortly)
-def _sleep_shortly() -> Any:
-    def compiled() -> Any:
-        _sleep()
-
-    return compiled
-
-
 def _entry(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Where the entry of an array stands: the first two arguments."""
     data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
     return builder.gep(data, [context.cast(builder, arguments[1], signature.args[1], types.intp)])
-
-
-@intrinsic
-def _fetch_and_add(typing: Any, counts: Any, i: Any, n: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        more = context.cast(builder, arguments[2], signature.args[2], types.int64)
-        return builder.atomic_rmw("add", _entry(context, builder, signature, arguments), more, "seq_cst")
-
-    return types.int64(counts, i, n), generate
-
-
-@intrinsic
-def _load(typing: Any, counts: Any, i: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load_atomic(_entry(context, builder, signature, arguments), "acquire", 8)
-
-    return types.int64(counts, i), generate
-
-
-@intrinsic
-def _sleep(typing: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number = ir.IntType(32)
-        sleep = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [number]), SLEEP)
-        builder.call(sleep, [number(SHORTLY)])
-        return context.get_dummy_value()
-
-    return types.void(), generate
 
 
 @intrinsic

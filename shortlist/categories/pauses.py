@@ -6,4 +6,3 @@ WANTS_WEIGHTS = 2  # room for the weights of the classifiers behind an index
 WANTS_EDGES = 3  # the index is as large as it may be: weak edges have to go
 IS_FULL = 4  # the prototypes have as many weights as they may
 RETIRES = 5  # the prototypes are about to change, and take their place among the voters
-WANTS_ROOM = 6  # room to write down the errors of a block
