@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, kernel
 
 STRANGE = 0.01  # of the honest examples had a best score as low, or as few features that were known
+ABOUT = 0.01  # of a score: a model that learned a little more scores the same text a little differently
 HALF = 0.5  # of a text, where nothing is ever unknown
 
 
@@ -42,6 +43,12 @@ def lowest_usual(values: Floats) -> float:
     if values.size * STRANGE < 1.0:
         return -np.inf  # too few to say
     return float(np.sort(values)[int(values.size * STRANGE)])
+
+
+def lowest_score(best: Floats) -> float:
+    """The best score below which a text is unlike what was learned."""
+    lowest = lowest_usual(best)
+    return lowest - ABOUT * abs(lowest)
 
 
 def least_known(shares: Floats) -> float:

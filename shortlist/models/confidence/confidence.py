@@ -14,7 +14,7 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_real, as_whole
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import calibration, conformal, thresholds
-from shortlist.models.confidence.abstention import least_known, lowest_usual, reasons
+from shortlist.models.confidence.abstention import least_known, lowest_score, reasons
 from shortlist.models.confidence.aims import Aim
 from shortlist.models.confidence.calibration import ENOUGH, TOGETHER, Curves, fit_curves
 from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels
@@ -228,7 +228,7 @@ class Confidence:
         """The best score below which a text is unlike anything learned, and is not decided."""
         if "lowest" not in self._known:
             seen = self._examples()
-            self._known["lowest"] = lowest_usual(seen.scores[seen.ids[:, 0] >= 0, 0].astype(np.float64))
+            self._known["lowest"] = lowest_score(seen.scores[seen.ids[:, 0] >= 0, 0].astype(np.float64))
         return float(self._known["lowest"])
 
     def reasons(self, scores: Floats, assigned: NDArray[np.bool_]) -> Bytes:
