@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings report text \
 	$(addprefix models/test_,categorizer.py rater.py document_ranker.py learners.py) \
 	$(patsubst %,test_%.py,labels rooms texts vocabulary))
-SLOW := $(patsubst %,tests/%.py,categories/test_checks inputs/test_collections inputs/test_fuzz \
-	report/test_plots ratings/test_experiments documents/test_experiments)
+SLOW := $(patsubst %,tests/%.py,categories/test_checks inputs/test_fuzz \
+	report/test_plots)
 # More processes than many machines have cores, since many tests wait for a server or a browser; they take up files in
 # the order and the groups that tests/conftest.py says.
 PROCESSES := -n 3
@@ -15,7 +15,7 @@ HOSTILE := kills queue_kills promotion_kills journals connections models inputs 
 INTEGRATIONS := mcp annif label-studio
 REAL_label-studio := label-studio # beside what the extra brings, which does not need it
 
-.PHONY: demo test long quick check loops format docs bench coverage hostile mutants integrations clean
+.PHONY: demo test long quick check loops format docs papers bench coverage hostile mutants integrations clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready
@@ -35,6 +35,12 @@ long: $(VENV)/.ready-test
 # What to run while editing: the parts that are quick once their loops are compiled.
 quick: $(VENV)/.ready-test check
 	$(BIN)/python -m pytest $(PROCESSES) -m "not data and not long" $(addprefix --ignore=,$(SLOW)) $(QUICK)
+
+# The tables of the papers: `make papers DATA=folder NAMES="index-leakage mmp-rcv1"`.
+NAMES ?= all
+DATA ?= ../shared/data
+papers: $(VENV)/.ready-test
+	$(BIN)/python -m papers $(NAMES) --data $(DATA) --out results
 
 # Times beside those of other tools. They are shown and compared; only what cannot run is an error.
 bench: $(VENV)/.ready-test

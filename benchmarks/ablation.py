@@ -23,6 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
+from papers.corpora.contexts import word_contexts
+
 ROOM = "shortlist.categories.index"
 SHORT = ("hwu64", "snips", "stackoverflow", "dbpedia")
 # Of each rule: constants of modules that switch it off, and parameters of TunedIndex.
@@ -84,7 +86,7 @@ def rows(path):
 
 
 def rcv1(data):
-    from shortlist.experiments.rcv1 import subset
+    from papers.rcv1 import subset
 
     _, X, labels = subset(data)
     return X, [list(own) for own in labels], np.arange(len(labels)) % 7 == 6
@@ -104,7 +106,7 @@ def austen(data):
     import shortlist as sl
 
     novels = [text for batch in sl.read(data / "austen", format="books") for text in batch.texts]
-    X, words, _ = sl.word_contexts(novels)
+    X, words, _ = word_contexts(novels)
     order = np.random.default_rng(0).permutation(len(words))[:150_000]
     return X[order], [[words[i]] for i in order], np.arange(order.size) % 7 == 6
 

@@ -32,8 +32,8 @@ from scipy.stats import rankdata, zscore
 from sklearn.svm import LinearSVC
 
 import shortlist as sl
-from shortlist.experiments.document_data import Judged, cranfield, load
-from shortlist.experiments.documents import PAPER, Protocol, balanced_roles, fold_roles
+from papers.document_data import Judged, cranfield, load
+from papers.documents import PAPER, Protocol, balanced_roles, fold_roles
 from shortlist.measures.significance import wilcoxon
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from best import load, measured, new
 
 import shortlist as sl
+from papers.comparators.one_versus_rest import OneVersusRest
 
 LEARNERS = {
     "TunedIndex()": sl.TunedIndex(),
@@ -23,7 +24,7 @@ LEARNERS = {
     "MMP()": sl.MMP(),
     "TopicPerceptron(hypothesis='averaged', passes=5)": sl.TopicPerceptron(hypothesis="averaged", passes=5),
     "Rocchio()": sl.Rocchio(),
-    "OneVersusRest()": sl.OneVersusRest(),
+    "OneVersusRest()": OneVersusRest(),
     "FrequencyBaseline()": sl.FrequencyBaseline(),
 }
 SETS = ("hwu64", "reuters", "bibtex")

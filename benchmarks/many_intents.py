@@ -24,7 +24,7 @@ from few_examples import few
 from short_texts import linear_svc, part, tried
 
 import shortlist as sl
-from shortlist.inputs.collections.docstrings import docstrings
+from shortlist.inputs.docstrings import docstrings
 
 LETTERS = 200  # of a title, at most
 

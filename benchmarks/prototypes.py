@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse
 
 import shortlist as sl
-from shortlist.experiments.topics import SELECT, TEXT, reuters
+from papers.comparators.rocchio_selection import RocchioSelection
+from papers.topics import SELECT, TEXT, reuters
 
 TOPICS = (100, 1_000, 10_000, 100_000)
 N_WORDS, N_DOCUMENTS = 50_000, 5_000
@@ -66,7 +67,7 @@ def against_topics() -> None:
 def on_reuters(folder: Path) -> None:
     corpus = reuters(folder.parent)
     X = sl.TextVectorizer(**TEXT).fit_transform(corpus.texts)
-    X = sl.RocchioSelection(**SELECT).fit(X, corpus.topics).transform(X)[:10_000]
+    X = RocchioSelection(**SELECT).fit(X, corpus.topics).transform(X)[:10_000]
     Y = corpus.topics[:10_000]
     print(f"{X.shape[0]:,} documents, {X.shape[1]:,} terms, {len(corpus.names)} topics")
     for name, make in LEARNERS.items():

@@ -24,8 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import shortlist as sl
-from shortlist.experiments.rating_data import read_movielens
-from shortlist.experiments.ratings import MoviesProtocol, viewer_stream
+from papers.rating_data import read_movielens
+from papers.ratings import MoviesProtocol, viewer_stream
 
 TEST = 2000
 SIZES = (50, 200, 1000, 5000, 50_000)

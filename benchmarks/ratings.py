@@ -39,8 +39,9 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 import shortlist as sl
-from shortlist.experiments.rating_data import read_movielens
-from shortlist.experiments.ratings import MoviesProtocol, viewer_stream
+from papers.comparators.multiclass_perceptron import MulticlassPerceptron
+from papers.rating_data import read_movielens
+from papers.ratings import MoviesProtocol, viewer_stream
 
 SLACK = 0.005
 REPEATS = 5
@@ -263,7 +264,7 @@ def throughput(n: int = 1_000_000, n_features: int = 10) -> dict[str, float]:
     """Examples a second that one pass learns, checks of the input included."""
     data = line(n, n_features)
     rates = {}
-    for learner in (sl.PRank, sl.WidrowHoff, sl.MulticlassPerceptron):
+    for learner in (sl.PRank, sl.WidrowHoff, MulticlassPerceptron):
         seconds = timed_fit(Tool(learner.__name__, learner, []), {}, data)[1]
         rates[learner.__name__] = n / seconds
     return rates

@@ -5,7 +5,7 @@
     python benchmarks/scale.py --figure docs/figures/scale.png
     python benchmarks/scale.py --merge --classes 100000 --examples 500000   # two learners of so many examples each
 
-The stream is made up as it is learned (shortlist.experiments.myriad) and never held. Each number of classes runs in a
+The stream is made up as it is learned (papers.myriad) and never held. Each number of classes runs in a
 process of its own. Times are processor time, one thread, of the last fifth of the stream; making the stream up is not
 counted. Prints a Markdown table.
 """
@@ -23,8 +23,8 @@ TESTED = 10_000
 
 def one(n_classes: int, n_examples: int) -> dict:
     """Learn and rank one stream in this process."""
+    from papers.myriad import many_labels
     from shortlist import TunedIndex
-    from shortlist.experiments.myriad import many_labels
 
     learner = TunedIndex()
     seen, times = 0, []
@@ -63,8 +63,8 @@ def one(n_classes: int, n_examples: int) -> dict:
 
 def merge(n_classes: int, n_examples: int) -> None:
     """Merge two learners of different streams, and say what it took."""
+    from papers.myriad import many_labels
     from shortlist import TunedIndex
-    from shortlist.experiments.myriad import many_labels
 
     learners = []
     for seed in (0, 1):

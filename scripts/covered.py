@@ -34,10 +34,10 @@ LOOPS = (
 )
 # Too slow as plain Python, or about compiling itself.
 SLOW = (
-    "arrays/test_stamps", "categories/test_checks", "categories/test_published", "documents/test_experiments",
+    "arrays/test_stamps", "categories/test_checks", "categories/test_published", "papers/test_document_tables",
     "documents/test_searches", "inputs/test_fuzz", "inputs/test_long_records", "models/test_drift",
     "models/test_new_learner", "models/test_same_bytes", "models/test_scikit_learn", "models/test_search",
-    "ratings/test_experiments", "ratings/test_ordinal_regression", "ratings/test_rivals",
+    "papers/test_rating_tables", "ratings/test_ordinal_regression", "papers/test_multiclass_perceptron",
 )  # fmt: skip
 NOTHING_CHOSEN = 5  # pytest's, where all tests of some files are left out
 LEFT_OUT = "not data and not real and not long"

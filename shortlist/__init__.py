@@ -13,16 +13,11 @@ if TYPE_CHECKING:
     from shortlist.categories.index.feature_focus import FeatureFocus as FeatureFocus
     from shortlist.categories.index.independent import IndependentIndex as IndependentIndex
     from shortlist.categories.index.tuned_index import TunedIndex as TunedIndex
-    from shortlist.categories.index.unweighted_index import UnweightedIndex as UnweightedIndex
-    from shortlist.categories.one_versus_rest import OneVersusRest as OneVersusRest
     from shortlist.categories.prototypes.mmp import MMP as MMP
     from shortlist.categories.prototypes.rocchio import Rocchio as Rocchio
-    from shortlist.categories.prototypes.selection import RocchioSelection as RocchioSelection
     from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron as TopicPerceptron
-    from shortlist.categories.top_down import TopDown as TopDown
     from shortlist.concepts.reading import read_vocabulary as read_vocabulary
     from shortlist.concepts.vocabulary import LabelVocabulary as LabelVocabulary
-    from shortlist.documents.accuracy_svm import AccuracySVM as AccuracySVM
     from shortlist.documents.average_precision import MapSVM as MapSVM
     from shortlist.documents.binning import ScoreBins as ScoreBins
     from shortlist.documents.mrr import MrrSVM as MrrSVM
@@ -52,10 +47,8 @@ if TYPE_CHECKING:
     from shortlist.models.text_rater import TextRater as TextRater
     from shortlist.ranking import Explanation as Explanation
     from shortlist.ranking import Ranking as Ranking
-    from shortlist.ratings.multiclass_perceptron import MulticlassPerceptron as MulticlassPerceptron
     from shortlist.ratings.prank import PRank as PRank
     from shortlist.ratings.widrow_hoff import WidrowHoff as WidrowHoff
-    from shortlist.text.context import word_contexts as word_contexts
     from shortlist.text.vectorizer import TextVectorizer as TextVectorizer
 
 

@@ -12,7 +12,6 @@ from typing import Any
 VERSION = "0.1.0.dev0"
 
 WHERE = {
-    "AccuracySVM": "documents.accuracy_svm",
     "Categorizer": "models.categorizer",
     "DocumentRanker": "models.document_ranker",
     "Evaluation": "measures",
@@ -26,9 +25,7 @@ WHERE = {
     "MapSVM": "documents.average_precision",
     "ModelFileError": "errors",
     "MrrSVM": "documents.mrr",
-    "MulticlassPerceptron": "ratings.multiclass_perceptron",
     "NdcgSVM": "documents.ndcg",
-    "OneVersusRest": "categories.one_versus_rest",
     "PRank": "ratings.prank",
     "Propensities": "measures",
     "QueryRanking": "documents.queries",
@@ -38,17 +35,14 @@ WHERE = {
     "RetrievalIndex": "documents.retrieval",
     "RocSVM": "documents.roc",
     "Rocchio": "categories.prototypes.rocchio",
-    "RocchioSelection": "categories.prototypes.selection",
     "RowCategorizer": "models.row_categorizer",
     "Rules": "models.rules",
     "ScoreBins": "documents.binning",
     "ShortlistError": "errors",
     "TextRater": "models.text_rater",
     "TextVectorizer": "text.vectorizer",
-    "TopDown": "categories.top_down",
     "TopicPerceptron": "categories.prototypes.topic_perceptron",
     "TunedIndex": "categories.index.tuned_index",
-    "UnweightedIndex": "categories.index.unweighted_index",
     "WidrowHoff": "ratings.widrow_hoff",
     "check_learner": "categories.checks",
     "evaluate": "measures",
@@ -60,10 +54,9 @@ WHERE = {
     "per_label": "measures",
     "read": "inputs",
     "read_vocabulary": "concepts.reading",
-    "word_contexts": "text.context",
 }
 
-LEARNERS = ("categories", "ratings", "documents")  # the rooms in which each file may define learners
+LEARNERS = ["shortlist.categories", "shortlist.ratings", "shortlist.documents"]  # each file may define learners
 
 
 def public(name: str) -> Any:
@@ -76,15 +69,22 @@ def storable(kind: str) -> Any:
     return public(kind) if kind in WHERE else learner_classes().get(kind)
 
 
-@cache
 def learner_classes() -> dict[str, type]:
-    """The classes that the files of the learners' rooms define, but those that leave something to others."""
+    """The classes that the files of the learners' rooms define, but those that leave something to others.
+
+    A package of your own learners is known once its name is in ``LEARNERS``.
+    """
+    return _classes(tuple(LEARNERS))
+
+
+@cache
+def _classes(rooms: tuple[str, ...]) -> dict[str, type]:
     import inspect  # not above: they load a dozen modules that ``import shortlist`` has no need of
     import pkgutil
 
     found: dict[str, type] = {}
-    for room in LEARNERS:
-        package = import_module(f"shortlist.{room}")
+    for room in rooms:
+        package = import_module(room)
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             classes = inspect.getmembers(import_module(module.name), inspect.isclass)
             own = [(name, one) for name, one in classes if one.__module__ == module.name]

@@ -12,7 +12,7 @@ PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
     "names", "errors", "arrays", "concurrency", "files", "labels", "texts", "vocabulary", "ranking",
     "dual", "inputs", "concepts", "text", "categories", "ratings", "documents", "measures", "models",
-    "experiments", "report", "server", "integrations", "distributed", "cli",
+    "report", "server", "integrations", "distributed", "cli",
 ]  # fmt: skip
 NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}
 MOST_ARROWS = 125

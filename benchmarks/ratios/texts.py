@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
 from benchmarks.ratios.ratio import Ratio, data, in_turn
-from shortlist import TextVectorizer, word_contexts
+from papers.corpora.contexts import word_contexts
+from shortlist import TextVectorizer
 from tests.reference import contexts as slow
 
 

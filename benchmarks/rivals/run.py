@@ -2,7 +2,7 @@
 
     python benchmarks/rivals/run.py DATA --out DIR [--quick] [--sets NAME …] [--tools NAME …] [--threads N] [--again]
 
-DATA holds the data sets as `shortlist reproduce` has them. Each rival is installed from PyPI into an environment of
+DATA holds the data sets as `python -m papers` has them. Each rival is installed from PyPI into an environment of
 its own under --cache; each job (a set, a tool) runs in processes of its own, on one core, or on as many as --threads
 says. What is done is kept in DIR/jobs, so that a run that was stopped goes on; --again runs the chosen jobs anew.
 Writes DIR/results.json, DIR/benchmarks.md and a picture for each set.

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
+from papers.corpora.contexts import word_contexts
+from papers.index_data import split
+from papers.rcv1 import subset
 from shortlist.arrays.rows import Rows
-from shortlist.experiments.index_data import split
-from shortlist.experiments.rcv1 import subset
 from shortlist.inputs import read
-from shortlist.text.context import word_contexts
 
 SEED = 9  # of the order of the training documents
 QUICK = (2_000, 300)  # the most training and test documents of a quick run

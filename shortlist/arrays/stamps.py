@@ -98,19 +98,23 @@ def _say_so_once(told: list[bool] = []) -> None:  # noqa: B006 - it is meant to 
 
 def stamp(function: FunctionType) -> str:
     """A digest of all that a function is compiled from."""
-    package = function.__module__.partition(".")[0]
+    ours = {"shortlist", _package(function)}
     found: dict[str, Any] = {}
     waiting: list[tuple[str, Any]] = [(function.__name__, function)]
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, Constant):
             found[name] = _exactly(value)
-        elif getattr(value, "__module__", "").partition(".")[0] == package and hasattr(value, "__qualname__"):
+        elif _package(value) in ours and hasattr(value, "__qualname__"):
             name = f"{value.__module__}.{value.__qualname__}"
             if name not in found:
                 found[name] = _described(value)
-                waiting += _used(value, package)
+                waiting += _used(value, ours)
     return hashlib.sha256(repr((HOW, sorted(found.items()))).encode()).hexdigest()
+
+
+def _package(value: Any) -> str:
+    return str(getattr(value, "__module__", "")).partition(".")[0]
 
 
 def _described(value: Any) -> Any:
@@ -125,14 +129,14 @@ def _steps(code: CodeType) -> Any:
     return code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants
 
 
-def _used(value: Any, package: str) -> Iterator[tuple[str, Any]]:
-    """What a function or a class of the package names: in its code, in its annotations, in modules of the package."""
+def _used(value: Any, ours: set[str]) -> Iterator[tuple[str, Any]]:
+    """What a function or a class of ours names: in its code, in its annotations, in modules of ours."""
     names = {word for hint in getattr(value, "__annotations__", {}).values() for word in re.findall(r"\w+", str(hint))}
     if isinstance(value, FunctionType):
         names |= _names(value.__code__)
     own = value.__globals__ if isinstance(value, FunctionType) else vars(sys.modules[value.__module__])
     inside = [one for name in names if isinstance(one := own.get(name), ModuleType)]
-    for place in [own, *(vars(module) for module in inside if module.__name__.partition(".")[0] == package)]:
+    for place in [own, *(vars(module) for module in inside if module.__name__.partition(".")[0] in ours)]:
         for name in names & place.keys():
             yield f"{place['__name__']}.{name}", getattr(place[name], "py_func", place[name])
 

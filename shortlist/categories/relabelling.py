@@ -24,7 +24,6 @@ from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.index.vectors import widened
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.merging import MergingLearner
-from shortlist.categories.top_down import TopDown
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex
 
@@ -39,8 +38,6 @@ def counts_of(learner: CategoryLearner) -> Longs:
 
 def renamed(learner: Learner, old: Label, new: Label) -> Learner:
     """The learner, whose label has another name."""
-    if isinstance(learner, TopDown):
-        raise InputError("TopDown has its labels in a tree; train it anew with other names")
     names = list(learner._labels.names)
     names[learner._labels.find(old)] = new
     changed = copy.copy(learner)

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import sys
+from collections.abc import Callable
 
 import typer
 
@@ -30,7 +31,6 @@ from shortlist.cli import (
     queue,
     rank,
     rehearse,
-    reproduce,
     serve,
     train,
     warmup,
@@ -50,7 +50,7 @@ app = typer.Typer(
     help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
 )
 app.callback()(version)
-OF_MODELS = (train, learn, rank, explain, labels, evaluate, audit, compare, inspect, reproduce)
+OF_MODELS = (train, learn, rank, explain, labels, evaluate, audit, compare, inspect)
 OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back, workspace)
 FOR_OTHER_TOOLS = (mcp, annif, label_studio)
 for verb in (*OF_MODELS, *OF_SERVERS, *FOR_OTHER_TOOLS, demo, warmup):
@@ -61,7 +61,7 @@ for verb in (*OF_MODELS, *OF_SERVERS, *FOR_OTHER_TOOLS, demo, warmup):
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken
 
 
-def main() -> None:
+def main(command: Callable[[], object] = app) -> None:
     """Run the command line. Bad input is one line on standard error and exit code 2."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - None where whoever started us has closed it
     escape_what_has_no_bytes()
@@ -69,7 +69,7 @@ def main() -> None:
     never_keep_large()
     try:
         try:
-            app()
+            command()
         finally:
             sys.stdout.flush()  # what cannot be written is said here, and not by Python as it ends
     except ShortlistError as problem:

@@ -39,8 +39,8 @@ def compare(
     from rich.console import Console
     from rich.progress import track
 
-    from shortlist.experiments.compare import ORDERED_BY, differences
-    from shortlist.experiments.compare import compare as compare_learners
+    from shortlist.models.comparing import ORDERED_BY, differences
+    from shortlist.models.comparing import compare as compare_learners
     from shortlist.models.learners import learners as known_learners
     from shortlist.models.learners import named
 

@@ -10,7 +10,6 @@ IN_SHORT = {
     "audit": "Find labels in a file that may be wrong.",
     "compare": "Compare learners on the same random splits.",
     "inspect": "Show what a model file or a data file holds.",
-    "reproduce": "Run the papers' experiments on public data.",
     "serve": "Serve a model over HTTP, with a web page.",
     "queue": "Add texts to the queue of a server, or show it.",
     "people": "Say who may use a server.",

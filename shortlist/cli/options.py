@@ -46,11 +46,10 @@ Settable = Annotated[
 LEARNERS = {
     "categories": (
         "tuned-index", "feature-focus", "feature-focus-paper", "frequency", "independent", "mmp", "mmp1", "mmp2",
-        "mmp3", "ovr-committee", "ovr-perceptron", "ovr-svm", "rocchio", "top-down", "topic-perceptron",
-        "unweighted-index",
+        "mmp3", "rocchio", "topic-perceptron",
     ),
-    "ratings": ("prank", "multiclass-perceptron", "widrow-hoff"),
-    "documents": ("map", "accuracy", "mrr", "ndcg", "roc"),
+    "ratings": ("prank", "widrow-hoff"),
+    "documents": ("map", "mrr", "ndcg", "roc"),
 }  # fmt: skip
 MEASURES = "R1, R5, MRR, P@5, recall@5, nDCG@5, AP, coverage, micro-F1, macro-F1; MAE, exact, within@1; MAP, ROC"
 NAMED = "; ".join(f"for {task} {', '.join(names)}" for task, names in LEARNERS.items())

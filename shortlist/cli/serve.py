@@ -127,7 +127,7 @@ def find_encoder(named: str) -> Encoder:
 def demo_model(folder: Path) -> Path:
     """A model of the docstrings of Python's standard library."""
     from shortlist import Categorizer
-    from shortlist.inputs.collections.docstrings import docstrings
+    from shortlist.inputs.docstrings import docstrings
 
     say("learning the docstrings of Python's standard library, for a demo…")
     path = folder / "demo.shortlist"

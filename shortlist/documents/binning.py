@@ -54,7 +54,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from shortlist import ScoreBins
+    >>> from shortlist.documents.binning import ScoreBins
     >>> bins = ScoreBins(n_thresholds=3, spacing="even").fit([[0.0], [4.0]])
     >>> bins.thresholds_
     array([[1., 2., 3.]])

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from shortlist.inputs.collections.books import Books
-from shortlist.inputs.collections.cranfield import Cranfield, CranfieldJudgements
-from shortlist.inputs.collections.eachmovie import EachMovie
-from shortlist.inputs.collections.movielens import MovieLens
-from shortlist.inputs.collections.rcv1 import Rcv1Judgements, Rcv1Tokens
-from shortlist.inputs.collections.reuters import Reuters
-from shortlist.inputs.collections.trec import TrecQrels, TrecRun
-from shortlist.inputs.collections.trec_text import TrecDocuments, TrecTopics
 from shortlist.inputs.format import Format
-from shortlist.inputs.formats.arff import Arff
 from shortlist.inputs.formats.class_folders import ClassFolders
 from shortlist.inputs.formats.delimited import Csv, Tsv
 from shortlist.inputs.formats.doccano import Doccano
@@ -32,13 +23,6 @@ FORMATS: dict[str, type[Format]] = {
     for kind in (
         Frames,
         Parquet,
-        Reuters,
-        TrecDocuments,
-        TrecTopics,
-        Arff,
-        Rcv1Tokens,
-        Cranfield,
-        CranfieldJudgements,
         Doccano,
         JsonLines,
         LabelStudio,
@@ -47,16 +31,17 @@ FORMATS: dict[str, type[Format]] = {
         Xmc,
         Letor,
         SvmLight,
-        MovieLens,
-        EachMovie,
-        TrecRun,
-        TrecQrels,
-        Rcv1Judgements,
         Csv,
         Tsv,
         Numbers,
         ClassFolders,
-        Books,
         PlainLines,
     )
 }
+
+
+def add_formats(*kinds: type[Format]) -> None:
+    """Read these formats too; they are asked before those that are known already."""
+    known = dict(FORMATS)
+    FORMATS.clear()
+    FORMATS.update({kind.name: kind for kind in kinds} | known)

@@ -19,5 +19,6 @@ A Categorizer is made of storeys, each of which is what the one below it is, and
     given_ratings.py    ratings as answers                       saying.py     which words to name
     memory.py, sizes.py  the bound, and what counts
     search.py, halving.py, candidates.py  the best of many       auditing.py   labels that may be wrong
+    comparing.py        learners side by side
     named_values.py     settings as people write them
 """

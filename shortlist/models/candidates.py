@@ -12,7 +12,6 @@ from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.one_versus_rest import OneVersusRest
 from shortlist.categories.prototypes.mmp import MMP
 from shortlist.categories.prototypes.rocchio import Rocchio
 from shortlist.inputs.examples import Examples
@@ -23,17 +22,13 @@ from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.beside import WithVectors
 from shortlist.texts.fields import Document
 
-# Scores of all labels are made for each example, by one, and a problem for each label is solved, by the other: they are
-# tried where examples times labels are no more than these.
-MOST_SCORES, MOST_PROBLEMS = 2 * 10**9, 2 * 10**6
+MOST_SCORES = 2 * 10**9  # examples times labels, of a learner that scores all labels of each example
 
 LEARNERS: tuple[CategoryLearner, ...] = (
     TunedIndex(min_weight=0.002, max_edges=100),
     TunedIndex(min_weight=0.0005, max_edges=1000, passes=4),
     TunedIndex(passes=5),
     MMP(step="passive-aggressive", margin=1.0, hypothesis="averaged", passes=5),
-    OneVersusRest(),
-    OneVersusRest(C=0.3),
     FeatureFocus(margin=0.3),
     Rocchio(),
 )
@@ -87,10 +82,7 @@ def candidate(usual: CategoryModel, learner: CategoryLearner | None, text: TextV
 
 def fits(learner: CategoryLearner, n_scores: int, bounded: bool) -> bool:
     """Whether a learner can be tried on so many examples times labels, in memory that may be bounded."""
-    if isinstance(learner, IndexLearner):
-        return True
-    most = MOST_PROBLEMS if isinstance(learner, OneVersusRest) else MOST_SCORES
-    return n_scores <= most and not bounded
+    return isinstance(learner, IndexLearner) or (n_scores <= MOST_SCORES and not bounded)
 
 
 def features(texts: Sequence[Document], recurring: bool) -> list[TextVectorizer]:

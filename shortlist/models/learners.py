@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from sklearn.base import BaseEstimator, clone
@@ -50,7 +49,6 @@ class Named:
         return self.kind(**self.settings)
 
 
-@cache
 def learners(task: Task) -> dict[str, Named]:
     """The learners of a task, the usual one first."""
     found = {}

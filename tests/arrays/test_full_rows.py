@@ -6,7 +6,8 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import MapSVM, MulticlassPerceptron, PRank, WidrowHoff
+from papers.comparators.multiclass_perceptron import MulticlassPerceptron
+from shortlist import MapSVM, PRank, WidrowHoff
 from shortlist.arrays.full_rows import inner, is_full
 from shortlist.categories.checks import as_bytes
 

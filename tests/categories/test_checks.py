@@ -2,17 +2,17 @@
 
 import pytest
 
+from papers.comparators.one_versus_rest import OneVersusRest
+from papers.comparators.top_down import TopDown
+from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist import (
     MMP,
     FeatureFocus,
     FrequencyBaseline,
     IndependentIndex,
-    OneVersusRest,
     Rocchio,
-    TopDown,
     TopicPerceptron,
     TunedIndex,
-    UnweightedIndex,
     check_learner,
 )
 from shortlist.categories.checks import PROMISES

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Perceptron
 
-from shortlist import MMP, IndependentIndex, Rocchio, RocchioSelection, TopicPerceptron, load
+from papers.comparators.rocchio_selection import RocchioSelection
+from shortlist import MMP, IndependentIndex, Rocchio, TopicPerceptron, load
 from shortlist.files import store
 from tests.reference.prototypes import SlowMMP, SlowTopicPerceptron, slow_rocchio
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
+from papers.corpora.contexts import word_contexts
 
 pytestmark = pytest.mark.long
 
@@ -49,7 +50,7 @@ def test_newsgroups_without_margin_are_as_much_worse_as_published(newsgroups, ne
 def test_austen(data_folder):
     """Word prediction, 90-10, one pass, δ_m = 0: published R1 0.272 ± 0.002, R5 0.480."""
     books = sorted(data_folder("austen", "austen").glob("*.txt"))
-    X, words, _ = sl.word_contexts([book.read_text(encoding="utf-8") for book in books])
+    X, words, _ = word_contexts([book.read_text(encoding="utf-8") for book in books])
     words = np.asarray(words)
     order = np.random.default_rng(0).permutation(len(words))
     test, train = order[: len(words) // 10], order[len(words) // 10 :]

@@ -21,16 +21,16 @@ class Result(NamedTuple):
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
     """run("rank", "model", stdin=…) -> Result; in a folder of its own."""
-    from shortlist.cli import main
+    from shortlist.cli import app, main
 
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments, stdin=""):
+    def call(*arguments, stdin="", command=app):
         monkeypatch.setattr(sys, "argv", ["shortlist", *map(str, arguments)])
         data = stdin if isinstance(stdin, bytes) else stdin.encode()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
         with pytest.raises(SystemExit) as ended:
-            main()
+            main(command)
         printed = capsys.readouterr()
         said = printed.err.replace("compiling the inner loops, once for this machine…\n", "")
         return Result(int(ended.value.code or 0), printed.out, said)

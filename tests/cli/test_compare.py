@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shortlist import Categorizer
-from shortlist.experiments.compare import Contestant, compare, differences
 from shortlist.measures import wilcoxon
+from shortlist.models.comparing import Contestant, compare, differences
 from shortlist.models.learners import learners
 from tests.cli.test_bad_input import refused
 

@@ -29,7 +29,7 @@ def test_help_by_its_short_name(run):
     assert "warmup" in run("-h").out
     shown = run("train", "-h").out
     assert "--force" in shown
-    assert "widrow-hoff" in shown
+    assert "prank" in shown
 
 
 def test_help_says_in_full_what_each_command_does(run):

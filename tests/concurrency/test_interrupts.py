@@ -9,6 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import shortlist as sl
+from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist.categories.checks import example_data
 from shortlist.concurrency import interrupts
 from shortlist.concurrency.interrupts import stop_here, whole
@@ -78,7 +79,7 @@ def interrupted_at(monkeypatch, kind, name, turn):
     monkeypatch.setattr(kind, name, with_ctrl_c)
 
 
-@pytest.mark.parametrize("kind", [sl.TunedIndex, sl.MMP, sl.Rocchio, sl.UnweightedIndex])
+@pytest.mark.parametrize("kind", [sl.TunedIndex, sl.MMP, sl.Rocchio, UnweightedIndex])
 def test_partial_fit_stops_after_a_run_of_rows(kind, monkeypatch):
     X, Y = example_data()
     monkeypatch.setattr(interrupts, "RUN", 40)

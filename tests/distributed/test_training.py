@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shortlist as sl
+from papers.comparators.accuracy_svm import AccuracySVM
 from shortlist.categories.additive import rounded
 from shortlist.distributed import categories, documents, rank, train
 from shortlist.distributed.cluster import Cluster
@@ -155,7 +156,7 @@ def test_nothing_to_learn_from_and_learners_that_do_not_merge(client, tmp_path):
     with pytest.raises(sl.InputError, match="cannot be trained on a cluster"):
         categories.train(Cluster(client), cut(str(path)), sl.Categorizer(sl.FrequencyBaseline()))
     with pytest.raises(sl.InputError, match="cannot be trained on a cluster"):
-        documents.train(Cluster(client), cut(str(path)), sl.DocumentRanker(sl.AccuracySVM()))
+        documents.train(Cluster(client), cut(str(path)), sl.DocumentRanker(AccuracySVM()))
 
 
 @pytest.mark.parametrize("learner", [sl.FeatureFocus(passes=2), sl.MMP(passes=2)], ids=["FeatureFocus", "MMP"])

@@ -13,7 +13,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 
 import shortlist.files.store
-from shortlist import AccuracySVM, InputError, MapSVM, ModelFileError, QueryScaler, RetrievalIndex, ScoreBins
+from papers.comparators.accuracy_svm import AccuracySVM
+from shortlist import InputError, MapSVM, ModelFileError, QueryScaler, RetrievalIndex, ScoreBins
 from shortlist.arrays.validation import as_rows
 from shortlist.documents.retrieval import METHODS
 from shortlist.files.store import State

@@ -62,9 +62,7 @@ def file_of(path, tmp_path):
     return tmp_path / "m.shortlist"
 
 
-@pytest.mark.parametrize(
-    "path", LEARNED
-)
+@pytest.mark.parametrize("path", LEARNED)
 def test_to_make_a_model_changes_nothing_of_what_its_checksum_is_computed_of(path, tmp_path):
     """It is computed meanwhile."""
     state = store.read(file_of(path, tmp_path))

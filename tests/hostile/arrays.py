@@ -12,6 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 
 import shortlist as sl
+from papers.comparators.accuracy_svm import AccuracySVM
+from papers.comparators.multiclass_perceptron import MulticlassPerceptron
+from papers.comparators.one_versus_rest import OneVersusRest
+from papers.comparators.top_down import TopDown
+from papers.comparators.unweighted_index import UnweightedIndex
 from tests.hostile import batches
 
 DRAWN = np.random.default_rng(0)
@@ -30,18 +35,18 @@ CATEGORIES = {
     "TopicPerceptron": lambda: sl.TopicPerceptron(hypothesis="averaged"),
     "IndependentIndex": sl.IndependentIndex,
     "Rocchio": sl.Rocchio,
-    "UnweightedIndex": lambda: sl.UnweightedIndex(classifiers=2),
-    "OneVersusRest": lambda: sl.OneVersusRest("perceptron", patience=1),
-    "TopDown": lambda: sl.TopDown(trials=1, sigmoid="fixed"),
+    "UnweightedIndex": lambda: UnweightedIndex(classifiers=2),
+    "OneVersusRest": lambda: OneVersusRest("perceptron", patience=1),
+    "TopDown": lambda: TopDown(trials=1, sigmoid="fixed"),
     "FrequencyBaseline": sl.FrequencyBaseline,
 }
 RATERS = {
     "Rater": sl.Rater,
     "PRank": sl.PRank,
     "WidrowHoff": sl.WidrowHoff,
-    "MulticlassPerceptron": sl.MulticlassPerceptron,
+    "MulticlassPerceptron": MulticlassPerceptron,
 }
-RANKERS = {"DocumentRanker": sl.DocumentRanker, "MapSVM": sl.MapSVM, "RocSVM": sl.RocSVM, "AccuracySVM": sl.AccuracySVM}
+RANKERS = {"DocumentRanker": sl.DocumentRanker, "MapSVM": sl.MapSVM, "RocSVM": sl.RocSVM, "AccuracySVM": AccuracySVM}
 
 
 @cache

@@ -23,6 +23,8 @@ from pathlib import Path
 import numpy as np
 
 import shortlist as sl
+from papers.comparators.multiclass_perceptron import MulticlassPerceptron
+from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist.concurrency import interrupts
 from shortlist.files import store
 
@@ -35,9 +37,9 @@ LEARNERS = {
     "TopicPerceptron": lambda: sl.TopicPerceptron(hypothesis="averaged"),
     "IndependentIndex": sl.IndependentIndex,
     "Rocchio": sl.Rocchio,
-    "UnweightedIndex": lambda: sl.UnweightedIndex(classifiers=2),
+    "UnweightedIndex": lambda: UnweightedIndex(classifiers=2),
 }
-RATERS = {"PRank": sl.PRank, "WidrowHoff": sl.WidrowHoff, "MulticlassPerceptron": sl.MulticlassPerceptron}
+RATERS = {"PRank": sl.PRank, "WidrowHoff": sl.WidrowHoff, "MulticlassPerceptron": MulticlassPerceptron}
 VERBS = ("learn", "learn_many", "learn_batches", "fit")
 
 

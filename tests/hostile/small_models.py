@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import shortlist as sl
+from papers.comparators.accuracy_svm import AccuracySVM
+from papers.comparators.multiclass_perceptron import MulticlassPerceptron
+from papers.comparators.one_versus_rest import OneVersusRest
+from papers.comparators.top_down import TopDown
+from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist.categories.learner import CategoryLearner
 from shortlist.files import store
 
@@ -36,8 +41,8 @@ def make():
         ("hashed", sl.FeatureFocus(), sl.TextVectorizer(hashed=64, idf="smooth")),
         ("pivoted", sl.TunedIndex(), sl.TextVectorizer(min_df=2, tf="log", idf="plain", norm="pivoted", prefix=3)),
         ("frequency", sl.FrequencyBaseline(), None),
-        ("one versus rest", sl.OneVersusRest("perceptron"), None),
-        ("top down", sl.TopDown({"grain": "trade", "x": "y"}, trials=1), None),
+        ("one versus rest", OneVersusRest("perceptron"), None),
+        ("top down", TopDown({"grain": "trade", "x": "y"}, trials=1), None),
     ]:
         models[f"texts, {name}"] = sl.Categorizer(learner, text).fit(T, Y)
     models["texts, bounded"] = sl.Categorizer(max_memory="64MB").fit(T, Y)
@@ -56,11 +61,11 @@ def make():
         ("mmp passive-aggressive", sl.MMP(step="passive-aggressive", margin=1.0, max_weights=20)),
         ("perceptron", sl.TopicPerceptron()),
         ("perceptron voted", sl.TopicPerceptron(hypothesis="voted", voters=2)),
-        ("unweighted", sl.UnweightedIndex()),
-        ("unweighted with classifiers", sl.UnweightedIndex(classifiers=3)),
-        ("one versus rest", sl.OneVersusRest("svm")),
+        ("unweighted", UnweightedIndex()),
+        ("unweighted with classifiers", UnweightedIndex(classifiers=3)),
+        ("one versus rest", OneVersusRest("svm")),
         ("frequency", sl.FrequencyBaseline()),
-        ("top down", sl.TopDown([("grain", "trade")], sigmoid="fixed")),
+        ("top down", TopDown([("grain", "trade")], sigmoid="fixed")),
     ]:
         models[f"rows, {name}"] = learner.fit(rows(), Y)
     random = np.random.default_rng(3)
@@ -73,15 +78,15 @@ def make():
         ("prank with a kernel", sl.PRank(kernel="rbf", budget=20)),
         ("prank of a scale", sl.PRank(scale=[1, 2, 3, 4, 5])),
         ("widrow-hoff", sl.WidrowHoff()),
-        ("multiclass", sl.MulticlassPerceptron(hypothesis="voted", voters=3)),
+        ("multiclass", MulticlassPerceptron(hypothesis="voted", voters=3)),
     ]:
         models[name] = learner.fit(X, ratings)
     models["prank calibrated"] = sl.PRank().fit(X, ratings).calibrate(X, ratings)
     models["prank of texts"] = sl.PRank(scale=["a", "b", "c"]).fit(X, np.array(["a", "b", "c"])[ratings % 3])
-    for learner in (sl.MapSVM(), sl.NdcgSVM(), sl.RocSVM(), sl.MrrSVM(), sl.AccuracySVM()):
+    for learner in (sl.MapSVM(), sl.NdcgSVM(), sl.RocSVM(), sl.MrrSVM(), AccuracySVM()):
         models[f"documents, {type(learner).__name__}"] = sl.DocumentRanker(learner).fit(X, relevant, queries)
     models["map"] = sl.MapSVM().fit(X, relevant, queries)
-    models["accuracy 3"] = sl.AccuracySVM(variant=3, n_thresholds=4).fit(X, relevant, queries)
+    models["accuracy 3"] = AccuracySVM(variant=3, n_thresholds=4).fit(X, relevant, queries)
     models["bins"] = sl.ScoreBins(5).fit(X)
     models["words"] = sl.TextVectorizer(ngrams=2, prefix=3, idf="smooth", norm="l2").fit(T)
     models["plain words"] = sl.TextVectorizer().fit([*T, "é 日本 \ud800abc İstanbul 123"])

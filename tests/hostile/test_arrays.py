@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from shortlist import Categorizer, FeatureFocus, InputError, MapSVM, OneVersusRest, PRank, TopDown
+from papers.comparators.one_versus_rest import OneVersusRest
+from papers.comparators.top_down import TopDown
+from shortlist import Categorizer, FeatureFocus, InputError, MapSVM, PRank
 from tests.hostile import batches
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import shortlist as sl
+from papers.comparators.accuracy_svm import AccuracySVM
+from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist.files.text_arrays import text_to_array
 from tests.hostile.model_mutants import as_bytes, plain
 
@@ -57,10 +59,10 @@ REFUSED = {
     "a weight in words": (sl.Rocchio(), parameter("beta", "16")),
     "a step in words": (sl.TunedIndex(), parameter("step", "0.3")),
     "a threshold below all shares": (sl.IndependentIndex(threshold=0.1), fill("threshold", -5.0)),
-    "two thousand million classifiers": (sl.UnweightedIndex(classifiers=1), parameter("classifiers", 2**31 - 1)),
+    "two thousand million classifiers": (UnweightedIndex(classifiers=1), parameter("classifiers", 2**31 - 1)),
     "a scale of huge numbers": (sl.PRank(), name("classes", [10**30, 1])),
     "sums that begin before the first": (sl.Rocchio(), lambda state: np.negative(*[state.arrays["sums_indptr"]] * 2)),
-    "a huge intercept": (sl.AccuracySVM(), setting("learned", "intercept_", to=10**400)),
+    "a huge intercept": (AccuracySVM(), setting("learned", "intercept_", to=10**400)),
     "examples without end": (sl.Rater(), setting("n_examples", to=float("inf"))),
     "queries without end": (sl.DocumentRanker(), setting("n_queries", to=float("inf"))),
     "more documents than can be counted": (sl.TextVectorizer(idf="smooth"), setting("documents", to=10**30)),
@@ -72,7 +74,7 @@ REFUSED = {
 def fitted(model):
     if isinstance(model, sl.TextVectorizer):
         return model.fit(["wheat corn", "a bank"])
-    if isinstance(model, (sl.AccuracySVM, sl.DocumentRanker)):
+    if isinstance(model, (AccuracySVM, sl.DocumentRanker)):
         return model.fit(X, np.arange(40) % 2, QUERIES)
     if isinstance(model, sl.RowCategorizer):
         return model.fit(np.tile(X, (15, 1)), 15 * Y)  # enough to know how sure it is
@@ -94,7 +96,7 @@ def test_a_state_that_cannot_be_is_refused(what, tmp_path):
 
 WITH_NUMBERS = [
     sl.TunedIndex(), sl.TunedIndex(vector=12), sl.TunedIndex(vector=4), sl.FeatureFocus(), sl.IndependentIndex(),
-    sl.MMP(), sl.Rocchio(), sl.RowCategorizer(), sl.PRank(), sl.Rater(), sl.AccuracySVM(),
+    sl.MMP(), sl.Rocchio(), sl.RowCategorizer(), sl.PRank(), sl.Rater(), AccuracySVM(),
 ]  # fmt: skip
 MEANT = {("confidence/ascending", np.inf)}  # where a true label was not found
 

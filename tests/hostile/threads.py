@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import shortlist as sl
+from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist.files import store
 from tests.hostile.interrupts import RATERS, table_of, texts_of
 
@@ -33,7 +34,7 @@ LEARNERS = {
     "TopicPerceptron": sl.TopicPerceptron,
     "IndependentIndex": lambda: sl.IndependentIndex(n_jobs=2),
     "Rocchio": lambda: sl.Rocchio(n_jobs=2),
-    "UnweightedIndex": lambda: sl.UnweightedIndex(classifiers=1),
+    "UnweightedIndex": lambda: UnweightedIndex(classifiers=1),
     "FrequencyBaseline": sl.FrequencyBaseline,
 }
 

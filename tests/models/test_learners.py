@@ -17,7 +17,8 @@ from shortlist.models.row_categorizer import RowCategorizer
 def test_every_public_learner_has_a_name(task):
     public = [getattr(sl, name) for name in sl.__all__]
     kinds = {one for one in public if inspect.isclass(one) and issubclass(one, BASES[task])}
-    assert {entry.kind for entry in learners(task).values()} == kinds
+    ours = {entry.kind for entry in learners(task).values() if entry.kind.__module__.startswith("shortlist.")}
+    assert ours == kinds
     for name, entry in learners(task).items():
         assert entry.summary.endswith((".", ":")) or entry.summary, name
         assert clone(entry.make()).get_params().items() >= entry.settings.items()

@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import shortlist as sl
+from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from shortlist.arrays.validation import as_rows
 from shortlist.inputs.examples import Examples
 
@@ -128,9 +129,7 @@ def test_columns_that_changed_are_refused(rated):
         rater.predict(X[:, :2])
 
 
-@pytest.mark.parametrize(
-    "learner", [sl.PRank(), sl.WidrowHoff(), sl.MulticlassPerceptron()], ids=lambda one: str(one)[:6]
-)
+@pytest.mark.parametrize("learner", [sl.PRank(), sl.WidrowHoff(), MulticlassPerceptron()], ids=lambda one: str(one)[:6])
 def test_an_explanation_sums_to_the_score(rated, learner):
     X, ratings = rated
     rater = sl.Rater(learner).fit(X, ratings, ["a", "b", "c"])
@@ -138,7 +137,7 @@ def test_an_explanation_sums_to_the_score(rated, learner):
     assert found.label == rater.predict(X[:1])[0]
     assert sum(vote for _, vote in found.votes) == pytest.approx(found.score)
     scaled = (X[:1] - rater.mean_) / rater.scale_
-    if isinstance(learner, sl.MulticlassPerceptron):
+    if isinstance(learner, MulticlassPerceptron):
         assert found.score == pytest.approx(rater.learner_.scores(scaled).max())
     assert {name for name, _ in found.votes} <= {"a", "b", "c", "(any row)"}
     assert next(name for name, _ in found.votes if name != "(any row)") != "c"  # the column that tells nothing

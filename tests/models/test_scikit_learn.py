@@ -17,6 +17,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import shortlist as sl
+from papers.comparators.one_versus_rest import OneVersusRest
+from papers.comparators.rocchio_selection import RocchioSelection
 from shortlist.models.learners import learners
 
 COLUMNS_ARRIVE = "columns that were never seen may arrive, and are ranked by those that were"
@@ -151,7 +153,7 @@ def test_partial_fit_and_labels_named_in_advance():
     assert model.learner_.n_examples_ == 92
     bounded = sl.Categorizer(max_memory="100MB").partial_fit(TEXTS, LABELS, classes=["late"])
     assert bounded.classes_.tolist() == ["late", *WORDS]
-    never = sl.Categorizer(sl.OneVersusRest())
+    never = sl.Categorizer(OneVersusRest())
     with pytest.raises(sl.InputError, match="learns all its examples at once"):
         never.partial_fit(TEXTS, LABELS, classes=["late"])
     assert not hasattr(never, "learner_")
@@ -338,7 +340,7 @@ def test_transformers_give_frames_where_asked():
     scaled = sl.QueryScaler().set_output(transform="pandas").fit_transform(FRAME, query=[1, 1, 2, 2])
     assert list(scaled.columns) == ["height", "width"]
     assert scaled["width"].tolist() == [0.0, 1.0, 0.0, 1.0]
-    selection = sl.RocchioSelection(least=1).set_output(transform="pandas").fit(FRAME, ["a", "b", "a", "b"])
+    selection = RocchioSelection(least=1).set_output(transform="pandas").fit(FRAME, ["a", "b", "a", "b"])
     assert list(selection.transform(FRAME).columns) == ["height", "width"]
     for sparse in (sl.TextVectorizer(), sl.ScoreBins()):
         given = TEXTS if isinstance(sparse, sl.TextVectorizer) else FRAME

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shortlist as sl
+from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from shortlist.errors import InputError
 from shortlist.files import store
 from shortlist.ratings.calibration import reached_before
@@ -29,7 +30,7 @@ def test_intervals_grow_by_the_likelier_neighbour(p):
     assert reached_before(np.array([p])).tolist() == [grown(p)]
 
 
-@pytest.mark.parametrize("learner", [sl.PRank(), sl.WidrowHoff(), sl.MulticlassPerceptron()], ids=str)
+@pytest.mark.parametrize("learner", [sl.PRank(), sl.WidrowHoff(), MulticlassPerceptron()], ids=str)
 def test_intervals_cover_what_they_promise(learner):
     X, y = rated_rows(6000)
     rater = sl.Rater(learner).fit(X[:2000], y[:2000]).calibrate(X[2000:4000], y[2000:4000])

@@ -16,7 +16,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from shortlist import InputError, MulticlassPerceptron, PRank, WidrowHoff, dual
+from papers.comparators.multiclass_perceptron import MulticlassPerceptron
+from shortlist import InputError, PRank, WidrowHoff, dual
 from shortlist.ratings.passes import RUN, in_runs
 from tests.ratings.streams import rated_rows, same_state
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import shortlist as sl
+from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from shortlist.ratings.limits import LARGEST
 from tests.ratings.streams import same_state
 
 X = np.random.default_rng(0).normal(size=(50, 3))
 Y = np.digitize(X[:, 0], [0.0, 1.0])
-every_learner = pytest.mark.parametrize("learner", [sl.PRank, sl.WidrowHoff, sl.MulticlassPerceptron])
+every_learner = pytest.mark.parametrize("learner", [sl.PRank, sl.WidrowHoff, MulticlassPerceptron])
 
 
 def with_one(value):
@@ -45,7 +46,7 @@ def test_a_rater_refuses_it_too(learner):
     assert np.isfinite(rater.scale_).all()
 
 
-@pytest.mark.parametrize("learner", [sl.PRank, sl.MulticlassPerceptron])
+@pytest.mark.parametrize("learner", [sl.PRank, MulticlassPerceptron])
 def test_the_largest_values_are_learned_and_stay_finite(learner):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -36,7 +36,8 @@ def test_no_other_capital_depends_on_what_surrounds_it():
 
 
 SAME_UNCOMPILED = """
-from shortlist import TextVectorizer, word_contexts
+from papers.corpora.contexts import word_contexts
+from shortlist import TextVectorizer
 some = ["The cat sat 12 times", "ΣΟΦΟΣ İx the cats", ""]
 chosen = TextVectorizer(ngrams=2, prefix=3, stop_words="english", fold_digits=True, idf="smooth", norm="l2")
 matrix = chosen.fit_transform(some)

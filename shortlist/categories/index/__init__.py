@@ -3,7 +3,7 @@
 lists.py            the index itself                         retrieval.py  ranking with it
 pruning.py          making room in it                        learner.py    what all learners of an index share
 
-feature_focus.py, independent.py, unweighted_index.py       the learners of paper 004 and of its forerunner
+feature_focus.py, independent.py                            the learners of paper 004 and of its forerunner
 
 tuned_index.py      the default learner, which counts and corrects
 tuning.py           its learning loop                        vectors.py    vectors beside words

@@ -1,0 +1,116 @@
+"""Downloading a data set from its publisher: what broke off goes on, and what is not the data set is not kept."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from papers.archives import unpack
+from papers.datasets import DataSet, Remote, dataset
+from papers.finding import content_digest
+from shortlist.errors import InputError
+
+Progress = Callable[[str, int, int | None], None]  # file, bytes there, bytes in all where known
+ATTEMPTS = 3
+BLOCK = 1 << 16
+PATIENCE = 30.0  # seconds without a byte
+
+
+def fetch(name: str, data: str | Path, progress: Progress = lambda file, there, of: None) -> Path:
+    """Download a data set into its folder in the data folder, and check it. Gives the folder, which may be there."""
+    wanted, target = dataset(name), Path(data) / dataset(name).folder
+    if wanted.is_in(target):
+        return target
+    if not wanted.remotes:
+        raise InputError(f"{name} has no direct download: see {wanted.address}; {wanted.by_hand}")
+    work = Path(data) / f".fetching-{name}"
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"cannot make the folder {work}: {problem.strerror}") from None
+    files = [_download(remote, work, progress) for remote in wanted.remotes]
+    if files[0].name in wanted.archives:
+        _unpack_checked(wanted, files[0], target)
+        shutil.rmtree(work)
+    else:
+        os.replace(work, target)
+    return target
+
+
+def _download(remote: Remote, folder: Path, progress: Progress) -> Path:
+    """One file, by as many attempts as it takes while something comes."""
+    file, part = folder / remote.name, folder / f"{remote.name}.part"
+    if file.exists():
+        return file
+    for left in range(ATTEMPTS - 1, -1, -1):
+        try:
+            _receive(remote, part, progress)
+            break
+        except urllib.error.HTTPError as problem:
+            raise InputError(f"{remote.url} answers {problem.code} {problem.reason}") from None
+        except (OSError, http.client.HTTPException) as problem:
+            if not left:
+                there = part.stat().st_size if part.exists() else 0
+                why = getattr(problem, "reason", None) or problem
+                raise InputError(
+                    f"the download of {remote.url} broke off after {there:,} bytes ({why}); run the same again to go on"
+                ) from None
+    if remote.digest:
+        kind, _, expected = remote.digest.partition(":")
+        found = hashlib.new(kind, part.read_bytes()).hexdigest()
+        if found != expected:
+            part.unlink()
+            raise InputError(
+                f"{remote.url} is not the file that was published: its {kind} is {found}, not {expected}; "
+                "it was not kept"
+            )
+    os.replace(part, file)
+    return file
+
+
+def _receive(remote: Remote, part: Path, progress: Progress) -> None:
+    """Append what is still missing to the part that is there."""
+    there = part.stat().st_size if part.exists() else 0
+    request = urllib.request.Request(remote.url, headers={"Range": f"bytes={there}-"} if there else {})
+    try:
+        answer = urllib.request.urlopen(request, timeout=PATIENCE)
+    except urllib.error.HTTPError as problem:
+        if problem.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
+            return  # everything is there; the digest will show whether it is too much
+        raise
+    with answer, part.open("ab") as stream:
+        if answer.status != http.client.PARTIAL_CONTENT:  # the server sends all of it
+            stream.truncate(0)
+            there = 0
+        length = answer.headers.get("Content-Length")
+        total = there + int(length) if length else None
+        progress(remote.name, there, total)
+        while block := answer.read(BLOCK):
+            stream.write(block)
+            there += len(block)
+            progress(remote.name, there, total)
+    if total is not None and there < total:
+        raise http.client.IncompleteRead(b"", total - there)
+
+
+def _unpack_checked(wanted: DataSet, archive: Path, target: Path) -> None:
+    """Unpack an archive; one whose own digest nobody published is judged by the files in it."""
+    try:
+        unpack(archive, archive.parent / "unpacked", wanted.marker)
+        if not wanted.remotes[0].digest:
+            found = content_digest(archive.parent / "unpacked", wanted.files)
+            if found != wanted.digest:
+                raise InputError(
+                    f"the files of {wanted.remotes[0].url} are not those of {wanted.name}: their digest is {found}, "
+                    f"not {wanted.digest}; they were not kept"
+                )
+    except InputError:
+        shutil.rmtree(archive.parent)
+        raise
+    os.replace(archive.parent / "unpacked", target)

@@ -1,0 +1,191 @@
+"""The experiments of paper 002: PRank, Widrow-Hoff (WH) and the multiclass Perceptron (MCP) on streams of ratings.
+
+Figure 3, left: synthetic streams with the kernel (x·x' + 1)². Middle and right: collaborative filtering, where the
+ratings of a random viewer are to be predicted from those of the other viewers; where EachMovie, which is withdrawn, is
+not there, MovieLens stands in. Each algorithm is measured by its time-averaged ranking loss (1/T)·Σ_{t≤T} |ŷ_t − y_t|.
+
+The paper does not tell the learning rate of WH. What depends on it is told in docs/ratings.md.
+
+Trials are independent and each draws from a generator of its own number, so that any number of workers gives the same
+result: ``python -m papers prank-synthetic prank-movielens``. ``rating_tables`` shows what comes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from papers.comparators.multiclass_perceptron import MulticlassPerceptron
+from papers.rating_data import Ratings
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.errors import InputError
+from shortlist.ratings.learner import RatingLearner
+from shortlist.ratings.prank import PRank
+from shortlist.ratings.widrow_hoff import WidrowHoff
+
+Learners = dict[str, Callable[..., RatingLearner]]  # made with the scale of the ratings
+
+
+def paper_learners(learning_rate: float, *, intercepts: bool = False, **common: Any) -> Learners:
+    """The three algorithms; as the paper has them without intercepts and with one fixed learning rate for WH."""
+    common = {"hypothesis": "last", "passes": 1, **common}
+    return {
+        "PRank": partial(PRank, **common),
+        "WH": partial(WidrowHoff, learning_rate=learning_rate, fit_intercept=intercepts, **common),
+        "MCP": partial(MulticlassPerceptron, fit_intercept=intercepts, **common),
+    }
+
+
+@dataclass(frozen=True)
+class SyntheticProtocol:
+    """x uniform in the unit square; y = max{r : 10·(x₁ − ½)·(x₂ − ½) + ξ > b_r}, ξ normal, b_1 = −∞."""
+
+    trials: int = 100
+    rounds: int = 7000
+    thresholds: tuple[float, ...] = (-1.0, -0.1, 0.25, 1.0)  # b_2 … b_5
+    noise: float = 0.125
+    seed: int = 2
+    learners: Learners = field(
+        default_factory=lambda: paper_learners(0.05, kernel="polynomial", degree=2, gamma=1.0, coef0=1.0)
+    )
+
+
+@dataclass(frozen=True)
+class MoviesProtocol:
+    """A random viewer among those with more than ``more_than`` ratings; as many of that viewer's films, shuffled.
+
+    The features of a film are the ratings of the other such viewers, shifted and scaled to ``feature_range`` from the
+    lowest to the highest; 0 where there is none. The paper's shift is a constant of the scale, its middle; ours is the
+    mean of all ratings, so that no rating means the usual one.
+    """
+
+    more_than: int = 200
+    trials: int = 500
+    highest: int = 5  # of the ratings, from 1 on
+    feature_range: float = 1.0  # as EachMovie has it
+    shift: str = "mean"  # or "middle"
+    held_out: float = 0.25  # in the batch experiment
+    seed: int = 2
+    learners: Learners = field(default_factory=lambda: paper_learners(0.1))
+
+
+MOVIES_200, MOVIES_100 = MoviesProtocol(200), MoviesProtocol(100)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Time-averaged ranking loss by round: for each algorithm its mean over trials and a 95 % confidence band."""
+
+    names: list[str]
+    trials: int
+    mean: Floats  # algorithms × rounds
+    low: Floats
+    high: Floats
+    final: Floats  # trials × algorithms: the loss of each trial after its last round
+
+    @classmethod
+    def of(cls, names: list[str], losses: Floats) -> Curves:
+        """From the loss of every trial, algorithm and round."""
+        averaged = np.cumsum(losses, axis=2) / np.arange(1, losses.shape[2] + 1)
+        mean, half = mean_and_half_width(averaged)
+        return cls(names, len(losses), mean, mean - half, mean + half, averaged[:, :, -1])
+
+    def order(self) -> list[str]:
+        """The algorithms by their loss after the last round, best first."""
+        return [self.names[i] for i in np.argsort(self.mean[:, -1], kind="stable")]
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Mean ranking loss on held-out examples, with the half width of its 95 % confidence interval."""
+
+    names: list[str]
+    trials: int
+    mean: Floats  # algorithms
+    half_width: Floats
+    each: Floats  # trials × algorithms
+
+
+def mean_and_half_width(values: Floats) -> tuple[Floats, Floats]:
+    """The mean over the first axis and half the width of its 95 % interval, by the normal distribution."""
+    spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1:], np.nan)
+    return values.mean(axis=0), 1.959964 * spread / np.sqrt(len(values))
+
+
+# Figure 3, left.
+
+
+def synthetic_stream(protocol: SyntheticProtocol, trial: int) -> tuple[Floats, Longs]:
+    """The rows and ratings of one trial."""
+    generator = np.random.default_rng([protocol.seed, trial])
+    X = generator.uniform(size=(protocol.rounds, 2))
+    score = 10 * (X[:, 0] - 0.5) * (X[:, 1] - 0.5) + generator.normal(0.0, protocol.noise, protocol.rounds)
+    return X, 1 + (score[:, None] > np.array(protocol.thresholds)).sum(axis=1)
+
+
+def synthetic(protocol: SyntheticProtocol | None = None) -> Curves:
+    """The left plot of figure 3."""
+    protocol = protocol or SyntheticProtocol()
+    losses = [synthetic_trial(protocol, trial) for trial in range(protocol.trials)]
+    return Curves.of(list(protocol.learners), np.stack(losses))
+
+
+def synthetic_trial(protocol: SyntheticProtocol, trial: int) -> Floats:
+    return _online_losses(protocol.learners, len(protocol.thresholds) + 1, *synthetic_stream(protocol, trial))
+
+
+# Figure 3, middle and right.
+
+
+def viewer_stream(ratings: Ratings, protocol: MoviesProtocol, trial: int) -> tuple[Floats, Longs]:
+    """The films of one random viewer, shuffled: as rows the other viewers' shifted ratings, and the viewer's own."""
+    generator = np.random.default_rng([protocol.seed, trial])
+    subset = ratings[(ratings > 0).sum(axis=1) > protocol.more_than]
+    if len(subset) < 2:
+        raise InputError(f"fewer than two viewers have more than {protocol.more_than} ratings")
+    viewer = generator.integers(len(subset))
+    films = generator.permutation(np.flatnonzero(subset[viewer]))
+    middle = (1 + protocol.highest) / 2
+    shift = middle if protocol.shift == "middle" else float(ratings[ratings > 0].mean())
+    unit = protocol.feature_range / (protocol.highest - 1)
+    others = np.delete(subset, viewer, axis=0)[:, films].T
+    return np.where(others > 0, (others - shift) * unit, 0.0), subset[viewer, films].astype(np.int64)
+
+
+def movies(ratings: Ratings, protocol: MoviesProtocol = MOVIES_200) -> Curves:
+    """The middle or right plot of figure 3: as many rounds as every chosen viewer has ratings for."""
+    losses = [movies_trial(protocol, ratings, trial) for trial in range(protocol.trials)]
+    return Curves.of(list(protocol.learners), np.stack(losses))
+
+
+def movies_trial(protocol: MoviesProtocol, ratings: Ratings, trial: int) -> Floats:
+    X, y = viewer_stream(ratings, protocol, trial)
+    return _online_losses(protocol.learners, protocol.highest, X[: protocol.more_than], y[: protocol.more_than])
+
+
+def movies_batch(ratings: Ratings, protocol: MoviesProtocol = MOVIES_200) -> Losses:
+    """The paper's closing experiment: learn from some films of the viewer, rate the others."""
+    each = np.stack([batch_trial(protocol, ratings, trial) for trial in range(protocol.trials)])
+    mean, half = mean_and_half_width(each)
+    return Losses(list(protocol.learners), protocol.trials, mean, half, each)
+
+
+def batch_trial(protocol: MoviesProtocol, ratings: Ratings, trial: int) -> Floats:
+    X, y = viewer_stream(ratings, protocol, trial)
+    n = len(y) - round(protocol.held_out * len(y))
+    learners = [new(scale=_scale(protocol.highest)) for new in protocol.learners.values()]
+    return np.array([-one.fit(X[:n], y[:n]).score(X[n:], y[n:]) for one in learners])
+
+
+def _online_losses(learners: Learners, highest: int, X: Floats, y: Longs) -> Floats:
+    """|ŷ_t − y_t| of each algorithm in each round, predicted before learning."""
+    fresh = [new(scale=_scale(highest)) for new in learners.values()]
+    return np.array([np.abs(one.predict_and_learn(X, y) - y) for one in fresh], dtype=np.float64)
+
+
+def _scale(highest: int) -> list[int]:
+    return list(range(1, highest + 1))

@@ -1,0 +1,1 @@
+"""Pages of results: tables, figures and coverage, as HTML, Markdown and JSON."""
