@@ -17,7 +17,7 @@ from shortlist.arrays.rows import Rows
 from shortlist.categories.merging import PartedLearner
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import Confidence, groups_of
+from shortlist.models.confidence import Confidence
 from shortlist.models.confidence.honest import how_many
 from shortlist.models.confidence.window import Seen, look
 from shortlist.models.observing import honest
@@ -42,7 +42,7 @@ def mixed(began: PartedLearner, shards: list[PartedLearner], n_features: int) ->
 def rankings(learner: PartedLearner, rows: Rows, labels: LabelSets, which: Longs, whole: bool) -> State:
     """What is kept of the rankings of rows that nobody has learned."""
     ranking, known = honest(learner, rows, which, whole)
-    seen = look(ranking.ids, ranking.scores, labels.chosen(which), groups_of(learner.label_counts_), known)
+    seen = look(ranking.ids, ranking.scores, labels.chosen(which), known)
     return State("Honest", arrays=seen._asdict())
 
 

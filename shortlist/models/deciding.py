@@ -25,18 +25,16 @@ from shortlist.labels import NumberedLabels
 from shortlist.models.base import Report
 from shortlist.models.category_model import CategoryModel, JudgedRanking, RankedLabels
 from shortlist.models.class_probabilities import check_order, check_table, of_columns, summing_to_one
-from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, Reason, groups_of
+from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, Reason
 from shortlist.models.confidence.calibration import TOGETHER
-from shortlist.models.confidence.groups import GROUP_NAMES
 from shortlist.models.confidence.thresholds import Automation
-from shortlist.models.confidence.window import WIDTH
 from shortlist.models.judging import Decisions
 from shortlist.models.observing import DEPTH, Notes
 from shortlist.models.rules import Rules
 from shortlist.ranking import Ranking
 
 AIMS: dict[str, Aim] = {"f1": F1("micro"), "f1-macro": F1("macro"), "f1-example": F1("example")}
-FORMS = ("example", "group", "wrong")
+FORMS = ("example", "wrong")
 Given = TypeVar("Given")  # some examples, as a model is asked about them: texts, or rows of features
 
 
@@ -128,29 +126,14 @@ class DecidingModel(CategoryModel, Generic[Given]):
         confidence, scores = self.confidence_, ranking.scores
         if by == "wrong":
             return confidence.assigned(scores, Precision(coverage))
-        if by == "group":
-            groups = np.append(groups_of(self.learner_.label_counts_), np.uint8(0))[ranking.ids]
-            return confidence.listed_by_group(scores, groups, coverage)
         lengths = confidence.lengths(scores, coverage)
         kept: NDArray[np.bool_] = np.arange(scores.shape[1]) < lengths[:, None]
         return kept
 
     @reading
     def check_promise(self, coverage: float, by: str = "example") -> None:
-        """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts.
-
-        By group: where what is kept of rankings ahead does not hold that share of the true labels of a group.
-        """
+        """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts."""
         confidence = self.confidence_
-        if confidence.ready and by == "group":
-            shares = dict(zip(GROUP_NAMES, confidence.reachable_by_group().tolist(), strict=True))
-            short = [f"{share:.1%} of the {group} ones" for group, share in shares.items() if share < coverage < 1.0]
-            if short:
-                warnings.warn(
-                    f"coverage={coverage:g} cannot be promised by group: the best {WIDTH} labels, all that is kept of "
-                    f"examples ranked ahead, hold {' and '.join(short)} that were true, so that all labels of these "
-                    "groups are listed, a hundred at most; ask for less", UserWarning, stacklevel=4,
-                )  # fmt: skip
         if by == "example" and confidence.ready and confidence.reachable() < coverage < 1.0:
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "

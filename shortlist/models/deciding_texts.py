@@ -29,7 +29,6 @@ class TextDecider(DecidingModel[Sequence[Document]]):
         """For each text a ranking that is as long as it must be; for one text, one.
 
         by="example" : all true labels of a text are listed, for this share of all texts.
-        by="group" : this share of the true labels is listed, of rare labels as well as of frequent ones.
         by="wrong" : of all labels listed, this share is right. A list may be empty.
 
         No list is longer than 100 labels; where that is too short for the promise, a warning says so. Until enough

@@ -25,9 +25,8 @@ from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import ModelLock
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels
-from shortlist.models.confidence import Confidence, groups_of
+from shortlist.models.confidence import Confidence
 from shortlist.models.confidence.drift import LOOK
-from shortlist.models.confidence.groups import Groups, groups_then
 from shortlist.models.confidence.honest import STRETCHES, stretches
 from shortlist.models.confidence.level import moved_level, rows_of_few_labels
 from shortlist.models.confidence.window import WIDTH, Seen, Shares, look
@@ -70,9 +69,9 @@ class FirstPass:
                 ahead = self._asked(learner, rows, order, first, last, ranked)
                 yield order[first:last]
                 found = Honest(Ranking(ahead.ids, ahead.scores, ()), ahead.known)
-                self._note(learner, labels.chosen(order[ranked]), found)
+                self._note(labels.chosen(order[ranked]), found)
             else:
-                self._note(learner, labels.chosen(order[ranked]), honest(learner, rows, order[ranked], self._whole))
+                self._note(labels.chosen(order[ranked]), honest(learner, rows, order[ranked], self._whole))
                 yield order[first:last]
         if self._found:
             some = rows_of_few_labels(order, labels.indptr)
@@ -84,9 +83,9 @@ class FirstPass:
         ahead: Ahead = learner._rank_ahead(n, which, DEPTH, self._whole)
         return ahead
 
-    def _note(self, learner: CategoryLearner, truth: LabelSets, found: Honest) -> None:
+    def _note(self, truth: LabelSets, found: Honest) -> None:
         ids, scores = found.ranking.ids, found.ranking.scores
-        self._found.append(look(ids, scores, truth, groups_of(learner.label_counts_), found.known))
+        self._found.append(look(ids, scores, truth, found.known))
 
     def follow_level(self) -> None:
         """Move the scores of the honest rankings as far as further passes have moved the level of scores.
@@ -128,11 +127,10 @@ class Honest(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Honest rankings, what was true of them, and how frequent labels were by then."""
+    """Honest rankings, and what was true of them."""
 
     found: Honest
     truth: LabelSets
-    groups: Groups
 
 
 class Notes:
@@ -147,9 +145,9 @@ class Notes:
         self._waiting: list[Note] = []
         self._n_waiting = 0  # examples
 
-    def add(self, found: Honest, truth: LabelSets, groups: Groups) -> None:
+    def add(self, found: Honest, truth: LabelSets) -> None:
         ranking = Ranking(found.ranking.ids, found.ranking.scores, ())
-        self._waiting.append(Note(Honest(ranking, found.known), truth, groups))
+        self._waiting.append(Note(Honest(ranking, found.known), truth))
         self._n_waiting += truth.n_rows
         if self._n_waiting >= WAITING:
             self._settle()
@@ -167,9 +165,9 @@ class Notes:
         if waiting:
             width = max(note.found.ranking.ids.shape[1] for note in waiting)
             together = Ranking.stack([note.found.ranking for note in waiting], width)
-            truth, groups = LabelSets.stack([note.truth for note in waiting]), [note.groups for note in waiting]
+            truth = LabelSets.stack([note.truth for note in waiting])
             known = np.concatenate([note.found.known for note in waiting])
-            self._confidence.observe(together.ids, together.scores, truth, Groups.stack(groups, width), known)
+            self._confidence.observe(together.ids, together.scores, truth, known)
         self._n_waiting = 0
         self._waiting = []  # last: who finds nothing waiting asks at once
 
@@ -190,7 +188,7 @@ def learn_rows(learner: CategoryLearner, rows: Rows, labels: NumberedLabels, not
     learner._learn_rows(rows, labels)
     if found is not None:
         truth = learner.label_numbers(labels.take(which.tolist()))
-        notes.add(found, truth, Groups.of(groups_of(learner.label_counts_), found.ranking.ids, truth))
+        notes.add(found, truth)
 
 
 class Stream:
@@ -217,7 +215,7 @@ class Stream:
                 continue
             found = honest(learner, rows, order[ranked], self._whole)
             yield order[first:last]
-            self._note(learner, labels, order[ranked], found)
+            self._notes.add(found, labels.chosen(order[ranked]))
 
     def _on_the_way(
         self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, before: int
@@ -230,11 +228,7 @@ class Stream:
         ahead = learner._rank_ahead(rows.n_rows, order[which], DEPTH, self._whole)
         yield order
         found = Honest(Ranking(ahead.ids, ahead.scores, ()), ahead.known)
-        self._note(learner, labels, order[which], found)
-
-    def _note(self, learner: CategoryLearner, labels: LabelSets, which: Longs, found: Honest) -> None:
-        then = groups_then(learner.label_counts_, labels, which, found.ranking.ids)
-        self._notes.add(found, labels.chosen(which), then)
+        self._notes.add(found, labels.chosen(order[which]))
 
 
 def complete(labels: LabelSets, order: Longs, which: Longs) -> Longs:
@@ -289,10 +283,8 @@ def share_left(rows: Rows, left: Rows) -> Shares:
     return shares
 
 
-def confidence_in(state: State, n_labels: int) -> Confidence | None:
-    """That of a model file, which may be older than any."""
-    if "confidence" not in state.parts:
-        return None
+def confidence_in(state: State, n_labels: int) -> Confidence:
+    """The confidence of a model file."""
     part = state.parts["confidence"]
     state.require(part.kind == "Confidence", "its confidence is a Confidence")
     confidence = Confidence.from_state(part)

@@ -183,17 +183,10 @@ def test_a_promise_that_no_list_can_keep_is_not_made_in_silence(single, new):
         lists = blind.shortlist(texts[:50], 0.9)
     assert max(len(one) for one in lists) <= 100
     assert 0.0 < blind.confidence_.reachable() < 0.9
-    said = r"by group: the best 16 labels, .*, hold \d+\.\d% of the rare ones .*that were true, so that all"
-    with pytest.warns(UserWarning, match=said):
-        lists = blind.shortlist(texts[:50], 0.9, by="group")
-    assert max(len(one) for one in lists) == 100
-    assert 0.0 < blind.confidence_.reachable_by_group()[0] < 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         blind.shortlist(texts[:50], 1.0)  # all that there is was asked for
-        blind.shortlist(texts[:50], 1.0, by="group")
         single.shortlist(new[0], 0.98)  # and where it can be promised nothing is said
-        single.shortlist(new[0], 0.9, by="group")
 
 
 def test_both_forms_for_several_labels(several):
@@ -205,9 +198,6 @@ def test_both_forms_for_several_labels(several):
     right = [label in own for one, own in zip(lists, truth, strict=True) for label, _ in one]
     assert len(right) > 100
     assert 0.77 < np.mean(right) < 0.9
-    groups = several.shortlist(texts, 0.8, by="group")
-    found = [label in {name for name, _ in one} for one, own in zip(groups, truth, strict=True) for label in own]
-    assert np.mean(found) > 0.74
     with pytest.raises(InputError, match="by must be one of"):
         several.shortlist(texts, by="text")
 
@@ -266,16 +256,6 @@ def test_a_saved_model_answers_and_goes_on_alike(single, new, tmp_path):
         model.learn_many(texts, truth)
     assert as_bytes(opened) == as_bytes(kept)
     assert opened.confidence_.observed > single.confidence_.observed
-
-
-def test_an_old_file_knows_nothing_until_enough_is_observed(tmp_path):
-    state = sl.Categorizer().fit(*examples(1000)).to_state()
-    del state.parts["confidence"]
-    c = store.build(state)
-    texts, truth = examples(1000, seed=2)
-    assert np.isnan(c.rank(texts[0]).probabilities).all()
-    c.learn_many(texts, truth)
-    assert not np.isnan(c.rank(texts[0]).probabilities[0])
 
 
 def test_a_damaged_confidence_is_refused(single):

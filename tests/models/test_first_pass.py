@@ -32,7 +32,7 @@ def assert_alike(ways):
     on_the_way, one_by_one = ways
     assert np.array_equal(on_the_way.ids, one_by_one.ids)
     np.testing.assert_allclose(on_the_way.scores, one_by_one.scores, rtol=1e-5, atol=1e-6)  # rounded otherwise
-    for name in ("hits", "groups", "beyond", "true", "depth", "known"):
+    for name in ("hits", "beyond", "true", "depth", "known"):
         assert np.array_equal(getattr(on_the_way, name), getattr(one_by_one, name)), name
 
 

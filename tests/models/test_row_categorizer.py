@@ -132,7 +132,6 @@ def test_what_is_observed_does_not_depend_on_how_a_stream_is_cut():
             model.partial_fit(X[first : first + size], Y[first : first + size])
         window = model.confidence_.window
         made.append([array.tobytes() for array in window.ring.take(window.rows())])
-        assert {0, 1} <= set(window.ring.groups.flat)  # labels became more frequent meanwhile
     assert made[0] == made[1] == made[2]
 
 

@@ -52,13 +52,10 @@ def limit(strangeness, alpha):
     return sorted(strangeness)[max(1, at) - 1] if at <= len(strangeness) else math.inf
 
 
-def truth(ids, true, width, groups, n_groups, never):
-    """What is kept of one ranking: hits, how many true labels of each group stand behind, and the deepest place."""
+def truth(ids, true, width, never):
+    """What is kept of one ranking: hits, how many true labels are behind them, and the deepest place."""
     hits = [int(label in true) for label in ids[:width]]
-    beyond = [0] * n_groups
-    for label in true:
-        if label not in ids[:width]:
-            beyond[groups[label] if label < len(groups) else 0] += 1
+    beyond = sum(label not in ids[:width] for label in true)
     places = [ids.index(label) + 1 if label in ids else never for label in true]
     return hits, beyond, max(places, default=0)
 

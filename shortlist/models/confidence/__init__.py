@@ -3,6 +3,5 @@
 from shortlist.models.confidence.abstention import Reason
 from shortlist.models.confidence.aims import F1, Aim, Costs, Precision
 from shortlist.models.confidence.confidence import Confidence
-from shortlist.models.confidence.groups import groups_of
 
-__all__ = ["F1", "Aim", "Confidence", "Costs", "Precision", "Reason", "groups_of"]
+__all__ = ["F1", "Aim", "Confidence", "Costs", "Precision", "Reason"]

@@ -60,7 +60,7 @@ class Curves(NamedTuple):
         return Curves(*(array.copy() for array in self))
 
     def to_state(self) -> State:
-        return State("Curves", {"roots": True}, self._asdict())
+        return State("Curves", {}, self._asdict())
 
     @classmethod
     def from_state(cls, state: State) -> Curves:

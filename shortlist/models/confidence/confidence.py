@@ -19,14 +19,12 @@ from shortlist.models.confidence.aims import Aim
 from shortlist.models.confidence.calibration import ENOUGH, TOGETHER, Curves, fit_curves
 from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels
 from shortlist.models.confidence.drift import LOOK, stretch_to_keep
-from shortlist.models.confidence.groups import Bytes, Groups
 from shortlist.models.confidence.thresholds import Automation
 from shortlist.models.confidence.window import SIZE, WIDTH, Seen, Shares, Window, look
 from shortlist.ranking import Promise
 
 REFITS = 8  # while a full window is replaced once
 MANY, PARTS = 512, 4  # fewer examples than MANY are judged in so many parts
-NO_GROUPS = np.zeros(0, dtype=np.uint8)
 
 
 class Confidence:
@@ -56,16 +54,9 @@ class Confidence:
 
     # Learning.
 
-    def fit(
-        self,
-        ids: Ints,
-        scores: Floats,
-        truth: LabelSets,
-        groups: Bytes | Groups | None = None,
-        known: Shares | None = None,
-    ) -> None:
+    def fit(self, ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None) -> None:
         """Forget everything and take up honest rankings in no particular order: as ``observe``, but all at once."""
-        self.fit_seen(look(ids, scores, truth, NO_GROUPS if groups is None else groups, known))
+        self.fit_seen(look(ids, scores, truth, known))
 
     def fit_seen(self, seen: Seen) -> None:
         """``fit`` to rankings of which only what is to be kept is left."""
@@ -76,21 +67,13 @@ class Confidence:
         if n >= LOOK:
             self._refit()
 
-    def observe(
-        self,
-        ids: Ints,
-        scores: Floats,
-        truth: LabelSets,
-        groups: Bytes | Groups | None = None,
-        known: Shares | None = None,
-    ) -> None:
+    def observe(self, ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None) -> None:
         """Take up rankings that were made before their examples were learned, oldest first, and their true labels.
 
-        Depths behind the last of the k labels are not known: rank deeper here than lists shall be long. ``groups``
-        holds the group of each label number, or what it was for each ranking (groups.py); without it all labels are of
-        one. ``known`` is the share of the features of each that earlier examples had.
+        Depths behind the last of the k labels are not known: rank deeper here than lists shall be long. ``known`` is
+        the share of the features of each that earlier examples had.
         """
-        seen = look(ids, scores, truth, NO_GROUPS if groups is None else groups, known)
+        seen = look(ids, scores, truth, known)
         first, n = 0, truth.n_rows
         while first < n:
             last = min(n, first + LOOK - self.observed % LOOK)
@@ -192,20 +175,6 @@ class Confidence:
         """The share of honest examples all of whose true labels lists can hold: the most that can be promised."""
         return float(np.isfinite(self._ascending).mean()) if self.ready else 0.0
 
-    def reachable_by_group(self) -> Floats:
-        """Of the true labels of each group in honest examples, the share that can be promised; 1 if there are none."""
-        return conformal.group_shares(self.window.ring, self.window.rows())
-
-    def listed_by_group(self, scores: Floats, groups: Bytes, coverage: float) -> NDArray[np.bool_]:
-        """Which labels of each ranking to list so that ``coverage`` of the true labels of each group are.
-
-        ``groups`` (n × k) are those of the labels. No more than the first WIDTH labels can be told apart.
-        """
-        alpha = 1.0 - as_real(coverage, "coverage", least=0, most=1)
-        limits = conformal.group_limits(self.window.ring, self.window.rows(), self._past(), alpha)
-        found: NDArray[np.bool_] = ~np.isnan(scores)
-        return found & conformal.listed_by_group(self.probabilities(scores), groups, limits) if self.ready else found
-
     def threshold(self, aim: Aim) -> float:
         """From which probability on labels are assigned for an aim; infinite where it cannot be met."""
         if not self.ready:
@@ -231,7 +200,7 @@ class Confidence:
             self._known["lowest"] = lowest_score(seen.scores[seen.ids[:, 0] >= 0, 0].astype(np.float64))
         return float(self._known["lowest"])
 
-    def reasons(self, scores: Floats, assigned: NDArray[np.bool_]) -> Bytes:
+    def reasons(self, scores: Floats, assigned: NDArray[np.bool_]) -> NDArray[np.uint8]:
         """Why no label of a ranking was assigned: a Reason for each ranking."""
         return reasons(scores, assigned, self._lowest())
 
@@ -291,9 +260,6 @@ class Confidence:
         within = levels.size == LEVELS.size and bool(((levels >= 0.0) & (levels <= 1.0)).all())
         state.require(within, "its levels lie between 0 and 1")
         confidence._ascending, confidence._levels = ascending, levels
-        if confidence.ready and not state.parts["curves"].settings.get("roots"):
-            confidence._curves = Curves.flat()  # those of older files were of squares, and are drawn anew
-            confidence._refit()
         return confidence
 
 

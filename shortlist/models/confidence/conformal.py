@@ -17,11 +17,9 @@ the long run where it does (Angelopoulos, Barber and Bates 2024).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.models.confidence.calibration import Curves, chance, deep_chance, describe, kept
-from shortlist.models.confidence.groups import GROUPS
 from shortlist.models.confidence.window import NEVER, WIDTH, Seen
 
 LEVELS = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5])  # α
@@ -87,33 +85,3 @@ def lengths(probabilities: Floats, retrieved: Longs, most: float) -> Longs:
         within = 1.0 - probabilities[:, ::-1] <= most
     last = np.where(within.any(axis=1), k - np.argmax(within, axis=1), 1) if k else retrieved
     return np.minimum(retrieved if most == np.inf else last, retrieved)
-
-
-# Coverage by group: a label is listed if it is no stranger than most of the true labels of its own group.
-
-
-def group_limits(seen: Seen, rows: Longs, probabilities: Floats, alpha: float) -> Floats:
-    """How strange a label of each group may be, so that 1 − α of the group's true labels are listed."""
-    limits = np.empty(GROUPS)
-    for group in range(GROUPS):
-        own = (seen.hits[rows] > 0) & (seen.groups[rows] == group)
-        found = np.sort(1.0 - probabilities[own])
-        missing = int(seen.beyond[rows, group].sum())
-        limits[group] = limit(np.append(found, np.full(missing, np.inf)), alpha)
-    return limits
-
-
-def group_shares(seen: Seen, rows: Longs) -> Floats:
-    """Which share of the true labels of each group stands among the first WIDTH, all that is kept of a ranking."""
-    shares = np.ones(GROUPS)
-    for group in range(GROUPS):
-        found = int(((seen.hits[rows] > 0) & (seen.groups[rows] == group)).sum())
-        missing = int(seen.beyond[rows, group].sum())
-        shares[group] = found / (found + missing) if found + missing else 1.0
-    return shares
-
-
-def listed_by_group(probabilities: Floats, groups: NDArray[np.uint8], limits: Floats) -> NDArray[np.bool_]:
-    """Which labels of each ranking are listed; ``groups`` are those of the labels."""
-    with np.errstate(invalid="ignore"):
-        return 1.0 - probabilities <= limits[groups]

@@ -18,7 +18,6 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
-from shortlist.models.confidence.groups import GROUPS, Bytes, Groups
 
 SIZE = 8192  # examples: an error rate of 5 % is known to a quarter of a point
 WIDTH = 16  # labels of each
@@ -33,9 +32,8 @@ class Seen(NamedTuple):
 
     ids: Ints  # × WIDTH
     scores: NDArray[np.float32]  # × WIDTH
-    hits: Bytes  # × WIDTH: whether the label is true
-    groups: Bytes  # × WIDTH: how frequent the label was
-    beyond: Ints  # × GROUPS: true labels behind the first WIDTH
+    hits: NDArray[np.uint8]  # × WIDTH: whether the label is true
+    beyond: Ints  # true labels behind the first WIDTH
     true: Ints  # how many true labels there are
     depth: Ints  # at which place the deepest true label stands, from 1; 0 where there is none, NEVER where it does not
     deepest: NDArray[np.float32]  # its score
@@ -47,7 +45,7 @@ class Seen(NamedTuple):
         table, row = (n, WIDTH), (n,)
         return cls(
             np.full(table, -1, dtype=np.int32), np.zeros(table, dtype=np.float32), np.zeros(table, dtype=np.uint8),
-            np.zeros(table, dtype=np.uint8), np.zeros((n, GROUPS), dtype=np.int32), np.zeros(row, dtype=np.int32),
+            np.zeros(row, dtype=np.int32), np.zeros(row, dtype=np.int32),
             np.zeros(row, dtype=np.int32), np.zeros(row, dtype=np.float32), np.full(row, -1.0),
             np.full(row, -1.0, dtype=np.float32),
         )  # fmt: skip
@@ -130,12 +128,9 @@ class Window:
     def from_state(cls, state: State) -> Window:
         window = cls()
         kept = {
-            name: np.array(state.array(name, array.dtype, array.ndim))
-            for name, array in window.ring._asdict().items()
-            if name != "known" or name in state.arrays
+            name: np.array(state.array(name, array.dtype, array.ndim)) for name, array in window.ring._asdict().items()
         }
-        older = {"known": np.full(kept["true"].size, -1.0, dtype=np.float32)}  # from before it was asked
-        ring = Seen(**(older | kept))
+        ring = Seen(**kept)
         used = ring.true.size
         pairs = zip(ring.arrays, window.ring.arrays, strict=True)
         alike = all(array.shape == (used, *like.shape[1:]) for array, like in pairs)
@@ -149,8 +144,8 @@ class Window:
         state.require(bool(np.isfinite(ring.deepest).all()), "scores are finite")
         state.require(not bool(none[:, :-1][~none[:, 1:]].any()), "no ranking has a gap")
         state.require(bool((ring.hits <= 1).all() and not ring.hits[none].any()), "only labels can be true")
-        counted = (ring.groups < GROUPS).all() and (ring.beyond >= 0).all() and (ring.depth >= 0).all()
-        right = ring.true == ring.hits.sum(axis=1) + ring.beyond.sum(axis=1, dtype=np.int64)
+        counted = (ring.beyond >= 0).all() and (ring.depth >= 0).all()
+        right = ring.true == ring.hits.sum(axis=1) + ring.beyond.astype(np.int64)
         state.require(bool(counted and right.all()), "true labels are counted")
         for shares, sentence in (
             (ring.expected, "what was expected are probabilities"), (ring.known, "what was known are shares")
@@ -167,10 +162,9 @@ def clipped(scores: Floats) -> Floats:
     return within
 
 
-def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | Groups, known: Shares | None = None) -> Seen:
+def look(ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None) -> Seen:
     """What is to be kept of rankings (n × k) that were made before their examples were learned, and of their truth.
 
-    groups: how frequent labels were, each at all times (Bytes) or as it was for each of the examples (Groups).
     known: the share of the features of each that earlier examples had, if anybody can tell.
     """
     if not (ids.ndim == 2 and ids.shape == scores.shape and truth.n_rows == ids.shape[0]):
@@ -178,23 +172,21 @@ def look(ids: Ints, scores: Floats, truth: LabelSets, groups: Bytes | Groups, kn
     found = ids >= 0
     if found[:, 1:][~found[:, :-1]].any() or not np.isfinite(scores[found]).all():
         raise InputError("the labels of an honest ranking come first, and each has a finite score")
-    then = groups if isinstance(groups, Groups) else Groups.of(groups, ids, truth)
     seen = Seen.room(ids.shape[0])
     ids, finite = np.ascontiguousarray(ids, dtype=np.int32), clipped(np.where(found, scores, 0.0))
-    place_truth(ids, finite, truth.indptr, truth.ids, then, seen)
+    place_truth(ids, finite, truth.indptr, truth.ids, seen)
     if known is not None:
         seen.known[:] = known
     return seen
 
 
 @kernel
-def place_truth(ids: Ints, scores: Floats, indptr: Longs, true_ids: Ints, groups: Groups, seen: Seen) -> None:
-    """Fill ``seen`` from rankings (ids int32[n, k], scores float64[n, k]), label sets, and groups of both."""
+def place_truth(ids: Ints, scores: Floats, indptr: Longs, true_ids: Ints, seen: Seen) -> None:
+    """Fill ``seen`` from rankings (ids int32[n, k], scores float64[n, k]) and label sets."""
     n, k = ids.shape
     for i in range(n):
         for j in range(min(k, WIDTH)):
             seen.ids[i, j], seen.scores[i, j] = ids[i, j], scores[i, j]
-            seen.groups[i, j] = groups.ranked[i, j]
         seen.true[i] = indptr[i + 1] - indptr[i]
         for b in range(indptr[i], indptr[i + 1]):
             c, place = true_ids[b], 0
@@ -203,7 +195,7 @@ def place_truth(ids: Ints, scores: Floats, indptr: Longs, true_ids: Ints, groups
             if place < min(k, WIDTH):
                 seen.hits[i, place] = 1
             else:
-                seen.beyond[i, groups.true[b]] += 1
+                seen.beyond[i] += 1
             if place >= k:
                 seen.depth[i], seen.deepest[i] = NEVER, 0.0
             elif place >= seen.depth[i]:

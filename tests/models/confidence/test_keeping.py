@@ -11,20 +11,18 @@ from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import F1, Confidence, groups_of
+from shortlist.models.confidence import F1, Confidence
 from shortlist.models.confidence.honest import stretches
 from shortlist.models.confidence.window import MOST_BYTES, SIZE
 from shortlist.models.observing import FirstPass
 from tests.models.confidence.made_up import several, single
-
-GROUPS = groups_of(np.arange(30) * 10)
 
 
 def observed(ids, scores, truth, edges):
     confidence = Confidence()
     for first, last in pairwise(edges):
         part = truth.chosen(np.arange(first, last))
-        confidence.observe(ids[first:last], scores[first:last], part, GROUPS)
+        confidence.observe(ids[first:last], scores[first:last], part)
     return confidence
 
 
@@ -42,7 +40,7 @@ def test_it_is_saved_and_goes_on_as_if_it_had_not_been(tmp_path):
     second = store.load(tmp_path / "confidence", also=[Confidence])
     rest = truth.chosen(np.arange(SIZE + 300, SIZE + 700))
     for confidence in (first, second):
-        confidence.observe(ids[SIZE + 300 :], scores[SIZE + 300 :], rest, GROUPS)
+        confidence.observe(ids[SIZE + 300 :], scores[SIZE + 300 :], rest)
     assert store.checksum(first.to_state()) == store.checksum(second.to_state())
     assert np.array_equal(first.probabilities(scores), second.probabilities(scores))
     assert np.array_equal(first.lengths(scores, 0.9), second.lengths(scores, 0.9))
@@ -82,7 +80,7 @@ def test_merged_it_knows_what_both_knew():
     other = Confidence()
     numbers = np.arange(30, dtype=np.int32)[::-1].copy()
     other.observe(numbers[ids[1200:]], scores[1200:], truth.chosen(np.arange(1200, 2000))._replace(
-        ids=numbers[truth.ids[1200:]]), GROUPS)  # fmt: skip
+        ids=numbers[truth.ids[1200:]]))  # fmt: skip
     one.merge(other, numbers)
     assert one.observed == one.window.length == 2000
     rows = one.window.rows()
@@ -102,7 +100,6 @@ BAD = {
     "ids": lambda a: a - 1,
     "scores": lambda a: a * np.float32(np.nan),
     "hits": lambda a: a + 2,
-    "groups": lambda a: a + 9,
     "beyond": lambda a: a - 1,
     "true": lambda a: a + 1,
     "depth": lambda a: -1 - a,
@@ -127,13 +124,6 @@ def test_a_damaged_window_is_refused(state, name):
         Confidence.from_state(state)
 
 
-def test_a_window_from_before_it_was_asked_what_is_known(state):
-    del state.parts["window"].arrays["known"]
-    older = Confidence.from_state(state)
-    assert (older.window.ring.known == -1.0).all()
-    assert not older.are_unlike(np.zeros(3, dtype=np.float32)).any()
-
-
 @pytest.mark.parametrize("name", ["ids", "true", "expected"])
 def test_rows_that_do_not_agree_are_refused(state, name):
     state.parts["window"].arrays[name] = state.parts["window"].arrays[name][1:]
@@ -149,7 +139,7 @@ def nothing_in_the_gap(arrays):
 
 def a_hit_of_no_label(arrays):
     arrays["ids"][0, 15], arrays["hits"][0, 15] = -1, 1
-    arrays["true"][0] = arrays["hits"][0].sum() + arrays["beyond"][0].sum()
+    arrays["true"][0] = arrays["hits"][0].sum() + arrays["beyond"][0]
 
 
 @pytest.mark.parametrize("change", [

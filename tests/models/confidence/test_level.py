@@ -45,7 +45,7 @@ def test_some_rows_of_few_labels_are_taken_from_all_parts_of_the_order(n_labels,
 def test_scores_are_moved_where_there_are_any():
     ids = np.array([[4, 2, -1], [1, 3, -1], [-1, -1, -1]], dtype=np.int32)
     scores = np.array([[0.5, 0.25, np.nan], [0.5, -0.25, np.nan], [np.nan] * 3])
-    seen = look(ids, scores, LabelSets.of([[2], [9], [1]]), np.zeros(0, dtype=np.uint8))
+    seen = look(ids, scores, LabelSets.of([[2], [9], [1]]))
     assert seen.depth.tolist() == [2, NEVER, NEVER]
     moved = seen.moved(-0.5)
     assert moved.scores[:, :3].tolist() == [[0.0, -0.25, 0.0], [0.0, -0.75, 0.0], [0.0, 0.0, 0.0]]

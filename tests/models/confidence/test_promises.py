@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import F1, Confidence, Costs, Precision, Reason, groups_of
+from shortlist.models.confidence import F1, Confidence, Costs, Precision, Reason
 from shortlist.models.confidence.reliability import calibration_error, reliability
 from tests.models.confidence.made_up import hits_of, several, single
 
@@ -105,27 +105,6 @@ def test_the_mean_of_f1_over_labels_does_not_hang_on_what_came_of_rare_ones():
         thresholds.append(confidence.threshold(F1("macro")))
         assert mean_f1(chance >= thresholds[-1]) > best - 0.015
     assert max(thresholds) - min(thresholds) < 0.07  # by counts of what was right it is 0.11
-
-
-def test_rare_labels_are_covered_too():
-    """The scores of rare labels are too low; what is listed by group makes up for it."""
-
-    def with_rare(n, seed):
-        ids, scores, truth, _ = single(n, seed)
-        rare = ids < 6
-        scores = np.where(rare, scores - 0.3, scores)
-        order = np.argsort(-scores, axis=1, kind="stable")
-        return np.take_along_axis(ids, order, 1), np.take_along_axis(scores, order, 1), truth
-
-    groups = groups_of(np.where(np.arange(30) < 6, 3, 1000))
-    confidence = Confidence()
-    confidence.fit(*with_rare(6000, 0), groups)
-    ids, scores, truth = with_rare(6000, 1)
-    ids, scores = ids[:, :16], scores[:, :16]
-    listed = hits_of(ids, truth) & confidence.listed_by_group(scores, groups[ids], 0.8)
-    for group in (0, 2):
-        own = groups[truth.ids] == group
-        assert listed.any(axis=1)[own].mean() > 0.78
 
 
 def test_random_labels_are_not_assigned():

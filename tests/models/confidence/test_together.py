@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from shortlist.files.store import State
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import Confidence
 from shortlist.models.confidence.calibration import TOGETHER
@@ -39,22 +38,6 @@ def test_no_more_scores_than_these_are_looked_at():
     whole = confidence.probabilities(scores)
     assert confidence.probabilities(scores[:, :TOGETHER].copy())[:, 0].tolist() == whole[:, 0].tolist()
     assert (confidence.probabilities(scores[:, : TOGETHER - 1].copy())[:, 0] != whole[:, 0]).any()
-
-
-def test_a_file_from_before_has_its_curves_drawn_anew():
-    """They were of the squares of scores, not of their roots."""
-    confidence = Confidence()
-    ids, scores, truth, _ = spread(500, 0)
-    confidence.fit(ids, scores, truth)
-    state = confidence.to_state()
-    older = {name: array + 0.1 for name, array in state.parts["curves"].arrays.items()}
-    state.parts["curves"] = State("Curves", arrays=older)
-    state.arrays["ascending"] = state.arrays["ascending"] / 2
-    opened = Confidence.from_state(state)
-    assert opened.probabilities(scores).tobytes() == confidence.probabilities(scores).tobytes()
-    assert opened.limit(0.9) == confidence.limit(0.9)
-    state.parts["curves"] = State("Curves", {"roots": True}, older)
-    assert Confidence.from_state(state).limit(0.9) != confidence.limit(0.9)
 
 
 def test_who_was_never_wrong_is_not_sure_of_a_tie():

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import F1, Confidence, Precision, groups_of
+from shortlist.models.confidence import F1, Confidence, Precision
 from shortlist.models.confidence.calibration import FURTHEST, PENALTY, TOGETHER, exponential, most_likely
 from shortlist.models.confidence.conformal import limit
 from shortlist.models.confidence.drift import ALARM, stretch_to_keep
-from shortlist.models.confidence.groups import GROUPS, groups_then
 from shortlist.models.confidence.thresholds import AGAIN, find_threshold
 from shortlist.models.confidence.window import NEVER, WIDTH, Seen, look
 from tests.models.confidence.made_up import several
@@ -36,33 +35,15 @@ def test_the_limit_counts_one_example_more(numbers, percent):
 
 @given(st.lists(st.integers(0, 40), unique=True, max_size=30), st.lists(st.integers(0, 45), unique=True, max_size=6))
 def test_what_is_kept_of_a_ranking(ids, true):
-    groups = groups_of(np.arange(41) * 5)
     scores = np.arange(len(ids), 0, -1.0)[None]
-    seen = look(np.array([ids], dtype=np.int32).reshape(1, -1), scores, LabelSets.of([true]), groups)
-    hits, beyond, depth = twin.truth(ids, true, WIDTH, groups.tolist(), GROUPS, NEVER)
+    seen = look(np.array([ids], dtype=np.int32).reshape(1, -1), scores, LabelSets.of([true]))
+    hits, beyond, depth = twin.truth(ids, true, WIDTH, NEVER)
     assert seen.hits[0, : len(hits)].tolist() == hits
     assert not seen.hits[0, len(hits) :].any()
-    assert seen.beyond[0].tolist() == beyond
+    assert seen.beyond[0] == beyond
     assert (seen.depth[0], seen.true[0]) == (depth, len(true))
     if 0 < depth < NEVER:
         assert seen.deepest[0] == scores[0, depth - 1]
-
-
-@given(st.lists(st.lists(st.integers(0, 6), unique=True, max_size=4), min_size=1, max_size=60), st.data())
-def test_how_frequent_labels_were_when_an_example_came(sets, data):
-    """By counting anew for each example, with as many examples as it takes to be frequent before all of them."""
-    before = np.array(data.draw(st.lists(st.sampled_from([0, 5, 9, 60, 95, 200]), min_size=7, max_size=7)))
-    which = np.array(sorted(data.draw(st.sets(st.integers(0, len(sets) - 1)))), dtype=np.int64)
-    ids = np.array([data.draw(st.permutations(range(-1, 7)))[:5] for _ in which], dtype=np.int32).reshape(-1, 5)
-    after = before + np.bincount([label for own in sets for label in own], minlength=7)
-    found = groups_then(after, LabelSets.of(sets), which, ids)
-    true = []
-    for i, example in enumerate(which.tolist()):
-        counts = [int(before[label]) + sum(label in own for own in sets[: example + 1]) for label in range(7)]
-        groups = [(count >= 10) + (count >= 100) for count in counts]
-        assert found.ranked[i].tolist() == [groups[label] if label >= 0 else 0 for label in ids[i].tolist()]
-        true += [groups[label] for label in sets[example]]
-    assert found.true.tolist() == true
 
 
 def test_curves_are_the_most_likely_ones():
@@ -127,7 +108,7 @@ def a_few(rows, behind=0):
     for i, row in enumerate(rows):
         for j, (chance, hit) in enumerate(sorted(row, reverse=True)):
             seen.ids[i, j], seen.hits[i, j], p[i, j] = j % 3, hit, chance
-        seen.beyond[i, 0] = behind
+        seen.beyond[i] = behind
         seen.true[i] = seen.hits[i].sum() + behind
     return seen, p
 
