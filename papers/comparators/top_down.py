@@ -29,8 +29,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.additive import as_indicator
-from shortlist.categories.answering import BIAS
-from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.concurrency.locks import reading, snapshot
 from shortlist.errors import InputError
 from shortlist.files.store import State, build

@@ -29,10 +29,9 @@ from shortlist.categories.index.lists import END, Index, empty_index
 from shortlist.categories.index.pruning import UNLIMITED
 from shortlist.categories.index.retrieval import add_votes
 from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.pauses import DONE, WANTS_SLOTS, WANTS_WEIGHTS
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.weights import Prototypes, no_prototypes, score, votes_for
-from shortlist.categories.scratch import Scratch, make_scratch, room_for_touched
+from shortlist.categories.scratch import DONE, WANTS_SLOTS, WANTS_WEIGHTS, Scratch, make_scratch, room_for_touched
 from shortlist.concurrency.interrupts import runs
 from shortlist.concurrency.locks import reading
 from shortlist.files.store import State

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.categories.made import Made
+from shortlist.categories.learner import Made
 from shortlist.categories.merging import MergingLearner, added
 from shortlist.concurrency.locks import lock_of, reading
 from shortlist.files.store import State

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.categories.answering import BIAS
-from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 

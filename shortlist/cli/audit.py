@@ -16,7 +16,7 @@ from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from shortlist.arrays.given_labels import Label
-    from shortlist.models.text_model import TextModel
+    from shortlist.models.categorizer import Categorizer
 
 LETTERS = 70  # of a text that a table shows
 SHOWN = 15  # duplicates, and pairs of labels, that a table shows
@@ -80,10 +80,10 @@ def audit(
         print_table("Labels that get confused", ["label", "rather", "examples"], often)
 
 
-def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any]) -> TextModel:
+def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any]) -> Categorizer:
     """A model of the settings that are asked for: those of a model file, or these."""
+    from shortlist.models.categorizer import Categorizer
     from shortlist.models.making import Settings, open_model
-    from shortlist.models.text_model import TextModel
 
     if path is None:
         found = Settings("categories", learner, None, values).model(of_texts=True)
@@ -91,7 +91,7 @@ def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any])
         raise InputError("--model has a learner and settings; leave out --learner and --set, or --model")
     else:
         found = open_model(path)
-    if not isinstance(found, TextModel):
+    if not isinstance(found, Categorizer):
         raise InputError(f"{path} is no model of texts with labels, and has no settings for one")
     return found
 

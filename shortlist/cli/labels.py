@@ -15,7 +15,7 @@ from shortlist.cli.terminal import print_json, print_table, say_when_compiling
 from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from shortlist.models.relabelling import RelabellingModel
+    from shortlist.models.categorizer import Categorizer
 
 SHOWN = 20
 
@@ -40,8 +40,9 @@ def labels(
     which begins with what LABEL has learned; retire LABEL…; restore LABEL…. undo takes the last change back: the model
     as it was is kept beside it, as MODEL-FILE.before. name gives the model the vocabulary of --vocabulary.
     """
+    from shortlist.models.categorizer import Categorizer
     from shortlist.models.making import open_model
-    from shortlist.models.relabelling import CHANGES, Change, RelabellingModel
+    from shortlist.models.relabelling import CHANGES, Change
 
     say_when_compiling()
     before = Path(f"{model_file}.before")
@@ -52,7 +53,7 @@ def labels(
         print_json({"model": str(model_file)}) if as_json else print(f"{model_file} is as it was before.")
         return
     model = open_model(model_file)
-    if not isinstance(model, RelabellingModel):
+    if not isinstance(model, Categorizer):
         raise InputError("labels can be changed in models of texts with labels; this is another one")
     if action == "list":
         show(model, " ".join(given or ()), as_json)
@@ -80,7 +81,7 @@ def labels(
         print(f"Done: {done}. To take it back: shortlist labels {model_file} undo")
 
 
-def show(model: RelabellingModel, part: str, as_json: bool) -> None:
+def show(model: Categorizer, part: str, as_json: bool) -> None:
     """The labels whose names hold these letters, the most frequent first."""
     vocabulary = model.vocabulary_
     hits = None if vocabulary is None else set(vocabulary.find(part))

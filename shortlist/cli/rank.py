@@ -147,13 +147,13 @@ def apply_rules(
     prior: float, tame: float,
 ) -> None:  # fmt: skip
     """Have the model keep to the rules that the options say, and to its own."""
-    from shortlist.models.relabelling import RelabellingModel
+    from shortlist.models.categorizer import Categorizer
     from shortlist.models.rules import Rules
 
     rules = Rules(only=only, but=but or (), below=below, at_most=at_most, prior=prior, tame=tame)
     if not rules:
         return
-    if not isinstance(model, RelabellingModel):
+    if not isinstance(model, Categorizer):
         raise InputError("--only, --but, --below, --at-most, --prior and --tame are for models of texts with labels")
     model.set_rules(rules if model.rules_ is None else model.rules_.with_more(rules))
 
@@ -163,7 +163,7 @@ def answering(
 ) -> Callable[[Iterable[Examples]], Iterator[Answers]] | None:
     """What the options ask for beyond rankings; None if nothing."""
     from shortlist.arrays.validation import as_real
-    from shortlist.models.deciding import DecidingModel
+    from shortlist.models.category_model import CategoryModel
 
     asked = {"--coverage": coverage, "--min-probability": least, "--precision": precision}
     given = [name for name, value in asked.items() if value is not None]
@@ -173,7 +173,7 @@ def answering(
         return None
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} ask for different things; give one of them")
-    if not isinstance(model, DecidingModel):
+    if not isinstance(model, CategoryModel):
         raise InputError(f"{given[0]} is for models of labels, which know how sure they are")
     if not model.confidence_.ready:
         say("the model has not seen enough examples to say how sure it is; train it anew, or let it learn more")

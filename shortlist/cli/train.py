@@ -90,8 +90,8 @@ def train(
     A model file that is there already is replaced, unless its model has learned from more examples than the new one, as
     after `shortlist learn`: then train asks, or where nobody can be asked writes the new model beside it.
     """
+    from shortlist.models.categorizer import Categorizer
     from shortlist.models.making import Settings
-    from shortlist.models.relabelling import RelabellingModel
 
     say_when_compiling()
     target = output or Path(Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist")
@@ -116,7 +116,7 @@ def train(
     facts = model.describe()
     if there_already > facts["examples"]:
         target = another(target, there_already, facts["examples"])
-    if isinstance(model, RelabellingModel):
+    if isinstance(model, Categorizer):
         model.trained_from_ = reading.to_remember() or None
     model.save(target, compact=compact)
     n_bytes = target.stat().st_size

@@ -19,8 +19,9 @@ from shortlist.files.text_arrays import array_to_text, text_to_array
 from shortlist.inputs import Examples, Skipped, Stream
 from shortlist.inputs.labelled import with_labels
 from shortlist.measures import Evaluation
+from shortlist.models.answers import JudgedRanking
 from shortlist.models.base import Model
-from shortlist.models.category_model import CategoryModel, JudgedRanking
+from shortlist.models.category_model import CategoryModel
 from shortlist.models.document_ranker import DocumentRanker, JudgedDocuments
 from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.ranking import Ranking
@@ -29,7 +30,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def rank(
-    cluster: Cluster, parts: Sequence[Part], model: CategoryModel | CategoryLearner, k: int = 5,
+    cluster: Cluster, parts: Sequence[Part], model: CategoryModel[Any] | CategoryLearner, k: int = 5,
     skipped: Skipped | None = None,
 ) -> Iterator[Ranking]:  # fmt: skip
     """The k best labels of the texts or rows of each part, in order."""
@@ -104,14 +105,14 @@ def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings
     return State("Answer", {"skipped": stream.skipped.count, "sentences": stream.skipped.sentences}, arrays)
 
 
-def ranked(model: CategoryModel, part: Part, stream: Iterable[Examples], k: int) -> Arrays:
+def ranked(model: CategoryModel[Any], part: Part, stream: Iterable[Examples], k: int) -> Arrays:
     """The best labels of each example, with probabilities where they are known."""
     ranking = Ranking.stack([model.rank_examples(batch, k) for batch in stream], k)
     found: Arrays = {"ids": ranking.ids, "scores": ranking.scores}
     return found if np.isnan(ranking.probabilities).all() else found | {"probabilities": ranking.probabilities}
 
 
-def ranked_and_labelled(model: CategoryModel, part: Part, stream: Stream, k: int) -> Arrays:
+def ranked_and_labelled(model: CategoryModel[Any], part: Part, stream: Stream, k: int) -> Arrays:
     """The best labels of each example, and its own."""
     batches = [batch.complete_only() for batch in with_labels(part.name, stream, stream)]
     own = [labels for batch in batches for labels in batch.labels or ()]

@@ -37,14 +37,14 @@ from shortlist.inputs.labelled import with_labels
 from shortlist.inputs.vectors import apart
 from shortlist.labels import LabelIndex, LabelSets, numbered
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Confidence
-from shortlist.models.deciding import DecidingModel
 from shortlist.models.observing import Notes, takes_pieces
 from shortlist.text.settings import LEFT_OPEN
 from shortlist.text.vectorizer import TextVectorizer
 
 LabelLists = list[list[Label]]
-Trained = TypeVar("Trained", bound=DecidingModel[Any])
+Trained = TypeVar("Trained", bound=CategoryModel[Any])
 
 
 def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skipped | None = None) -> Trained:

@@ -26,14 +26,14 @@ from shortlist.labels import NumberedLabels
 from shortlist.texts.fields import Document
 
 if TYPE_CHECKING:
-    from shortlist.models.text_model import TextModel
+    from shortlist.models.categorizer import Categorizer
 
 PARTS = 5
 DEPTH = 100  # labels of a ranking; one that does not stand there scores less
 WORDS = 5
 MATRIX = 20  # labels of the matrix, those most often confused
 
-Taught = Callable[[list[int]], "TextModel"]  # a model that has learned the examples of these numbers
+Taught = Callable[[list[int]], "Categorizer"]  # a model that has learned the examples of these numbers
 Watch = Callable[[int, int], None]  # is told how many parts are done, of how many
 
 
@@ -153,7 +153,7 @@ def dealt(groups: list[list[int]], seed: int) -> list[list[int]]:
     return [sorted(part) for part in parts]
 
 
-def contradicted(model: TextModel, texts: Sequence[Document], labels: NumberedLabels, part: list[int]) -> list[Doubt]:
+def contradicted(model: Categorizer, texts: Sequence[Document], labels: NumberedLabels, part: list[int]) -> list[Doubt]:
     """The examples of a part that the model contradicts, most first; their words are still to be found."""
     known, found = model.learner_._labels.number, []
     partial, names = labels.sets.partial, labels.names
@@ -176,7 +176,7 @@ def contradicted(model: TextModel, texts: Sequence[Document], labels: NumberedLa
     return found
 
 
-def explained(model: TextModel, text: Document, doubt: Doubt) -> Doubt:
+def explained(model: Categorizer, text: Document, doubt: Doubt) -> Doubt:
     """The same with the words that speak for what was found and against the label."""
     votes: dict[str, float] = defaultdict(float)
     for label, sign in ((doubt.found, 1.0), (doubt.label, -1.0)):

@@ -44,7 +44,7 @@ FEATURES: tuple[dict[str, Any], ...] = (
 class Candidate:
     """A model that may be the best one, and how it differs from the usual one."""
 
-    model: CategoryModel
+    model: CategoryModel[Any]
     learner: CategoryLearner | None = None
     text: TextVectorizer | None = None
 
@@ -56,7 +56,7 @@ class Candidate:
         return ", ".join(own) or "the usual"
 
 
-def candidates(usual: CategoryModel, examples: Examples) -> list[Candidate]:
+def candidates(usual: CategoryModel[Any], examples: Examples) -> list[Candidate]:
     """The usual model, and those that differ from it by other features or another learner.
 
     Where texts have vectors, another learner is the usual one with other settings: no other learns both.
@@ -73,7 +73,7 @@ def candidates(usual: CategoryModel, examples: Examples) -> list[Candidate]:
     return [Candidate(usual), *others]
 
 
-def candidate(usual: CategoryModel, learner: CategoryLearner | None, text: TextVectorizer | None) -> Candidate:
+def candidate(usual: CategoryModel[Any], learner: CategoryLearner | None, text: TextVectorizer | None) -> Candidate:
     """The usual model with another learner, other features, or both."""
     parts = {"learner": learner, "text": text}
     model = clone(usual).set_params(**{name: part for name, part in parts.items() if part is not None})

@@ -5,38 +5,62 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from numpy.typing import ArrayLike
-from sklearn.base import clone
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, clone
 
-from shortlist.arrays.given_labels import Label, LabelsLike, class_list
-from shortlist.categories.answering import n_examples
-from shortlist.categories.learner import CategoryLearner
+from shortlist.arrays.given_labels import Label, LabelsLike, class_list, shown
+from shortlist.arrays.joined import beside
+from shortlist.arrays.kernels import Floats
+from shortlist.arrays.rows import Rows
+from shortlist.categories.learner import BIAS, CategoryLearner, n_examples
+from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.interrupts import nothing_if_refused, stop_here, whole
-from shortlist.concurrency.locks import snapshot, writing
+from shortlist.concurrency.locks import reading, snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
-from shortlist.files.store import State, build_all
+from shortlist.errors import InputError
+from shortlist.files.store import State, build, build_all
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, judged, numbered
-from shortlist.models.bounded_model import BoundedModel
-from shortlist.models.encoding import Encoder, one_with_vector, with_vectors
+from shortlist.models.answers import Assigned, RankedLabels
+from shortlist.models.auditing import Audit, Watch, audit
+from shortlist.models.category_model import CategoryModel
+from shortlist.models.confidence import Aim
+from shortlist.models.encoding import Encoder, name_of, one_with_vector, with_vector, with_vectors
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
+from shortlist.models.relabelling import KEPT, Change, Done, Labelled
+from shortlist.models.rules import Rules
+from shortlist.models.saying import MORE, worth_naming
 from shortlist.models.search import is_record, search
-from shortlist.models.text_batches import Batch, LabelBatches, TakenUp, VectorBatches, default_text, texts_and_labels
-from shortlist.models.vector_model import Pair, vector_of
+from shortlist.models.text_batches import (
+    Batch,
+    LabelBatches,
+    TakenUp,
+    VectorBatches,
+    default_text,
+    texts_and_labels,
+    texts_of,
+)
+from shortlist.models.vectors import VectorPart, suited, vector_of
+from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import blocks
-from shortlist.texts.beside import WithVectors
-from shortlist.texts.fields import Document, as_documents
+from shortlist.texts.beside import Vectors, WithVectors
+from shortlist.texts.fields import Document, Fielded, as_documents, is_one, many
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+Pair: TypeAlias = tuple[Sequence[Document], LabelsLike]
+VECTOR = "(vector)"  # what an explanation calls the votes of a text's vector
 
-class Categorizer(BoundedModel):
+
+class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
     Several threads may rank at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
@@ -83,6 +107,7 @@ class Categorizer(BoundedModel):
     ['wheat', 'wheat*', '(any text)']
     """
 
+    of_texts = True
     parts = ("learner", "text")
 
     def __init__(
@@ -97,7 +122,14 @@ class Categorizer(BoundedModel):
         self.max_memory = max_memory
         self.encoder = encoder
 
+    text_: TextVectorizer
+    encoder_name_: str | None = None  # of the encoder that made the vectors it was learned with, where one did
+    retired_: tuple[Label, ...] = ()
+    rules_: Rules | None = None
+    trained_from_: dict[str, Any] | None = None  # how the columns were called, where that was said
     search_: dict[str, Any] | None = None
+    _bound_now: Bound | None = None
+    _changes: tuple[Done, ...] = ()
 
     @classmethod
     def tuned(
@@ -182,7 +214,7 @@ class Categorizer(BoundedModel):
         return self
 
     def _learn_all(self, text: TextVectorizer, learner: CategoryLearner, texts: Sequence[Document], Y: Any) -> None:
-        batch = TakenUp.of(text, *self._apart(texts, learner), Y)
+        batch = TakenUp.of(text, *self._vectors(learner).apart(texts), Y)
         try:
             self._learn(text, learner, batch)
         except BaseException:
@@ -223,7 +255,10 @@ class Categorizer(BoundedModel):
         bound = bound or self._bound_now
         notes = notes or (self._notes if getattr(self, "learner_", None) is learner else None)
         bound = bound if bound and bound.text is text else None
-        self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes, **self._made_by(learner))
+        maker = {}
+        if learner is not getattr(self, "learner_", None):  # who has made the vectors that it learned
+            maker = {"encoder_name_": None if self.encoder is None else name_of(self.encoder)}
+        self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes, **maker)
 
     @writing
     def check_labels(
@@ -247,23 +282,23 @@ class Categorizer(BoundedModel):
         Batches are made in a thread of their own while earlier ones are tokenised. Until all is learned the model is
         what it was before.
         """
-        learner, pairs = self._first_meant(map(texts_and_labels, batches))
+        learner, pairs = self._first_suited(map(texts_and_labels, batches))
         text = self.new_text()
         bound, honest = self._bound(text, learner), FirstPass()
         if bound is not None:
-            self._fit_within(bound, pairs, honest)
+            bound.learn_windows(self._checked_apart(pairs, learner), honest)
         else:
-            labels, vectors = LabelBatches(), VectorBatches()
+            labels, vectors, part = LabelBatches(), VectorBatches(), self._vectors(learner)
 
             def texts() -> Iterator[Sequence[Document]]:
                 for some_texts, some_labels in prefetch(pairs):
-                    plain = vectors.add(*self._apart(some_texts, learner))
+                    plain = vectors.add(*part.apart(some_texts))
                     text.settle(plain, labels.add(self._checked(plain, some_labels), len(plain)).recurring)
                     yield plain
                 names, own = self._lessons(learner, labels.counts())
                 if names:
                     labels.add(own, len(names))
-                yield vectors.add(*self._apart(self._with_any(names, learner), learner))
+                yield vectors.add(*part.apart(part.silent(names)))
 
             counted = vectors.beside(text.fit_counts(texts(), learner._jobs()))
             rows = counted if learner.takes_pieces else counted.all()
@@ -274,7 +309,7 @@ class Categorizer(BoundedModel):
             counts = dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True))
             names, own = self._lessons(learner, counts)
             if names:
-                self.learn_many(self._with_any(names, learner), own)
+                self.learn_many(self._vectors(learner).silent(names), own)
         return self
 
     def learn_batches(self, batches: Iterable[Batch]) -> Self:
@@ -293,7 +328,7 @@ class Categorizer(BoundedModel):
 
         def take_up() -> Iterator[TakenUp]:
             for texts, Y in prefetch(pairs):
-                labels, own = self._checked(texts, Y), self._apart(texts, learner)
+                labels, own = self._checked(texts, Y), self._vectors(learner).apart(texts)
                 with taking:
                     if stopped.is_set():
                         return
@@ -312,23 +347,401 @@ class Categorizer(BoundedModel):
         self._have_parts(text, learner)
         return self
 
+    def _bound(self, text: TextVectorizer, learner: CategoryLearner) -> Bound | None:
+        """The bound on the memory of these parts, as long as it is the same."""
+        if self.max_memory is None:
+            return None
+        now = self._bound_now
+        same = now is not None and now.given == self.max_memory and now.learner is learner
+        return now if same else Bound(self.max_memory, text, learner, now)
+
+    def _vectors(self, learner: CategoryLearner | None = None) -> VectorPart:
+        """The vectors of the texts of a learner: its own, or one that it is about to have."""
+        own = getattr(self, "learner_", None)
+        learner = own if learner is None else learner
+        return VectorPart(vector_of(learner), self.encoder, self.encoder_name_ if learner is own else None)
+
+    def _parts_for(self, texts: Sequence[Document]) -> tuple[TextVectorizer, CategoryLearner, Sequence[Document]]:
+        """The parts that go on learning: those there are, or new ones, which the model has once they learned."""
+        if self.__sklearn_is_fitted__():
+            self.check_can_learn()
+            return self.text_, self.learner_, texts
+        return self.new_text(), *suited(self.new_learner(), self.encoder, texts)
+
+    def _parts_for_all(self, pairs: Iterable[Pair]) -> tuple[TextVectorizer, CategoryLearner, Iterable[Pair]]:
+        """The same for batches of texts and labels, of which the first tell whether texts have vectors."""
+        if self.__sklearn_is_fitted__():
+            self.check_can_learn()
+            return self.text_, self.learner_, pairs
+        return self.new_text(), *self._first_suited(pairs)
+
+    def _first_suited(self, pairs: Iterable[Pair]) -> tuple[CategoryLearner, Iterable[Pair]]:
+        """A new learner for batches of texts and labels, which takes vectors if the first have any; and the batches."""
+        rest, learner = iter(pairs), self.new_learner()
+        for texts, Y in rest:
+            learner, texts = suited(learner, self.encoder, texts)
+            return learner, chain([(texts, Y)], rest)
+        return learner, ()
+
+    def _checked_apart(
+        self, pairs: Iterable[Pair], learner: CategoryLearner
+    ) -> Iterator[tuple[Sequence[Document], Vectors | None, NumberedLabels]]:
+        """Small blocks of texts, their vectors and their labels, made in a thread of their own."""
+        for texts, Y in prefetch(pairs):
+            labels = self._checked(texts, Y)
+            for block in blocks(texts):
+                yield *self._vectors(learner).apart(texts[block]), labels[block]
+
     def _checked(self, texts: Sequence[Document], Y: LabelsLike) -> NumberedLabels:
         """The labels; what is bad is refused before anything is learned from any text."""
         labels = numbered(Y, len(as_documents(texts)))
         self._check_policy(labels)
         return labels
 
+    def _check_policy(self, labels: NumberedLabels) -> None:
+        gone = next((label for label in labels.names if label in self.retired_), None) if self.retired_ else None
+        if gone is not None:
+            raise InputError(f"the label {shown(gone)} was retired or merged; it is not learned any more")
+        if self.vocabulary_ is not None:
+            self.vocabulary_.check(labels.names)
+        if labels.sets.partial.complete.size:
+            (self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()).check_judged(labels)
+
+    def _lessons(self, learner: CategoryLearner, counts: dict[Label, int]) -> tuple[list[str], NumberedLabels]:
+        """The names by which the vocabulary teaches labels of few examples, and these labels.
+
+        A name says that its label is right, and nothing of any other, where the learner can leave others alone: labels
+        of many examples, whose words it has too, must not lose by it.
+        """
+        known = {str(label): label for label in counts}
+        named = {str(label): n for label, n in counts.items()}
+        pairs = [] if self.vocabulary_ is None else list(self.vocabulary_.lessons(named))
+        own = [[known.get(label, label)] for _, label in pairs]
+        return [text for text, _ in pairs], judged(own, len(own), complete=not learner.takes_partial)
+
+    # Answering.
+
+    @reading
+    def rank(
+        self,
+        text: Document | Sequence[Document],
+        k: int = 5,
+        rules: Rules | None = None,
+        *,
+        vector: ArrayLike | None = None,
+        vectors: ArrayLike | None = None,
+    ) -> Ranking:
+        """The k best labels of a text, or of each of many texts; of those that the rules allow.
+
+        Where it has learned with vectors, ``vector`` is that of one text, and ``vectors`` has a row for each of many.
+        """
+        self._check_fitted()
+        if type(text) is str and vector is None and vectors is None:  # as most are
+            return self._ranked(self._rows_of([text]), k, rules).alone()
+        found = self._ranked(self._rows_of(with_vector(text, vector, vectors)), k, rules)
+        return found.alone() if is_one(text) else found
+
+    def shortlist(
+        self,
+        texts: Document | Sequence[Document],
+        coverage: float = 0.95,
+        by: str = "example",
+        *,
+        vectors: ArrayLike | None = None,
+    ) -> Ranking | list[Ranking]:
+        """For each text a ranking that is as long as it must be; for one text, one.
+
+        by="example" : all true labels of a text are listed, for this share of all texts.
+        by="wrong" : of all labels listed, this share is right. A list may be empty.
+
+        No list is longer than 100 labels; where that is too short for the promise, a warning says so. Until enough
+        examples have been learned one by one or fitted, nothing can be promised: lists hold all, by="wrong" none.
+        """
+        found = self._cut(_many(texts, vectors), coverage, by)
+        return found[0] if is_one(texts) else found
+
+    def assign(
+        self,
+        texts: Document | Sequence[Document],
+        aim: str | Aim = "f1",
+        *,
+        precision: float | None = None,
+        costs: tuple[float, float] | None = None,
+        vectors: ArrayLike | None = None,
+    ) -> Assigned | list[Assigned]:
+        """For each text its labels, none where nothing is sure enough; the list's ``reason`` says why.
+
+        Labels are chosen for an aim: "f1" (over all labels together), "f1-macro" (its mean over labels), "f1-example"
+        (over texts); or so that a share of ``precision`` of them is right; or by the costs of a wrong and of a missing
+        label. Where each text that was learned has one label, none gets more.
+        """
+        wanted = self.aim(aim, precision, costs)
+        found = self._assigned(_many(texts, vectors), wanted)
+        return found[0] if is_one(texts) else found
+
+    @reading
+    def predict(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> NDArray[Any]:
+        """The best label of each text; if all labels came as indicator matrices, such a matrix of what is assigned.
+
+        Labels are assigned as by ``assign(texts, "f1")``. Before enough is known for that, each text gets as many of
+        its best labels as an example has on average.
+        """
+        self._check_fitted()
+        return self._predicted(self._rows_of(with_vectors(texts, vectors)))
+
+    @reading
+    def predict_proba(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> Floats:
+        """How likely each label is, n × number of labels, dense: for scikit-learn's tools, and few labels.
+
+        Columns are in the order of ``classes_``, which must be sorted: scikit-learn's measures trust in that. Where
+        each text has one label, those of a text sum to 1 (class_probabilities.py); where labels came as an indicator
+        matrix of several, each column is a probability of its own. ``rank(texts).probabilities`` has those of the best
+        labels.
+        """
+        self._check_fitted()
+        return self._class_probabilities(with_vectors(texts, vectors), len(texts))
+
+    @reading
+    def score(
+        self,
+        texts: Sequence[Document],
+        Y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        vectors: ArrayLike | None = None,
+    ) -> float:
+        """R1: the share of texts whose best label is one of theirs."""
+        self._check_fitted()
+        return self.learner_._score_rows(self._rows_of(with_vectors(texts, vectors)), Y, sample_weight)
+
+    @reading
+    def explain(self, text: Document, label: Label, *, vector: ArrayLike | None = None) -> Explanation:
+        """The votes of the words of a text for a label, and that of its vector. They sum to the label's score."""
+        self._check_fitted()
+        found = self.learner_._explain_row(self._rows_of(with_vector(text, vector, None)), label)
+        n_vector = self.n_vector_
+        given = summed(found.votes, n_vector)
+        # From here on the columns are those of the text; a label that votes has its name already.
+        columns: list[Any] = [voter if isinstance(voter, str) else voter - n_vector for voter, _ in given]
+        known = [column for column in columns if not isinstance(column, str) and column >= 0]
+        names: dict[Any, str] = {BIAS - n_vector: "(any text)", -n_vector: VECTOR}
+        names |= dict(zip(known, self.text_.names(known, text), strict=True))
+        words = [names.get(column, column) for column in columns]
+        votes: list[tuple[Label, float]] = [(word, vote) for word, (_, vote) in zip(words, given, strict=True)]
+        spans = self.text_.spans(text)
+        return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
+
+    def audit(
+        self, texts: Sequence[Document], Y: LabelsLike, n: int = 100, random_state: int = 0, watch: Watch | None = None
+    ) -> Audit:
+        """Which of these examples a model with these settings contradicts: their labels may be wrong (auditing.py).
+
+        What this model has learned has no say. ``n`` examples are named and explained, those that it contradicts most.
+        ``watch`` is told how many of the parts are done, and how many there are.
+        """
+        documents = as_documents(texts)
+        labels = numbered(Y, len(documents))
+
+        def taught(which: list[int]) -> Any:
+            return clone(self).fit([documents[i] for i in which], labels.take(which))
+
+        return audit(documents, labels, taught, n, random_state, watch)
+
+    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+        some = as_documents(texts_of(examples))[n : n + 1]
+        return self._explain_best(some[0], some.vectors[0] if isinstance(some, WithVectors) else None)
+
+    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
+        if label is None:
+            return self._explain_best(text)
+        return self.explain(text, next((name for name in self.classes_.tolist() if str(name) == label), label))
+
+    def _explain_best(self, text: Document, vector: ArrayLike | None = None) -> Explanation:
+        """Why the best label of a text is the best."""
+        best = list(self.rank(text, 1, vector=vector))
+        if not best:
+            raise InputError("nothing is retrieved for this text: the model knows none of its words")
+        return self.explain(text, best[0][0], vector=vector)
+
+    def _has_known(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
+        given = as_documents(texts)
+        if isinstance(given, WithVectors):  # which say something of a text, too
+            return self._has_known(given.texts) | given.vectors.any(axis=1)
+        if self.n_vector_:
+            return np.ones(len(given), dtype=bool)
+        if not isinstance(given, Fielded):
+            return self.text_.has_known_word(given)
+        more = np.array([bool(own) for own in given.features()])  # categories and numbers say something, too
+        return self.text_.has_known_word(given.joined()) | more
+
+    def _known_share(self, texts: Sequence[Document]) -> NDArray[np.float32]:
+        given = as_documents(texts)
+        if self.n_vector_ or isinstance(given, WithVectors):  # which say something of any text
+            return np.ones(len(given), dtype=np.float32)
+        return self.text_.known_share(given)
+
+    def _given_in(self, examples: Examples) -> Sequence[Document]:
+        return as_documents(texts_of(examples))
+
+    def _rows_of(self, texts: Sequence[Document]) -> Rows:
+        plain, vectors = self._vectors().apart(texts)
+        return beside(vectors, self.text_.rows(plain, self.learner_._jobs()))
+
+    @property
+    def n_vector_(self) -> int:
+        """How many numbers the vectors have that it was learned with; 0 where there were none."""
+        return vector_of(self.learner_) if self.__sklearn_is_fitted__() else 0
+
+    def vectors_of(self, texts: Sequence[Document]) -> Vectors | None:
+        """The vectors of texts, as it would take them; refused where they do not fit. None if it has learned none."""
+        return self._vectors().apart(texts)[1]
+
+    def answer_text(self, text: Document, k: int = 5) -> RankedLabels:
+        return RankedLabels(self.rank([text], k), None)
+
+    @property
+    def fields_(self) -> list[str] | None:
+        return self.text_._settings.fields
+
+    @property
+    def fields_beside_(self) -> list[str]:
+        return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
+
+    @property
+    def n_name_bytes(self) -> int:
+        return int(self.text_.vocabulary_.n_bytes)
+
+    def feature_names(self, columns: Sequence[int]) -> list[str]:
+        return self.text_.names([column - self.n_vector_ for column in columns])
+
+    @reading
+    def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
+        """The n features that speak for a label the most, as a person would name them (saying.py); their weights."""
+        self._check_index()
+        found = self.learner_._strongest(label, n * MORE)
+        names = self.feature_names([column for column, _, _ in found])
+        kept = worth_naming(names, [says for _, _, says in found])[:n]
+        return [(names[i], found[i][1]) for i in kept]
+
+    @property
+    def forgotten_(self) -> dict[str, int]:
+        """How many words and edges have made room to keep within ``max_memory``, since fit or since it was opened."""
+        bound = self._bound_now
+        return {"words": bound.words_forgotten if bound else 0, "edges": getattr(self.learner_, "edges_dropped_", 0)}
+
+    def describe(self) -> dict[str, Any]:
+        facts = super().describe()
+        if self.n_vector_:
+            facts |= {"vector": self.n_vector_} | ({"encoder": self.encoder_name_} if self.encoder_name_ else {})
+        return facts
+
+    def copy(self) -> Self:
+        copied = super().copy()
+        copied.encoder = self.encoder
+        return copied
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"text": self.text_.get_params()}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    # Labels and rules.
+
+    @writing
+    def set_vocabulary(self, vocabulary: LabelVocabulary | None) -> Self:
+        """Give the labels names, synonyms and broader labels; by its policy a vocabulary may refuse other labels."""
+        if vocabulary is not None and not isinstance(vocabulary, LabelVocabulary):
+            raise InputError(f"a vocabulary is a LabelVocabulary, not a {type(vocabulary).__name__}")
+        self.vocabulary_ = vocabulary
+        return self
+
+    def rename_label(self, label: Label, name: Label) -> Self:
+        """Give a label another name; it keeps what it has learned."""
+        return self.change_labels(Change("rename", (label,), name))
+
+    def merge_labels(self, labels: Sequence[Label], into: Label) -> Self:
+        """Merge labels into one of them, or into another, which then has the sum of what they have learned."""
+        return self.change_labels(Change("merge", tuple(labels), into))
+
+    def split_label(self, label: Label, new: Label) -> Self:
+        """A new label that begins with what another has learned; examples will tell them apart."""
+        return self.change_labels(Change("split", (label,), new))
+
+    def retire_labels(self, labels: Sequence[Label]) -> Self:
+        """Labels that are neither ranked nor learned any more."""
+        return self.change_labels(Change("retire", tuple(labels)))
+
+    def restore_labels(self, labels: Sequence[Label]) -> Self:
+        """Labels that were retired come back, with all that they have learned."""
+        return self.change_labels(Change("restore", tuple(labels)))
+
+    @reading
+    def check_change(self, change: Change) -> None:
+        """Refuse a change that cannot be made."""
+        self._check_fitted()
+        self._labelled().check(change)
+
+    @writing
+    @whole
+    def change_labels(self, change: Change) -> Self:
+        """Make a change of labels (relabelling.py)."""
+        self.check_change(change)
+        before = self._labelled()
+        self._have_labelled(before.after(change), (*self._changes, Done(change, before))[-KEPT:])
+        return self
+
+    @writing
+    @whole
+    def undo_change(self) -> Change:
+        """Take the last change back; gives which it was."""
+        if not self._changes:
+            raise InputError("no change of labels is known that could be taken back")
+        *rest, last = self._changes
+        self._have_labelled(last.taken_back(self.learner_), tuple(rest))
+        return last.change
+
+    def _labelled(self) -> Labelled:
+        return Labelled(self.learner_, self.vocabulary_, self.retired_)
+
+    def _have_labelled(self, now: Labelled, changes: tuple[Done, ...]) -> None:
+        self._have(learner_=now.learner, vocabulary_=now.vocabulary, retired_=now.retired, _changes=changes)
+
+    @writing
+    def set_rules(self, rules: Rules | None) -> Self:
+        """Rules that all rankings keep to from now on; None for none."""
+        self.rules_ = rules or None
+        self._work_out_rules()
+        return self
+
+    def _work_out_rules(self) -> None:
+        """What the model's own rules leave, before somebody waits for a ranking."""
+        if self.rules_ and hasattr(getattr(self, "learner_", None), "_labels"):
+            self._allowed([self.rules_])
+
+    def _every_rule(self, rules: Rules | None) -> list[Rules]:
+        if self.rules_ is None and rules is None:
+            return []
+        return [one for one in (self.rules_, rules) if one]
+
     # Model files.
 
     @snapshot
     def to_state(self) -> State:
         self._check_fitted()
-        given = {"max_memory": self.max_memory, "search": self.search_}
-        settings = self._changed_settings() | {name: value for name, value in given.items() if value is not None}
-        settings |= self._vector_settings()
+        given = {
+            "max_memory": self.max_memory, "search": self.search_, "encoder": self.encoder_name_,
+            "retired": list(self.retired_) or None, "columns": self.trained_from_ or None,
+            "rules": self.rules_.to_dict() if self.rules_ else None,
+        }  # fmt: skip
+        settings = {name: value for name, value in given.items() if value is not None}
         learner = self.learner_.to_state()  # first: the words may be ahead of what was learned, never behind
         parts = {"text": self.text_.to_state(), "learner": learner, "confidence": self.confidence_.to_state()}
-        return State("Categorizer", settings, parts=parts | self._vocabulary_part())
+        named = {} if self.vocabulary_ is None else {"vocabulary": self.vocabulary_.to_state()}
+        return State("Categorizer", settings, parts=parts | named)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -344,7 +757,41 @@ class Categorizer(BoundedModel):
         state.require(
             categorizer.search_ is None or is_record(categorizer.search_), "what a search has tried is a record"
         )
-        categorizer._take_settings(state)
-        categorizer._take_vector_settings(state)
         categorizer._notes = Notes(confidence_in(state, len(learner.classes_)))
+        categorizer._take_settings(state)
         return categorizer
+
+    def _take_settings(self, state: State) -> None:
+        settings = state.settings
+        retired, columns, encoder = settings.get("retired", []), settings.get("columns"), settings.get("encoder")
+        state.require(isinstance(retired, list) and all(map(self.knows, retired)), "its retired labels are its own")
+        state.require(columns is None or _are_columns(columns), "the columns that it was trained from have names")
+        state.require(encoder is None or isinstance(encoder, str), "its encoder has a name")
+        self.retired_, self.trained_from_, self.encoder_name_ = tuple(retired), columns, encoder
+        if "rules" in settings:
+            self.rules_ = Rules(**settings["rules"])
+        if "vocabulary" in state.parts:
+            self.vocabulary_ = build(state.parts["vocabulary"])
+            state.require(isinstance(self.vocabulary_, LabelVocabulary), "its vocabulary is a LabelVocabulary")
+        self._work_out_rules()
+
+
+def _are_columns(columns: object) -> bool:
+    """Whether these can be names of columns, one or several for each purpose."""
+    if not isinstance(columns, dict):
+        return False
+    every = [one for names in columns.values() for one in (names if isinstance(names, list) else [names])]
+    return all(isinstance(name, str) for name in (*columns, *every))
+
+
+def _many(texts: Document | Sequence[Document], vectors: ArrayLike | None) -> Sequence[Document]:
+    return many(texts) if vectors is None else with_vectors(many(texts), vectors)
+
+
+def summed(votes: Sequence[tuple[Any, float]], n_vector: int) -> list[tuple[Any, float]]:
+    """Votes by column, heaviest first, with those of the first n_vector columns, a vector, as one, that of column 0."""
+    of_vector = sorted((column, vote) for column, vote in votes if column in range(n_vector))
+    others = [(column, vote) for column, vote in votes if column not in range(n_vector)]
+    if not of_vector:
+        return others
+    return sorted([*others, (0, sum(vote for _, vote in of_vector))], key=lambda one: -abs(one[1]))

@@ -30,6 +30,7 @@ from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError, counted
 from shortlist.labels import NumberedLabels
 from shortlist.models.confidence.window import MOST_BYTES
+from shortlist.models.observing import FirstPass
 from shortlist.models.sizes import MOST
 from shortlist.models.text_batches import LabelBatches, VectorBatches
 from shortlist.text.counted import CountedRows
@@ -117,6 +118,18 @@ class Bound:
         self.text.forget_columns(kept)
         self.learner.forget_columns(np.append(np.ones(self.n_vector, dtype=bool), kept))
         self.words_forgotten += int((~kept).sum())
+
+    def learn_windows(
+        self, batches: Iterator[tuple[Sequence[Document], Vectors | None, NumberedLabels]], honest: FirstPass
+    ) -> None:
+        """Fit in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
+        for rows, labels in self.windows(batches):
+            for _ in self.learner._learn_passes(rows, labels, honest):
+                pass
+            honest.follow_level()
+            self.keep()
+        if self.learner.n_examples_ == 0:
+            raise InputError("there are no texts to learn from")
 
     def windows(
         self, batches: Iterator[tuple[Sequence[Document], Vectors | None, LabelsLike]]

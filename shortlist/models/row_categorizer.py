@@ -13,8 +13,7 @@ from shortlist.arrays.columns import check_names, column_names
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.categories.answering import BIAS
-from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.categories.merging import MergingLearner
 from shortlist.concurrency.interrupts import nothing_if_refused, whole
 from shortlist.concurrency.locks import merging, reading, snapshot, writing
@@ -23,8 +22,9 @@ from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, numbered
+from shortlist.models.answers import Assigned
+from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Aim, Reason
-from shortlist.models.deciding import Assigned, DecidingModel
 from shortlist.models.learners import made
 from shortlist.models.observing import FirstPass, Notes, confidence_in, features_seen, learn_rows, share_left
 from shortlist.models.text_batches import LabelBatches
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class RowCategorizer(ClassifierMixin, DecidingModel[MatrixLike]):
+class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
     """Learns from labelled rows of features, and ranks the labels of new ones: a ``Categorizer`` without texts.
 
     What a learner alone does not know, it does: how sure a ranking is (confidence/). A row is asked about as it is: a

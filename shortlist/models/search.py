@@ -72,7 +72,7 @@ class Step:
 class Found:
     """The model that was chosen, which has learned all examples, and all trials, the best first."""
 
-    model: CategoryModel
+    model: CategoryModel[Any]
     trials: list[Trial]
     measure: str
 
@@ -98,7 +98,7 @@ class Found:
 
 
 def search(
-    usual: CategoryModel,
+    usual: CategoryModel[Any],
     examples: Examples,
     *,
     seconds: float = 600.0,

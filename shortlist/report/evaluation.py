@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Ints
-from shortlist.categories.answering import is_true
+from shortlist.categories.learner import is_true
 from shortlist.errors import InputError
 from shortlist.inputs import Examples
 from shortlist.labels import LabelSets
@@ -101,7 +101,9 @@ def draw_confidence(folder: Path, found: dict[str, Any]) -> None:
     plots.plot_automation(folder / "automation.png", {"model": curve})
 
 
-def draw_learning(folder: Path, model: CategoryModel, batches: list[Examples], best: Ints, truth: LabelSets) -> None:
+def draw_learning(
+    folder: Path, model: CategoryModel[Any], batches: list[Examples], best: Ints, truth: LabelSets
+) -> None:
     """R1 along the data: of the model as it is, and of one that learns each few examples after ranking them."""
     curves = {"as it is": progressive(is_true(best, truth))}
     if model.can_learn:

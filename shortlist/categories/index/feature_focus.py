@@ -26,8 +26,7 @@ from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
-from shortlist.categories.pauses import DONE
-from shortlist.categories.scratch import room_for_touched
+from shortlist.categories.scratch import DONE, room_for_touched
 from shortlist.labels import LabelSets
 
 LEAST_LIGHT = 1e-6  # of min_weight, where weights fade: so none fades to nothing

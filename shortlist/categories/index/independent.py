@@ -21,12 +21,10 @@ from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_real
 from shortlist.categories.additive import AdditiveLearner, as_indicator
-from shortlist.categories.answering import is_true
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, make_edges, make_index
-from shortlist.categories.made import Made
+from shortlist.categories.learner import Made, Watch, is_true
 from shortlist.categories.merging import added
-from shortlist.categories.portions import Watch
 from shortlist.concurrency.locks import reading, writing
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels

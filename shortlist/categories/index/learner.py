@@ -33,9 +33,9 @@ from shortlist.categories.index.pruning import (
     total_up,
     with_slots,
 )
+from shortlist.categories.learner import Watch, at_once
 from shortlist.categories.merging import MergingLearner, PartedLearner
-from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
-from shortlist.categories.portions import Watch, at_once
+from shortlist.categories.scratch import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.concurrency.interrupts import runs, whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import by_threads

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, Longs, kernel, part
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.lists import EDGES, END, MOST_SLOTS, Index, cut_tail
-from shortlist.categories.pauses import DONE, WANTS_EDGES, WANTS_SLOTS
+from shortlist.categories.scratch import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
 

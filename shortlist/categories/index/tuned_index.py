@@ -26,8 +26,7 @@ from shortlist.categories.index.pruning import cut_lists
 from shortlist.categories.index.rehearsal import NO_RING, Ring
 from shortlist.categories.index.retrieval import Dense
 from shortlist.categories.index.tuning import EXAMPLES, LABELS, Learned, Rules, learn, least_share
-from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.portions import Watch, at_once
+from shortlist.categories.learner import CategoryLearner, Watch, at_once
 from shortlist.categories.scratch import make_scratch
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError

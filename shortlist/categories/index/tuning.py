@@ -48,8 +48,7 @@ from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.rehearsal import AGAIN, Ring, keep, longest_lag, row_of
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.categories.index.vectors import Vectors, Weights, add_vector_votes, correct_vector, has_vector
-from shortlist.categories.pauses import DONE
-from shortlist.categories.scratch import Scratch
+from shortlist.categories.scratch import DONE, Scratch
 from shortlist.labels import SINGLE, LabelSets
 
 MARGIN = 2.0

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shortlist.models.answers import Assigned
 from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.deciding import Assigned
 from shortlist.models.observing import DEPTH
 from shortlist.server.journal import ALONE
 from shortlist.server.queue.gain import gains
