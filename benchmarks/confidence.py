@@ -26,7 +26,7 @@ from rivals import sets
 import shortlist as sl
 from shortlist.arrays.validation import as_rows
 from shortlist.models.confidence import F1, Precision
-from shortlist.models.confidence.reliability import calibration_error, reliability
+from shortlist.models.confidence.calibration import calibration_error, reliability
 from shortlist.models.observing import FirstPass
 from shortlist.models.text_batches import LabelBatches, default_text
 

@@ -20,7 +20,7 @@ from rivals import sets
 from scipy import sparse
 
 from shortlist.models.confidence import F1, Precision
-from shortlist.models.confidence.reliability import calibration_error
+from shortlist.models.confidence.calibration import calibration_error
 
 USUAL = ("rcv1", "bibtex", "reuters", "newsgroups", "hwu64", "snips", "stackoverflow", "dbpedia")
 DRAWS = "--draws"

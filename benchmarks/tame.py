@@ -23,7 +23,7 @@ from benchmarks.fields import parts
 from benchmarks.many_labels import held_out, vectors
 from shortlist import Categorizer, TunedIndex, read
 from shortlist.arrays.rows import Rows
-from shortlist.categories.allowed import Allowed
+from shortlist.categories.learner import Allowed
 from shortlist.models.rules import factors_by, offsets_by
 
 K = 5

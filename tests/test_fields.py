@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.inputs import read
-from shortlist.models.fields_beside import FieldsBeside
+from shortlist.models.text_batches import FieldsBeside
 from shortlist.texts.fields import Fielded, band, cell_value
 
 LAWS = [

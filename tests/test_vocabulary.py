@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from shortlist import Categorizer, ModelFileError, TextVectorizer, load, vocabulary
 from shortlist.arrays.narrow import narrowed
-from shortlist.files.later import Later
+from shortlist.files.container import Later
 from shortlist.files.store import State, build
-from shortlist.text.counting import FEW, count
+from shortlist.text.counted import FEW, count
 from shortlist.vocabulary import Vocabulary, letters
 from shortlist.vocabulary.letters import count_letters
 

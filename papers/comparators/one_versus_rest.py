@@ -25,8 +25,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, add, dot, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_SEED, as_choice, as_real, as_whole
 from shortlist.categories.learner import BIAS
-from shortlist.categories.prototypes.learner import PrototypeLearner
-from shortlist.categories.prototypes.weights import Prototypes, no_prototypes, pack
+from shortlist.categories.prototypes.weights import PrototypeLearner, Prototypes, no_prototypes, pack
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 

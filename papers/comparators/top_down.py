@@ -32,8 +32,8 @@ from shortlist.categories.additive import as_indicator
 from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.concurrency.locks import reading, snapshot
 from shortlist.errors import InputError
+from shortlist.files.container import text_to_array
 from shortlist.files.store import State, build
-from shortlist.files.text_arrays import text_to_array
 from shortlist.labels import LabelSets
 
 TreeLike: TypeAlias = Mapping[Label, Label] | Iterable[tuple[Label, Label]]

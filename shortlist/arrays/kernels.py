@@ -12,8 +12,7 @@ from numba.core.options import DefaultOptions
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from shortlist.arrays.stamps import StampedCache
-from shortlist.arrays.turns import in_turn
+from shortlist.arrays.compiling import StampedCache, in_turn
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

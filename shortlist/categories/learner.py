@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse
@@ -38,15 +38,13 @@ from shortlist.arrays.validation import (
     as_whole,
     check_nonnegative,
 )
-from shortlist.categories.allowed import Allowed, keep_allowed
 from shortlist.concurrency import interrupts
 from shortlist.concurrency.interrupts import nothing_if_refused, runs, stop_here, whole
 from shortlist.concurrency.locks import Shared, reading, snapshot, writing
 from shortlist.errors import InputError
-from shortlist.files.later import Later
+from shortlist.files.container import Later, text_to_array
 from shortlist.files.store import State
 from shortlist.files.store import save as save_file
-from shortlist.files.text_arrays import text_to_array
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
 from shortlist.ranking import Explanation, Ranking
 
@@ -54,6 +52,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from typing_extensions import Self
+
+
+# Which labels a ranking may hold, and what becomes of their scores.
+
+
+class Allowed(NamedTuple):
+    """For each label whether it may be ranked, what is added to its score, and what its score is then multiplied by
+    where it is above 0 (float64; None for nothing)."""
+
+    labels: NDArray[np.bool_]
+    offsets: Floats | None = None
+    factors: Floats | None = None
+
+
+def keep_allowed(ids: Ints, scores: Floats, allowed: Allowed, k: int) -> tuple[Ints, Floats]:
+    """Of rankings of all labels (n × labels) the k best that may be ranked, by what becomes of their scores."""
+    found = ids >= 0
+    usable = found & allowed.labels[ids]
+    own = scores if allowed.offsets is None else scores + allowed.offsets[ids]
+    if allowed.factors is not None:
+        own = np.where(own > 0.0, own * allowed.factors[ids], own)
+    changed = np.where(usable, own, -np.inf)
+    rows = np.arange(len(ids))[:, None]
+    order = np.lexsort((ids, -changed), axis=1)[:, :k]
+    kept, best = ids[rows, order], changed[rows, order]
+    there = usable[rows, order]
+    return np.where(there, kept, -1).astype(np.int32), np.where(there, best, np.nan)
+
 
 What = TypeVar("What")
 LEAST_BLOCK = 256  # rows that are worth a thread of their own

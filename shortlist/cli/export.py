@@ -33,7 +33,7 @@ def export(
     --label-separator '|'. The server may go on meanwhile.
     """
     from shortlist.files.drafts import whole_file
-    from shortlist.files.headers import kind_of
+    from shortlist.files.store import kind_of
     from shortlist.server.exporting import exported, exported_rows
     from shortlist.server.journal import Journal
     from shortlist.server.snapshots import BASE, check_state, opened

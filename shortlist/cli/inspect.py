@@ -65,7 +65,7 @@ def about_model(model: Model[Any], top: int) -> dict[str, Any]:
 
 def settings_in_words(model: Model[Any]) -> str:
     """The learner, and the text part where there is one, with the settings that are not the usual ones."""
-    from shortlist.models.candidates import called, changes
+    from shortlist.models.search import called, changes
     from shortlist.models.text_batches import default_text
 
     text = getattr(model, "text_", None)

@@ -32,8 +32,7 @@ def label_studio(
     for needed in ("fastapi", "uvicorn"):
         if find_spec(needed) is None:
             raise InputError(f"this needs {needed}; install it with: pip install 'shortlist[label-studio]'")
-    from shortlist.integrations.label_studio import Backend
-    from shortlist.integrations.label_studio_app import serve
+    from shortlist.integrations.label_studio import Backend, serve
     from shortlist.server.client import Server
     from shortlist.server.settings import read_token
 

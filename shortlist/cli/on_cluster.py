@@ -102,7 +102,7 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
         say(f"{counted(len(parts), 'parts')} on {counted(len(client.nthreads()), 'workers')}")
         cluster = Cluster(client, options.keep)
         if reading.vectors is not None:
-            from shortlist.distributed.vectors import with_vectors
+            from shortlist.distributed.categories import with_vectors
 
             parts = with_vectors(cluster, parts, reading.vectors)
         there = OnCluster(cluster, parts)

@@ -149,8 +149,7 @@ def train_here(
 
 def examples_of(target: Path) -> int:
     """How many examples the model in a file has learned; 0 if there is none. Another kind of file is refused."""
-    from shortlist.files.headers import learned_examples
-    from shortlist.files.store import is_model_file
+    from shortlist.files.store import is_model_file, learned_examples
 
     if not target.is_file() or not target.stat().st_size:
         return 0

@@ -18,8 +18,6 @@ from threading import get_ident, main_thread
 from types import FrameType
 from typing import Any, Protocol, TypeVar
 
-from shortlist.concurrency.watching import tell
-
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 SIGNALS = [int(getattr(signal, name)) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
 RUN = 1 << 13  # examples that a kernel learns at a time: some tenths of a second, after which Ctrl-C is heard
@@ -91,3 +89,29 @@ def runs(n: int, size: int | None = None) -> Iterator[slice]:
 
 def _note(number: int, frame: FrameType | None) -> None:
     _noted.append(number)
+
+
+# How far learning has come, for whoever watches.
+
+
+Watcher = Callable[[int], None]  # how many examples more have been gone through, in whatever pass
+
+_watchers: list[Watcher] = []
+
+
+@contextmanager
+def watched_by(watcher: Watcher | None) -> Iterator[None]:
+    """Tell someone how far all learning comes meanwhile; nobody if None."""
+    if watcher is None:
+        yield
+        return
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+def tell(more: int) -> None:
+    for watcher in _watchers:
+        watcher(more)

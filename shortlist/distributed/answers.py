@@ -14,8 +14,8 @@ from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.documents import gathered
 from shortlist.distributed.parts import Part
 from shortlist.errors import InputError
+from shortlist.files.container import array_to_text, text_to_array
 from shortlist.files.store import State
-from shortlist.files.text_arrays import array_to_text, text_to_array
 from shortlist.inputs import Examples, Skipped, Stream
 from shortlist.inputs.labelled import with_labels
 from shortlist.measures import Evaluation

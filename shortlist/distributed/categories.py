@@ -4,13 +4,15 @@ The survey: each part is read once for its words, their counts and the number of
 give every column the number that it has on one machine. Then each part is read again, its rows are learned, and what
 was learned is merged in order. Learners whose state is sums (IndependentIndex, Rocchio) come out as on one machine, to
 the last bit. Others learn in rounds: in each, every part is learned from what the last round has merged; in the first
-it is found out how sure they are (ranked_ahead.py).
+it is found out how sure they are.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,30 +20,91 @@ from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.growing import grown
-from shortlist.arrays.joined import beside
 from shortlist.arrays.kernels import Longs
-from shortlist.arrays.rows import Rows, as_plain
+from shortlist.arrays.rows import Rows, as_plain, beside
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.index.independent import IndependentIndex, some_rows
 from shortlist.categories.index.tuned_index import beside_vector
 from shortlist.categories.merging import PartedLearner, added
-from shortlist.distributed import ranked_ahead
 from shortlist.distributed.cluster import Cluster, digest
-from shortlist.distributed.parts import Part, check_counts, check_some
+from shortlist.distributed.parts import Part, Slice, check_counts, check_some
 from shortlist.errors import InputError, counted
 from shortlist.files import store
+from shortlist.files.container import array_to_text, text_to_array
 from shortlist.files.store import State
-from shortlist.files.text_arrays import array_to_text, text_to_array
 from shortlist.inputs import Examples, Skipped
 from shortlist.inputs.labelled import with_labels
-from shortlist.inputs.vectors import apart
+from shortlist.inputs.vectors import apart, open_vectors, unequal
 from shortlist.labels import LabelIndex, LabelSets, numbered
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Confidence
-from shortlist.models.observing import Notes, takes_pieces
+from shortlist.models.confidence.honest import how_many
+from shortlist.models.confidence.window import Seen, look
+from shortlist.models.observing import Notes, honest, takes_pieces
 from shortlist.text.settings import LEFT_OPEN
 from shortlist.text.vectorizer import TextVectorizer
+
+# How sure a model is that a cluster has trained: the last examples of each part are ranked before they are learned.
+
+
+def left_of_each(counts: Sequence[int]) -> list[int]:
+    """How many examples of each part are ranked, if the parts have so many: as many in all as on one machine."""
+    n = sum(counts)
+    wanted = min(n // 4, how_many(n))
+    edges = [0, *(int(behind) * wanted // max(1, n) for behind in np.cumsum(counts))]
+    return np.diff(edges).tolist()
+
+
+def mixed(began: PartedLearner, shards: list[PartedLearner], n_features: int) -> PartedLearner:
+    """What shards have learned since the pass began, mixed; the learner stays as it is."""
+    together: PartedLearner = began._shard(1)
+    together._mix(shards)
+    together.n_features_in_ = n_features
+    return together
+
+
+def rankings(learner: PartedLearner, rows: Rows, labels: LabelSets, which: Longs, whole: bool) -> State:
+    """What is kept of the rankings of rows that nobody has learned."""
+    ranking, known = honest(learner, rows, which, whole)
+    seen = look(ranking.ids, ranking.scores, labels.chosen(which), known)
+    return State("Honest", arrays=seen._asdict())
+
+
+def confidence_of(states: Sequence[State]) -> Confidence:
+    """What the rankings of all parts tell; in no order, as curves are drawn from the last of them."""
+    confidence, like = Confidence(), Seen.room(0)._asdict()
+    found = [Seen(*(state.array(name, own.dtype, own.ndim) for name, own in like.items())) for state in states]
+    seen = Seen.stack(found)
+    confidence.fit_seen(seen.take(np.random.default_rng(0).permutation(seen.true.size)))
+    return confidence
+
+
+# Vectors of a file of their own, beside texts in parts: each worker reads the rows of its part.
+
+
+def with_vectors(cluster: Cluster, parts: Sequence[Part], path: str | os.PathLike[str]) -> list[Part]:
+    """The same parts, whose texts have the rows of a .npy file beside them."""
+    n_rows, there = len(open_vectors(path)), Path(path).resolve()
+    if any(part.options.get("skip_bad") for part in parts):
+        raise InputError("texts that are left out would shift the vectors of all others; leave out skip_bad")
+    keys = [digest("texts", part) for part in parts]
+    found = cluster.each(count, lambda n: (parts[n],), keys)
+    ends = np.cumsum([0, *(one.settings["examples"] for one in found)]).tolist()
+    if ends[-1] != n_rows:
+        raise unequal(path, n_rows, ends[-1])
+    about = there.stat()
+    version = f"{about.st_size} {about.st_mtime_ns}"
+    return [
+        part._replace(vectors=Slice(str(there), first, last, version))
+        for part, first, last in zip(parts, ends[:-1], ends[1:], strict=True)
+    ]
+
+
+def count(part: Part) -> State:
+    """How many examples a part has, with labels or without."""
+    return State("Count", {"examples": sum(len(batch) for batch in part.open())}, {}, {})
+
 
 LabelLists = list[list[Label]]
 Trained = TypeVar("Trained", bound=CategoryModel[Any])
@@ -142,7 +205,7 @@ class Learning:
             return self.cluster.submit(load, self.parts[n], self.text, None, self.n_features)
 
         n_parts = len(self.parts)
-        left = ranked_ahead.left_of_each(self.counts) if takes_pieces(learner) else [0] * n_parts
+        left = left_of_each(self.counts) if takes_pieces(learner) else [0] * n_parts
         for n_pass in range(learner.passes_through(learner.n_examples_, int(learner._label_counts.sum()))):
             keys = self._keys("shard", n_pass, n_parts, learner.to_state(), left)
             began = self.cluster.submit(opened, learner.to_state())
@@ -153,7 +216,7 @@ class Learning:
             shards = list(self.cluster.each(learn_shard, arguments, keys))
             if n_pass == 0 and any(left):
                 before = [store.build(shard.parts.pop("before", shard.parts["learner"])) for shard in shards]
-                self._know_how_sure(ranked_ahead.mixed(learner, before, self.n_features), left, loaded)
+                self._know_how_sure(mixed(learner, before, self.n_features), left, loaded)
             learner._mix([store.build(shard.parts["learner"]) for shard in shards])
             learner.n_features_in_ = self.n_features
         return learner
@@ -166,7 +229,7 @@ class Learning:
         found = self.cluster.each(
             rank_left, lambda i: (loaded(asked[i]), there, asked[i], left[asked[i]], self.whole), keys
         )
-        self.confidence = ranked_ahead.confidence_of(list(found))
+        self.confidence = confidence_of(list(found))
 
     def _keys(self, *things: Any) -> list[str]:
         return [digest(self.known, n, part, *things) for n, part in enumerate(self.parts)]
@@ -281,7 +344,7 @@ def rank_left(loaded: tuple[Rows, LabelLists], learner: PartedLearner, n_part: i
     """Rankings of the rows of a part that were left, by a learner that has met all others."""
     rows, labels = read_by(learner, loaded)
     order = order_of(rows, learner, n_part, 0)
-    return ranked_ahead.rankings(learner, rows, labels, order[order.size - left :], whole)
+    return rankings(learner, rows, labels, order[order.size - left :], whole)
 
 
 def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:

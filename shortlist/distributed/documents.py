@@ -24,8 +24,8 @@ from shortlist.documents.queries import as_queries
 from shortlist.documents.ranker import StructuralRanker
 from shortlist.documents.structural_svm import Plane, RankingRisk, as_plane, largest_value, unit_of
 from shortlist.errors import InputError
+from shortlist.files.container import array_to_text, text_to_array
 from shortlist.files.store import State
-from shortlist.files.text_arrays import array_to_text, text_to_array
 from shortlist.inputs import Examples, Skipped
 from shortlist.inputs.labelled import judged
 from shortlist.models.document_ranker import DocumentRanker

@@ -7,15 +7,93 @@ the file, long after it was checked; and the kernels trust what was checked.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+
+from shortlist.errors import InputError, ModelFileError
+
+# Arrays of a model file that are not made before they are written.
+
+
+Array = NDArray[np.generic]
+
+
+@dataclass
+class Later:
+    """A one-dimensional array that is made piece by piece when it is needed; NumPy's functions take it as an array."""
+
+    dtype: np.dtype[np.generic]
+    size: int
+    pieces: Callable[[], Iterator[Array]]
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.size,)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+        pieces = list(self.pieces())
+        return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, dtype=self.dtype), *pieces])
+
+
+# Lists of words or labels <-> arrays of bytes.
+
+
+def text_to_array(texts: Sequence[object]) -> NDArray[np.uint8]:
+    """Words or labels as bytes for a model file: JSON, so that numbers stay numbers."""
+    try:
+        text = json.dumps(texts, ensure_ascii=False)
+    except ValueError as problem:  # a number has more digits than Python writes out
+        raise InputError(f"a label or name cannot be saved: {problem}") from None
+    return np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+
+
+def array_to_text(array: NDArray[np.uint8]) -> list[Any]:
+    """The inverse of ``text_to_array``."""
+    values = json.loads(array.tobytes().decode("utf-8", "surrogatepass"))
+    if not isinstance(values, list):
+        raise ModelFileError("a list of names in the model file is damaged")
+    return values
+
+
+# What tells whether a model file is as it was written: a digest of its header and of its arrays.
+
+
+class Checksum:
+    """A digest of a header and of arrays, added in the order of their names."""
+
+    def __init__(self, model: Mapping[str, Any]) -> None:
+        self._digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode())
+
+    def pieces(self, name: str, array: Array | Later) -> Iterator[memoryview]:
+        """The bytes of an array, piece by piece, each of which has been added to the digest."""
+        self._digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        for piece in array.pieces() if isinstance(array, Later) else [array]:
+            if piece.size:
+                held = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
+                self._digest.update(held)
+                yield held
+
+    def hex(self) -> str:
+        return f"sha256:{self._digest.hexdigest()}"
+
+
+def of_arrays(model: Mapping[str, Any], arrays: Mapping[str, Array | Later]) -> str:
+    """A digest of a header and of all arrays."""
+    digest = Checksum(model)
+    for name in sorted(arrays):
+        for _ in digest.pieces(name, arrays[name]):
+            pass
+    return digest.hex()
+
 
 DTYPES = {  # in the order in which the library writes them
     "U64": np.uint64, "I64": np.int64, "F64": np.float64, "F32": np.float32, "U32": np.uint32, "I32": np.int32,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.files.later import Array, Later
+from shortlist.files.container import Array, Later
 
 CHUNK = 1 << 19  # numbers that are compressed together
 LEVEL = 6

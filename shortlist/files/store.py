@@ -23,16 +23,14 @@ from numpy.typing import NDArray
 
 from shortlist.errors import ModelFileError, ShortlistError
 from shortlist.files import container, packing
-from shortlist.files.checksums import Checksum
-from shortlist.files.checksums import of_arrays as _checksum
-from shortlist.files.container import NAMES, NoContainer
+from shortlist.files.container import NAMES, Array, Checksum, Later, NoContainer, array_to_text
+from shortlist.files.container import of_arrays as _checksum
 from shortlist.files.drafts import whole_file
-from shortlist.files.later import Array, Later
-from shortlist.files.text_arrays import array_to_text
 from shortlist.names import VERSION, storable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Kind = TypeVar("Kind")
@@ -343,3 +341,33 @@ def _described(header: dict[str, Any]) -> Any:
 def checksum(state: State) -> str:
     """A digest of everything in a state."""
     return _checksum(state.header(), state.named_arrays())
+
+
+# What a model file says of its model without its arrays, which may be large.
+
+
+Answer = TypeVar("Answer")
+
+
+def learned_examples(path: str | os.PathLike[str]) -> int:
+    """How many examples the model in a file has learned, by its header; the rest of the file is not looked at."""
+    return _asked(path, _most_examples)
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """The class of the model in a file, by its header."""
+    return _asked(path, lambda header: str(header["kind"]))
+
+
+def _asked(path: str | os.PathLike[str], question: Callable[[dict[str, Any]], Answer]) -> Answer:
+    try:
+        with container.opened(path) as found:
+            return question(_header(path, found.texts.get(KEY))["model"])
+    except (OSError, NoContainer, *DAMAGE):
+        raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
+
+
+def _most_examples(header: dict[str, Any]) -> int:
+    """A model keeps the number itself, or one of its parts does."""
+    own = int(header["settings"].get("n_examples", 0))
+    return max([own, *(_most_examples(part) for part in header["parts"].values())])

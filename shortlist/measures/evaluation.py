@@ -14,12 +14,11 @@ from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError, counted
 from shortlist.labels import LabelSets
-from shortlist.measures.found import Evaluation
-from shortlist.measures.positions import Positions, place_documents, place_labels
+from shortlist.measures.positions import Evaluation, Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import Steps, as_steps
 from shortlist.measures.registry import Family, Measure, measure
-from shortlist.measures.resampling import Columns, interval, resampled_sums
+from shortlist.measures.significance import Columns, interval, resampled_sums
 from shortlist.ranking import Ranking
 
 LIMITED = ("P@", "recall@")  # measures that even the best ranking may not bring to 1

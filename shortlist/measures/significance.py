@@ -2,15 +2,122 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # whose stats are loaded when they are asked for
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.validation import as_whole
+from shortlist.arrays.kernels import kernel
+from shortlist.arrays.validation import MOST_SEED, as_jobs, as_whole
+from shortlist.concurrency.prefetch import by_threads
 from shortlist.errors import InputError
-from shortlist.measures.resampling import Columns, interval, resampled_sums
+
+# The bootstrap. (SciPy's copies every example's row for every sample; here a sample is n weights.)
+
+
+CONFIDENCE = 95  # per cent
+MANY = 4000  # fewer rows are not worth starting threads for
+BATCH = 20  # samples that are drawn with one generator
+AT_ONCE = 4  # of them are added up at the same time: an addition need not wait for the one before it
+
+
+class Columns(NamedTuple):
+    """Numbers of n examples, column by column: each has values[indptr[c]:indptr[c+1]], of these rows; others are 0."""
+
+    n: int
+    indptr: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, parts: Sequence[Any]) -> Columns:
+        """The columns of all parts, each an array or a sparse matrix of n rows."""
+        rows, values, sizes = [], [], [0]
+        for part in parts:
+            if isinstance(part, np.ndarray):
+                for column in part.T:
+                    at = np.flatnonzero(column)
+                    rows.append(at)
+                    values.append(column[at].astype(np.float64))
+                    sizes.append(at.size)
+            else:
+                sparse = part.tocsc()
+                sparse.sum_duplicates()
+                rows.append(sparse.indices.astype(np.int64))
+                values.append(sparse.data.astype(np.float64))
+                sizes += np.diff(sparse.indptr).tolist()
+        n = parts[0].shape[0]
+        return cls(n, np.cumsum(sizes, dtype=np.int64), np.concatenate(rows), np.concatenate(values))
+
+
+def resampled_sums(columns: Columns, resamples: int, random_state: int, n_jobs: int | None = -1) -> NDArray[np.float64]:
+    """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n.
+
+    Every few samples have a generator of their own, so that threads can draw them: the same for any number of threads.
+    """
+    seed = as_whole(random_state, "random_state", most=MOST_SEED)
+    n = columns.n
+    found = np.zeros((resamples, columns.indptr.size - 1))
+    dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64  # which are drawn alike, and take half the room
+
+    def fill(first: int) -> None:
+        rng, last = np.random.default_rng([seed, first]), min(first + BATCH, resamples)
+        times = np.empty((n, AT_ONCE))
+        for some in range(first, last, AT_ONCE):
+            count_samples(rng.integers(n, size=(min(AT_ONCE, last - some), n), dtype=dtype), times)
+            weighted_sums(columns.indptr, columns.rows, columns.values, times, found[some : min(some + AT_ONCE, last)])
+
+    firsts = range(0, resamples, BATCH)
+    jobs = as_jobs(n_jobs)
+    deque(map(fill, firsts) if n < MANY or jobs == 1 else by_threads(fill, firsts, jobs), maxlen=0)
+    return found
+
+
+@kernel
+def count_samples(samples: NDArray[np.integer[Any]], times: NDArray[np.float64]) -> None:
+    """How often each of 0, 1, … n − 1 is in each of some samples of n (int[samples, n]; times: float64[n, AT_ONCE]).
+
+    (NumPy's bincount would keep other threads waiting.)
+    """
+    times[:] = 0.0
+    for s in range(samples.shape[0]):
+        for i in samples[s]:
+            times[i, s] += 1.0
+
+
+@kernel
+def weighted_sums(
+    indptr: NDArray[np.int64], rows: NDArray[np.int64], values: NDArray[np.float64], times: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """The sum of each column (float64[samples, columns]), each row counted as many times as it is in the sample.
+
+    (SciPy's product rounds as the machine likes it.)
+    """
+    for column in range(sums.shape[1]):
+        one = two = three = four = 0.0
+        for at in range(indptr[column], indptr[column + 1]):
+            value, i = values[at], rows[at]
+            one += value * times[i, 0]
+            two += value * times[i, 1]
+            three += value * times[i, 2]
+            four += value * times[i, 3]
+        for s, total in enumerate((one, two, three, four)):
+            if s < sums.shape[0]:
+                sums[s, column] = total
+
+
+def interval(samples: NDArray[np.float64]) -> tuple[float, float]:
+    """The middle 95 % of a bootstrap's samples; NaN where no sample has a value."""
+    samples = samples[~np.isnan(samples)]
+    if not samples.size:
+        return np.nan, np.nan
+    tail = (100 - CONFIDENCE) / 2
+    low, high = np.percentile(samples, [tail, 100 - tail])
+    return float(low), float(high)
 
 
 class Comparison(NamedTuple):

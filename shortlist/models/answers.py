@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from shortlist.arrays.kernels import Floats
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.errors import InputError
 from shortlist.models.confidence import Reason
 from shortlist.ranking import Ranking
 
@@ -68,3 +72,57 @@ class AssignedLabels(RankedLabels):
 def _on_one_line(label: Any) -> str:
     """A label that can stand between tabs."""
     return str(label).replace("\t", " ").replace("\n", " ").replace("\r", " ")
+
+
+# Probabilities in the form that scikit-learn asks for: a column for each class.
+
+
+MOST = 10**8  # numbers of a table: nearly a gigabyte
+
+
+def check_table(n_rows: int, n_classes: int) -> None:
+    """Refuse a table that nobody has the memory for."""
+    if n_rows * n_classes > MOST:
+        raise InputError(
+            f"predict_proba gives a number for each text and label, and {n_rows:,} × {n_classes:,} are too many; "
+            "rank(texts, k).probabilities gives those of the best labels"
+        )
+
+
+def check_order(classes: NDArray[Any]) -> None:
+    """Refuse labels whose columns scikit-learn would take for those of others."""
+    names = classes.tolist()
+    if names != sorted(names, key=lambda name: (isinstance(name, str), name)):
+        raise InputError(
+            "scikit-learn takes the columns of predict_proba in the sorted order of the labels, and these labels came "
+            "in another; give them as an indicator matrix (sklearn.preprocessing.label_binarize), or use "
+            "rank(texts).probabilities"
+        )
+
+
+def of_columns(ranking: Ranking, column: Longs, n_columns: int) -> Floats:
+    """The probability of each label of an indicator matrix; label i has column[i], −1 if none (and for label −1)."""
+    table = np.zeros((ranking.ids.shape[0], n_columns))
+    row, place = np.nonzero(column[ranking.ids] >= 0)
+    table[row, column[ranking.ids[row, place]]] = ranking.probabilities[row, place]
+    return table
+
+
+def summing_to_one(ranking: Ranking, counts: Longs) -> Floats:
+    """The probabilities of all labels, seen so often each, that are one text's only label."""
+    shares: Floats = counts / max(1, int(counts.sum()))
+    table = np.tile(shares, (ranking.ids.shape[0], 1))
+    for row, ids, chances in zip(table, ranking.ids, ranking.probabilities, strict=True):
+        known = ids[ids >= 0]
+        if known.size == 0:
+            continue
+        row *= chances[known.size - 1]
+        row[known] = chances[: known.size]
+        best, others = known[0], row.sum() - row[known[0]]
+        if others > 0:
+            left = (1.0 - row[best]) / others
+            kept = row[best]
+            row *= left
+            row[best] = kept
+        row /= row.sum()
+    return table

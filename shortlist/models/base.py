@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from shortlist.arrays.given_labels import Label
+from shortlist.concurrency.interrupts import Watcher, watched_by
 from shortlist.concurrency.locks import Shared, reading, writing
-from shortlist.concurrency.watching import Watcher, watched_by
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file

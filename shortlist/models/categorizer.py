@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 
 from shortlist.arrays.given_labels import Label, LabelsLike, class_list, shown
-from shortlist.arrays.joined import beside
 from shortlist.arrays.kernels import Floats
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import Rows, beside
 from shortlist.categories.learner import BIAS, CategoryLearner, n_examples
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.interrupts import nothing_if_refused, stop_here, whole
@@ -33,9 +32,9 @@ from shortlist.models.encoding import Encoder, name_of, one_with_vector, with_ve
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
+from shortlist.models.readable import MORE, worth_naming
 from shortlist.models.relabelling import KEPT, Change, Done, Labelled
 from shortlist.models.rules import Rules
-from shortlist.models.saying import MORE, worth_naming
 from shortlist.models.search import is_record, search
 from shortlist.models.text_batches import (
     Batch,
@@ -615,7 +614,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
 
     @reading
     def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
-        """The n features that speak for a label the most, as a person would name them (saying.py); their weights."""
+        """The n features that speak for a label the most, as a person would name them (readable.py); their weights."""
         self._check_index()
         found = self.learner_._strongest(label, n * MORE)
         names = self.feature_names([column for column, _, _ in found])

@@ -21,8 +21,7 @@ from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice, as_whole
-from shortlist.categories.allowed import Allowed
-from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.learner import Allowed, CategoryLearner
 from shortlist.categories.relabelling import counts_of
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.locks import lock_of, reading
@@ -31,17 +30,23 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.measures import Evaluation, depth, evaluate, measure, per_label, propensities_for
-from shortlist.models.answers import Assigned, AssignedLabels, JudgedRanking, RankedLabels
+from shortlist.models.answers import (
+    Assigned,
+    AssignedLabels,
+    JudgedRanking,
+    RankedLabels,
+    check_order,
+    check_table,
+    of_columns,
+    summing_to_one,
+)
 from shortlist.models.base import Model, Report, Table
-from shortlist.models.class_probabilities import check_order, check_table, of_columns, summing_to_one
 from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, Reason
 from shortlist.models.confidence.calibration import TOGETHER
 from shortlist.models.confidence.thresholds import Automation
-from shortlist.models.judging import Decisions
-from shortlist.models.known_rules import KnownRules
-from shortlist.models.near_misses import as_table, near_misses
+from shortlist.models.judging import Decisions, as_table, near_misses
 from shortlist.models.observing import DEPTH, Notes
-from shortlist.models.rules import Kinds, Rules, within_kinds
+from shortlist.models.rules import Kinds, KnownRules, Rules, within_kinds
 from shortlist.ranking import Ranking
 
 AIMS: dict[str, Aim] = {"f1": F1("micro"), "f1-macro": F1("macro"), "f1-example": F1("example")}

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats, Longs
+from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.labels import LabelSets
+from shortlist.measures import hierarchical_f1
 from shortlist.models.base import Table
 from shortlist.models.confidence import F1, Aim, Confidence, Precision
-from shortlist.models.confidence.aims import AVERAGES
-from shortlist.models.confidence.reliability import calibration_error, reliability
+from shortlist.models.confidence.calibration import calibration_error, reliability
+from shortlist.models.confidence.thresholds import AVERAGES
 from shortlist.ranking import Ranking
+
+# How near the best labels are to the true ones, by the hierarchy of a vocabulary.
+
+
+TITLE = "By the hierarchy of the vocabulary, broader labels included"
+
+
+def near_misses(
+    rankings: Iterable[Ranking], truth: Iterable[Sequence[Label]], vocabulary: LabelVocabulary
+) -> dict[str, dict[str, float]]:
+    """hP, hR and hF of the best label, and of as many as are true. A ranking that is shorter gives what it has."""
+    best = [[str(label) for label, _ in one] for ranking in rankings for one in ranking]
+    own = [[str(label) for label in labels] for labels in truth]
+
+    def measured(given: Iterator[Iterable[str]]) -> dict[str, float]:
+        return dict(zip(("hP", "hR", "hF"), hierarchical_f1(given, own, vocabulary.broader), strict=True))
+
+    as_many = (islice(labels, len(true)) for labels, true in zip(best, own, strict=True))
+    return {"the best": measured(labels[:1] for labels in best), "as many as are true": measured(as_many)}
+
+
+def as_table(found: dict[str, dict[str, float]]) -> Table:
+    return Table(TITLE, ["labels given", "hP", "hR", "hF"], [[name, *row.values()] for name, row in found.items()])
+
 
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
 SHARES = np.arange(1, 21) / 20

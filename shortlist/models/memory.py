@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.growing import give_back
-from shortlist.arrays.joined import Vectors
-from shortlist.arrays.rows import RowStore
+from shortlist.arrays.rows import RowStore, Vectors
 from shortlist.arrays.validation import as_size
 from shortlist.categories.index import rehearsal
 from shortlist.categories.index.learner import IndexLearner
@@ -31,11 +31,32 @@ from shortlist.errors import InputError, counted
 from shortlist.labels import NumberedLabels
 from shortlist.models.confidence.window import MOST_BYTES
 from shortlist.models.observing import FirstPass
-from shortlist.models.sizes import MOST
 from shortlist.models.text_batches import LabelBatches, VectorBatches
 from shortlist.text.counted import CountedRows
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.fields import Document
+
+# How many bytes the parts of a model take at most, by which ``max_memory`` is kept (memory.py).
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes for each part of a model, and for what a process takes beside it."""
+
+    libraries: int  # with the loops that were compiled, and what is being read
+    label: int
+    word: int
+    name_byte: int  # each byte of a word's or a label's name
+    edge: int
+    entry: int  # an entry of a text's row: column and count
+    weight: int  # of a label for each number of a vector
+
+
+# A word is 24 bytes in the index, 16 in the vocabulary and its counts; while rows are learned it needs no table. An
+# edge is 12, in lists that have a quarter to spare. An entry is a column and a count, which take 1.7 bytes of a short
+# text. A weight of a vector is 4, with a quarter to spare, and a copy while there come to be more, or when it is saved.
+MOST = Sizes(libraries=360 * 10**6, label=400, word=200, name_byte=6, edge=60, entry=10, weight=14)
+
 
 LEAST = 64 * 10**6
 ROWS = 16  # a sixteenth of the memory; the rest of the quarter is for batches on their way and rows being weighed

@@ -26,12 +26,10 @@ from shortlist.concurrency.locks import ModelLock
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.models.confidence import Confidence
-from shortlist.models.confidence.drift import LOOK
-from shortlist.models.confidence.honest import STRETCHES, stretches
-from shortlist.models.confidence.level import moved_level, rows_of_few_labels
-from shortlist.models.confidence.window import WIDTH, Seen, Shares, look
+from shortlist.models.confidence.honest import STRETCHES, moved_level, rows_of_few_labels, stretches
+from shortlist.models.confidence.window import LOOK, WIDTH, Seen, Shares, look
 from shortlist.ranking import Ranking
-from shortlist.text.counting import keep
+from shortlist.text.counted import keep
 
 DEPTH = 100  # labels of an honest ranking: no list can promise more
 STRIDE = 10

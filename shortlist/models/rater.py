@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,16 +23,49 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.base import Model, Report, Table
-from shortlist.models.given_ratings import GivenRatings
 from shortlist.models.learners import made, named
 from shortlist.ranking import Explanation
-from shortlist.ratings.learner import RatingLearner
-from shortlist.ratings.limits import check_size
+from shortlist.ratings.learner import RatingLearner, check_size
 from shortlist.ratings.prank import PRank
 from shortlist.ratings.scale import as_values, steps_between
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+# Ratings as answers: of each example the rating, how near the next ones are, and how sure it is, if that is known.
+
+
+@dataclass
+class GivenRatings:
+    """The rating of each example, and its distances from the rating below and from the one above.
+
+    Of a model that was calibrated also the probability of each rating of the scale, n × k, and the lowest and highest
+    rating of an interval, n × 2.
+    """
+
+    ratings: NDArray[Any]
+    distances: Floats
+    probabilities: Floats | None = None
+    intervals: NDArray[Any] | None = None
+
+    def __iter__(self) -> Iterator[tuple[Any, float, float]]:
+        for rating, (below, above) in zip(self.ratings.tolist(), self.distances.tolist(), strict=True):
+            yield rating, below, above
+
+    def lines(self) -> Iterator[str]:
+        return (f"{rating}\t{below:.6g}\t{above:.6g}" for rating, below, above in self)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        for n, (rating, below, above) in enumerate(self):
+            record = {"rating": rating, "from_step_below": _finite(below), "from_step_above": _finite(above)}
+            if self.probabilities is not None and self.intervals is not None:
+                record |= {"probabilities": self.probabilities[n].tolist(), "interval": self.intervals[n].tolist()}
+            yield record
+
+
+def _finite(distance: float) -> float | None:
+    return distance if abs(distance) != float("inf") else None
 
 
 def default_learner(name: str | None = None, option: str = "learner") -> RatingLearner:

@@ -29,7 +29,7 @@ from shortlist.models.learners import made
 from shortlist.models.observing import FirstPass, Notes, confidence_in, features_seen, learn_rows, share_left
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking
-from shortlist.text.counting import keep
+from shortlist.text.counted import keep
 
 if TYPE_CHECKING:
     from typing_extensions import Self

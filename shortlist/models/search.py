@@ -13,25 +13,180 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
-from shortlist.arrays.kernels import Floats
+from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.validation import MOST_SEED, as_real, as_whole
+from shortlist.categories.index.feature_focus import FeatureFocus
+from shortlist.categories.index.learner import IndexLearner
+from shortlist.categories.index.tuned_index import TunedIndex
+from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.prototypes.mmp import MMP
+from shortlist.categories.prototypes.rocchio import Rocchio
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import numbered
 from shortlist.measures import evaluate, paired_bootstrap
 from shortlist.models.base import Table
-from shortlist.models.candidates import Candidate, candidate, candidates
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.halving import BEST, Part, Round, rounds
-from shortlist.models.sizes import MOST
+from shortlist.models.memory import MOST
+from shortlist.models.text_batches import default_text
 from shortlist.ranking import Ranking
+from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts.beside import WithVectors
+from shortlist.texts.fields import Document
+
+# Successive halving: rounds with fewer candidates and more examples, and which examples they learn and are tried on.
+
+
+FOLDS = 5
+MOST_HELD, ENOUGH_HELD = 10_000, 2000
+SHARES = ((9, 2000), (3, 4000))  # of the examples that are not held back, and how many at least
+MOST_TRIED = 5000  # examples that the candidates of an early round are tried on
+FEWER = 8  # candidates that go on after the first round
+FINALISTS = 4  # beside the usual model
+BEST = 3  # learners, and kinds of features, that are tried together
+TIME = (0.4, 0.7, 1.0)  # the share of the time that is over when a round ends, at the latest
+
+
+class Part(NamedTuple):
+    """Numbers of the examples to learn, and of those to be tried on."""
+
+    to_learn: list[int]
+    to_try: list[int]
+
+
+class Round(NamedTuple):
+    """What each candidate of a round is tried on, how many of them are left after it, and when it ends."""
+
+    parts: list[Part]
+    keep: int
+    ends: float  # as a share of the time
+
+    @property
+    def n_learned(self) -> int:
+        return len(self.parts[0].to_learn)
+
+
+def rounds(n: int, random_state: int) -> list[Round]:
+    """The rounds of a search with n examples."""
+    order = np.random.default_rng(random_state).permutation(n)
+    held = min(max(1, n // FOLDS), MOST_HELD)
+    n_learned = n - held
+    plan = []
+    for number, (share, least) in enumerate(SHARES):
+        size = min(max(n_learned // share, least), n_learned)
+        parts = [early(order, size)] if size < n_learned else [fold(order, held, own) for own in range(number + 1)]
+        plan.append(Round(parts, 1 + (FEWER if number == 0 else FINALISTS), TIME[number]))
+    n_folds = min(FOLDS, -(-ENOUGH_HELD // held))
+    return [*plan, Round([fold(order, held, own) for own in range(n_folds)], 1 + FINALISTS, TIME[-1])]
+
+
+def early(order: Longs, size: int) -> Part:
+    """Learn the first so many, and be tried on those that come next."""
+    return Part(order[:size].tolist(), order[size : size + MOST_TRIED].tolist())
+
+
+def fold(order: Longs, held: int, number: int) -> Part:
+    """Learn all but a part that is held back: the last one first."""
+    last = order.size - number * held
+    own = np.arange(last - held, last)
+    return Part(np.delete(order, own).tolist(), order[own].tolist())
+
+
+# What a search tries: the usual model first, then other learners, and other features of texts.
+
+
+MOST_SCORES = 2 * 10**9  # examples times labels, of a learner that scores all labels of each example
+
+LEARNERS: tuple[CategoryLearner, ...] = (
+    TunedIndex(min_weight=0.002, max_edges=100),
+    TunedIndex(min_weight=0.0005, max_edges=1000, passes=4),
+    TunedIndex(passes=5),
+    MMP(step="passive-aggressive", margin=1.0, hypothesis="averaged", passes=5),
+    FeatureFocus(margin=0.3),
+    Rocchio(),
+)
+# What texts can have beside single words, and how they are weighted.
+PAIRS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "character_weight": 0.6}  # of words of any length
+FEATURES: tuple[dict[str, Any], ...] = (
+    {"idf": None}, {"ngrams": 2}, {"ngrams": 1}, {"ngrams": 2, "prefix": 5},
+    PAIRS | {"characters": (2, 4)}, PAIRS | {"characters": (3, 4), "prefix": 4},
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model that may be the best one, and how it differs from the usual one."""
+
+    model: CategoryModel[Any]
+    learner: CategoryLearner | None = None
+    text: TextVectorizer | None = None
+
+    @property
+    def name(self) -> str:
+        """The learner and its settings, and those of the text, where they are not the usual ones."""
+        own = [] if self.learner is None else [called(self.learner)]
+        own += [] if self.text is None else [f"text {changes(self.text, default_text())}"]
+        return ", ".join(own) or "the usual"
+
+
+def candidates(usual: CategoryModel[Any], examples: Examples) -> list[Candidate]:
+    """The usual model, and those that differ from it by other features or another learner.
+
+    Where texts have vectors, another learner is the usual one with other settings: no other learns both.
+    """
+    labels = numbered(examples.labels or [], len(examples))
+    n_scores = len(examples) * len(labels.names)
+    bounded = getattr(usual, "max_memory", None) is not None
+    some = [] if examples.texts is None else examples.texts[:1000]
+    learners = [one for one in LEARNERS if fits(one, n_scores, bounded)]
+    if isinstance(some, WithVectors):
+        learners, some = [one for one in learners if isinstance(one, TunedIndex)], some.texts
+    texts = features(some, labels.sets.recurring) if examples.texts is not None else []
+    others = [candidate(usual, None, text) for text in texts] + [candidate(usual, one, None) for one in learners]
+    return [Candidate(usual), *others]
+
+
+def candidate(usual: CategoryModel[Any], learner: CategoryLearner | None, text: TextVectorizer | None) -> Candidate:
+    """The usual model with another learner, other features, or both."""
+    parts = {"learner": learner, "text": text}
+    model = clone(usual).set_params(**{name: part for name, part in parts.items() if part is not None})
+    return Candidate(model, learner, text)
+
+
+def fits(learner: CategoryLearner, n_scores: int, bounded: bool) -> bool:
+    """Whether a learner can be tried on so many examples times labels, in memory that may be bounded."""
+    return isinstance(learner, IndexLearner) or (n_scores <= MOST_SCORES and not bounded)
+
+
+def features(texts: Sequence[Document], recurring: bool) -> list[TextVectorizer]:
+    """The features that differ from the usual ones of such texts."""
+    usual = default_text().settled(texts, recurring).get_params()
+    found = [default_text().set_params(**settings) for settings in FEATURES]
+    return [text for text in found if text.settled(texts, recurring).get_params() != usual]
+
+
+def called(learner: BaseEstimator) -> str:
+    """A learner by its class and the settings that are not those it has by itself."""
+    settings = changes(learner, type(learner)())
+    return type(learner).__name__ + (f"({settings})" if settings else "")
+
+
+def changes(part: BaseEstimator, usual: BaseEstimator) -> str:
+    """The settings of a part that are not those of the usual one, as they would be written."""
+    own, others = part.get_params(deep=False), usual.get_params(deep=False)
+    return ", ".join(f"{name}={value!r}" for name, value in own.items() if _plain(value) != _plain(others.get(name)))
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
 
 SURE = 0.05
 DEPTH = 5

@@ -18,8 +18,7 @@ from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
-from shortlist.models.given_ratings import GivenRatings
-from shortlist.models.rater import JudgedRatings, Rater
+from shortlist.models.rater import GivenRatings, JudgedRatings, Rater
 from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.fields_beside import FieldsBeside
+from shortlist.models.text_batches import FieldsBeside
 from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.label_search import LabelSearch

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.confidence.reliability import calibration_error
+from shortlist.models.confidence.calibration import calibration_error
 from shortlist.server.journal import Journal, Outcome
 from shortlist.texts.fields import Document
 

@@ -11,21 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Ints, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.text.counting import count
+from shortlist.text.counted import count
 from shortlist.text.features import Features
 from shortlist.text.fielded import FieldFeatures
-from shortlist.text.naming import NamingVectorizer
 from shortlist.text.tokens import Words
 from shortlist.texts import blocks
 from shortlist.texts.fields import Document, as_documents
 from shortlist.vocabulary import Vocabulary, encoded
+
+if TYPE_CHECKING:
+    from shortlist.text.vectorizer import TextVectorizer
 
 PIECES = 2  # of a round, for each thread
 Cut: TypeAlias = tuple[Words, Features | FieldFeatures]
@@ -68,7 +70,7 @@ def pieces_of(
         yield from (texts[block] for block in blocks(texts))
 
 
-def counted_by_threads(vectorizer: NamingVectorizer, pieces: Iterable[Sequence[str]], n_threads: int) -> Iterator[Rows]:
+def counted_by_threads(vectorizer: TextVectorizer, pieces: Iterable[Sequence[str]], n_threads: int) -> Iterator[Rows]:
     """Learn the features of one piece of text after the other; gives their rows of counts, in order."""
     pieces, vocabulary = iter(pieces), vectorizer.vocabulary_
 

@@ -6,12 +6,35 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.errors import InputError
+from shortlist.text.tokens import split
 from shortlist.text.weighting import IDF, NORM, TF
 from shortlist.texts import Texts, as_texts, blocks, lengths_of
 from shortlist.texts.fields import Fielded
+from shortlist.vocabulary import Vocabulary
+
+# Words to leave out.
+
+
+def stop_table(settings: Settings, table: NDArray[np.uint32]) -> Vocabulary | None:
+    """The words to leave out, read as those of texts are; None where there are none."""
+    listed = settings.stop_words
+    if listed is None:
+        return None
+    if listed == "english":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        listed = sorted(ENGLISH_STOP_WORDS)
+    stops = Vocabulary()
+    for text in listed:
+        words = split([text], table, 1, settings.lowercase, settings.composed)
+        if words.ends.size == 1 and words.ends[0] - words.starts[0] == words.codes.size:
+            stops.learn(words.hashes)
+    return stops
+
 
 # What may be left to the first texts.
 LEFT_OPEN = ("min_length", "ngrams", "prefix", "characters", "character_weight", "fields")

@@ -26,7 +26,7 @@ from shortlist.arrays.growing import grown, wide_enough
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
 from shortlist.arrays.logarithms import log, logs
 from shortlist.arrays.rows import Rows
-from shortlist.text.counting import keep
+from shortlist.text.counted import keep
 
 MOST = np.iinfo(np.int64).max
 Counts: TypeAlias = NDArray[np.uint32] | Longs

@@ -20,7 +20,7 @@ from shortlist.arrays.growing import grown, wide_enough
 from shortlist.arrays.kernels import Longs, fetch, product, step
 from shortlist.arrays.narrow import narrowed
 from shortlist.errors import InputError
-from shortlist.files.later import Later
+from shortlist.files.container import Later
 from shortlist.files.store import State
 from shortlist.texts import to_text
 from shortlist.vocabulary.letters import (

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Longs, kernel
 from shortlist.arrays.narrow import widened
 from shortlist.errors import ModelFileError
-from shortlist.files.later import Later
+from shortlist.files.container import Later
 from shortlist.files.store import State
 
 Letters = NDArray[np.uint8]

@@ -189,7 +189,7 @@ TOGETHER = """
 import sys, time
 from pathlib import Path
 from kept import kernels, near
-from shortlist.arrays import turns
+from shortlist.arrays import compiling as turns
 
 turns.PATIENCE = float("inf")  # however busy the machine is
 here = Path(sys.argv[1])

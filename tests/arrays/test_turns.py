@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from shortlist.arrays import stamps, turns
+from shortlist.arrays import compiling as stamps
+from shortlist.arrays import compiling as turns
 from shortlist.arrays.kernels import kernel
 
 fcntl = pytest.importorskip("fcntl", reason="this system has no locks of parts of files")

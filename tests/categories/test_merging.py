@@ -12,8 +12,7 @@ from sklearn.base import clone
 
 from shortlist import MMP, FeatureFocus, IndependentIndex, InputError, Rocchio, TopicPerceptron, TunedIndex, load
 from shortlist.categories.checks import as_bytes, example_data
-from shortlist.categories.prototypes.mixing import mixed
-from shortlist.categories.prototypes.weights import pack
+from shortlist.categories.prototypes.weights import mixed, pack
 from tests.categories.test_feature_focus import edges_of, examples
 from tests.reference.feature_focus import SlowFeatureFocus
 from tests.reference.feature_focus import merged as slow_merged

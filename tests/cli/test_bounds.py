@@ -4,8 +4,7 @@ import json
 import warnings
 
 import shortlist as sl
-from shortlist.models.memory import LEAST
-from shortlist.models.sizes import MOST
+from shortlist.models.memory import LEAST, MOST
 from tests.models.test_memory import stream
 
 

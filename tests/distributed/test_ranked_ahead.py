@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.distributed import categories
+from shortlist.distributed.categories import left_of_each
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
-from shortlist.distributed.ranked_ahead import left_of_each
 from shortlist.files.store import checksum
 from shortlist.models.confidence.honest import how_many
 from tests.distributed.conftest import texts

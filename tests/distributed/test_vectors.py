@@ -8,9 +8,9 @@ import pytest
 import shortlist as sl
 from shortlist.distributed import categories
 from shortlist.distributed.answers import rank
+from shortlist.distributed.categories import with_vectors
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
-from shortlist.distributed.vectors import with_vectors
 from shortlist.inputs import read
 from shortlist.texts.beside import WithVectors
 

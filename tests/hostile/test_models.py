@@ -10,7 +10,7 @@ import pytest
 import shortlist as sl
 from papers.comparators.accuracy_svm import AccuracySVM
 from papers.comparators.unweighted_index import UnweightedIndex
-from shortlist.files.text_arrays import text_to_array
+from shortlist.files.container import text_to_array
 from tests.hostile.model_mutants import as_bytes, plain
 
 X = np.random.default_rng(0).random((40, 12)) * (np.random.default_rng(1).random((40, 12)) < 0.4)

@@ -140,7 +140,7 @@ def test_what_else_happens_is_left_alone(backend, server):
 
 def test_over_http_with_a_password(backend):
     testclient = pytest.importorskip("starlette.testclient")
-    from shortlist.integrations.label_studio_app import make_app
+    from shortlist.integrations.label_studio import make_app
 
     with testclient.TestClient(make_app(backend, "secret")) as client:
         assert client.get("/health").json()["status"] == "UP"
@@ -162,7 +162,7 @@ def test_over_http_with_a_password(backend):
 def test_a_web_page_teaches_nothing(backend, server):
     """It could send a form, as plain text, to any port of the machine that it is shown on."""
     testclient = pytest.importorskip("starlette.testclient")
-    from shortlist.integrations.label_studio_app import make_app
+    from shortlist.integrations.label_studio import make_app
 
     made = {"action": "ANNOTATION_DELETED", "project": PROJECT, "annotations": [{"id": 1}]}
     with testclient.TestClient(make_app(backend)) as client:
@@ -189,7 +189,7 @@ def test_webhooks_of_another_form_are_refused(backend, annotation, said):
 
 def test_a_body_that_does_not_say_how_long_it_is_has_the_same_limit(backend, monkeypatch):
     testclient = pytest.importorskip("starlette.testclient")
-    from shortlist.integrations import label_studio_app
+    from shortlist.integrations import label_studio as label_studio_app
 
     monkeypatch.setattr(label_studio_app, "MOST", 1000)
     with testclient.TestClient(label_studio_app.make_app(backend)) as client:

@@ -7,7 +7,8 @@ import sklearn.metrics
 
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
-from shortlist.measures import evaluate, positions, resampling
+from shortlist.measures import evaluate, positions
+from shortlist.measures import significance as resampling
 from shortlist.ranking import Ranking
 
 ROWS, LABELS, K = 5_000, 100, 10

@@ -12,8 +12,7 @@ from shortlist import Categorizer, FeatureFocus, InputError, Rocchio, TextVector
 from shortlist.arrays.validation import as_size
 from shortlist.categories.checks import as_bytes
 from shortlist.models.confidence.window import MOST_BYTES
-from shortlist.models.memory import LEAST, Bound, RoomMade
-from shortlist.models.sizes import MOST
+from shortlist.models.memory import LEAST, MOST, Bound, RoomMade
 
 BOUND = 70_000_000
 

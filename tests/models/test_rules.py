@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.concepts.vocabulary import Concept, LabelVocabulary
-from shortlist.models import known_rules
+from shortlist.models import rules as known_rules
 
 WORDS = ["wheat", "corn", "rye", "gold", "silver", "bank", "rate", "loan", "ship", "river", "port", "sea"]
 LABELS = [f"c{n}" for n in range(10)]

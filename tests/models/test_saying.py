@@ -3,7 +3,7 @@
 import numpy as np
 
 import shortlist as sl
-from shortlist.models.saying import worth_naming
+from shortlist.models.readable import worth_naming
 
 
 def named(*features):

@@ -8,10 +8,19 @@ from shortlist.arrays.validation import as_rows
 from shortlist.files.store import State
 from shortlist.inputs.examples import Examples
 from shortlist.models import search as searching
-from shortlist.models.candidates import Candidate, candidates, features
-from shortlist.models.halving import rounds
 from shortlist.models.row_categorizer import RowCategorizer
-from shortlist.models.search import OUT_OF_MEMORY, OUT_OF_TIME, Trial, decide, search, together
+from shortlist.models.search import (
+    OUT_OF_MEMORY,
+    OUT_OF_TIME,
+    Candidate,
+    Trial,
+    candidates,
+    decide,
+    features,
+    rounds,
+    search,
+    together,
+)
 from shortlist.texts.beside import WithVectors
 
 

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from shortlist import InputError, PRank, WidrowHoff, dual
-from shortlist.ratings.passes import RUN, in_runs
+from shortlist.ratings.learner import RUN, in_runs
 from tests.ratings.streams import rated_rows, same_state
 
 LEARNERS = {

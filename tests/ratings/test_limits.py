@@ -7,7 +7,7 @@ import pytest
 
 import shortlist as sl
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
-from shortlist.ratings.limits import LARGEST
+from shortlist.ratings.learner import LARGEST
 from tests.ratings.streams import same_state
 
 X = np.random.default_rng(0).normal(size=(50, 3))

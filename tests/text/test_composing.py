@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.text.composing import INERT, composed, with_others
+from shortlist.text.tokens import INERT, composed_texts, with_others
 from shortlist.texts import Texts
 
 LETTERS = st.text(st.sampled_from("aéA\u030aо\u0439\u0438\u0306\u1100\u1161\u11a8가か\u3099–\u212b\u0130\ud800 "))
@@ -28,13 +28,13 @@ def test_no_composition_changes_what_is_inert():
 @given(st.lists(LETTERS))
 def test_composes_as_python_does(texts):
     wanted = [unicodedata.normalize("NFC", text) for text in texts]
-    assert list(composed(Texts.of(texts))) == wanted
+    assert list(composed_texts(Texts.of(texts))) == wanted
     apart = Texts(
         "|".join(["", *texts, ""]),
         np.cumsum([1, *(len(text) + 1 for text in texts)])[:-1],
         np.cumsum([len(text) + 1 for text in texts], dtype=np.int64),
     )
-    assert list(composed(apart)) == wanted
+    assert list(composed_texts(apart)) == wanted
 
 
 def test_others_stand_in_the_place_of_some():

@@ -48,7 +48,7 @@ def test_any_columns_and_counts_come_back(rows, data):
     counts = np.array([count for columns, own in rows for count in own[: len(columns)]], dtype=np.float64)
     given_rows = Rows(indptr, indices, counts, 2**31 - 1)
     cut = data.draw(st.integers(0, len(rows)))
-    with mock.patch("shortlist.text.counted.FEW", 1):
+    with mock.patch("shortlist.text.counted.FIRST_BYTES", 1):
         kept = CountedRows(lambda rows: rows)
         for some in (given_rows.block(0, cut), given_rows.block(cut, len(rows))):  # the second does not begin at 0
             kept.add(some)
@@ -86,7 +86,7 @@ def test_columns_that_are_kept(some):
 def test_many_rows_change_nothing(monkeypatch):
     """Then memory is given back, and there is no table of words until somebody asks for one."""
     few = TextVectorizer(idf="smooth").fit(TEXTS)
-    monkeypatch.setattr("shortlist.text.counted.FEW", 2)
+    monkeypatch.setattr("shortlist.text.counted.FIRST_BYTES", 2)
     many = TextVectorizer(idf="smooth")
     kept = many.fit_counts([TEXTS])
     assert kept.are_many()

@@ -21,7 +21,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT
 from shortlist.errors import InputError
-from shortlist.files.later import Array, Later
+from shortlist.files.container import Array, Later
 from shortlist.files.store import State
 
 FEATURE = np.dtype(

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, fetch, part
 from shortlist.arrays.rows import Rows
-from shortlist.categories.allowed import Allowed
 from shortlist.categories.best import keep_best
 from shortlist.categories.index.lists import Index
 from shortlist.categories.index.vectors import NO_WEIGHTS, Vectors, Weights, add_vector_votes, has_vector, no_vectors
-from shortlist.categories.learner import BIAS
+from shortlist.categories.learner import BIAS, Allowed
 from shortlist.categories.scratch import LEAST, room_for_touched
 
 LINES, EDGES_IN_LINE = 4, 5  # cache lines of each list that are prefetched, and edges in one

@@ -24,10 +24,15 @@ from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_whole
 from shortlist.categories.learner import BIAS, Made
 from shortlist.categories.merging import PartedLearner
-from shortlist.categories.prototypes.learner import PrototypeLearner
-from shortlist.categories.prototypes.mixing import mixed
 from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, squares
-from shortlist.categories.prototypes.weights import LISTED, Prototypes, all_scores, no_prototypes
+from shortlist.categories.prototypes.weights import (
+    LISTED,
+    PrototypeLearner,
+    Prototypes,
+    all_scores,
+    mixed,
+    no_prototypes,
+)
 from shortlist.categories.scratch import DONE, RETIRES, WANTS_SLOTS, Scratch, make_scratch
 from shortlist.concurrency.interrupts import runs
 from shortlist.concurrency.locks import lock_of, reading

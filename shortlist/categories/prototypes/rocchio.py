@@ -17,8 +17,7 @@ import numpy as np
 
 from shortlist.arrays.validation import as_real
 from shortlist.categories.additive import AdditiveLearner
-from shortlist.categories.prototypes.learner import PrototypeLearner
-from shortlist.categories.prototypes.weights import Prototypes, pack
+from shortlist.categories.prototypes.weights import PrototypeLearner, Prototypes, pack
 
 if TYPE_CHECKING:
     pass

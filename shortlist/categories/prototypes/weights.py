@@ -16,6 +16,7 @@ A list that outgrows its slots moves to the end of the pools at twice the size; 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,9 +24,11 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.best import keep_best
-from shortlist.categories.scratch import Scratch
+from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.scratch import Scratch, make_scratch
+from shortlist.concurrency.locks import reading
 from shortlist.files.store import State
 
 LISTED, END = 0, 1  # entries of Prototypes.used
@@ -248,3 +251,71 @@ def votes_for(row: Rows, prototypes: Prototypes, label: int, votes: Floats) -> N
             for e in range(prototypes.start[f], prototypes.start[f] + prototypes.length[f]):
                 if prototypes.label[e] == label:
                     votes[j] += row.data[j] * prototypes.weight[e]
+
+
+# What all learners of prototypes share: they rank, score and explain by them.
+
+
+class PrototypeLearner(CategoryLearner):
+    """A learner that ranks labels by their prototypes; it says which in ``_hypothesis``."""
+
+    @abstractmethod
+    def _hypothesis(self) -> Prototypes:
+        """What a learner defines itself."""
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        rank(rows, self._hypothesis(), make_scratch(len(self._labels)), ids, scores)
+
+    def _scores(self, rows: Rows) -> Floats:
+        found = np.empty((rows.n_rows, len(self._labels)))
+        all_scores(rows, self._hypothesis(), make_scratch(len(self._labels)), found)
+        return found
+
+    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        votes = np.zeros(row.indices.size)
+        votes_for(row, self._hypothesis(), label, votes)
+        return row.indices[votes != 0], votes[votes != 0]
+
+    @reading
+    def edges_touched(self, X: MatrixLike) -> float:
+        """d of paper 004: the mean number of labels whose weights each active feature of some rows brings in."""
+        rows, listed = self._prepare(self._check(X)), self._hypothesis().length
+        return float(listed[rows.indices[rows.indices < listed.size]].sum()) / max(rows.indices.size, 1)
+
+    @property
+    @reading
+    def n_weights_(self) -> int:
+        """How many weights the prototypes hold, the shared ones counted once."""
+        return self._hypothesis().n_weights
+
+
+# Iterative parameter mixing (McDonald, Hall and Mann 2010, figure 3): Perceptrons that learn apart, averaged.
+
+
+def mixed(parts: list[Prototypes], began: Prototypes, time: int, n_labels: int) -> Prototypes:
+    """The mean of prototypes that learned apart, each from where they all ``began`` at that time."""
+    n, size = len(parts), max(part.background.size for part in parts)
+    every = [part.for_features(size) for part in (*parts, began)]
+    entries = [one.entries() for one in every]
+    key = np.concatenate([feature * n_labels + label for feature, label, _, _ in entries])
+    found, at = np.unique(key, return_inverse=True)
+
+    def summed(values: list[Floats], factors: list[float]) -> Floats:
+        scaled = np.concatenate([factor * value for factor, value in zip(factors, values, strict=True)])
+        return np.bincount(at, scaled, minlength=found.size).astype(np.float64, copy=False)
+
+    mean, change, noted = [1 / n] * n + [0.0], [1 / n] * n + [-1.0], [1.0] * n + [1.0 - n]
+    weights = [weight for _, _, weight, _ in entries]
+    moment = summed([moment for _, _, _, moment in entries], noted) - (n - 1) * time * summed(weights, change)
+    backgrounds, moments = [one.background for one in every], [one.background_moment for one in every]
+    background_moment = _weighted(noted, moments) - (n - 1) * time * _weighted(change, backgrounds)
+    feature, label = np.divmod(found, max(n_labels, 1))
+    return pack(feature, label, summed(weights, mean), moment, _weighted(mean, backgrounds), background_moment)
+
+
+def _weighted(factors: list[float], values: list[Floats]) -> Floats:
+    """The sum of values times factors, added up in their order: a product of matrices would round as it likes."""
+    total = np.zeros_like(values[0])
+    for factor, value in zip(factors, values, strict=True):
+        total += factor * value
+    return total

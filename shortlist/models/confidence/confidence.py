@@ -15,12 +15,10 @@ from shortlist.files.store import State
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import calibration, conformal, thresholds
 from shortlist.models.confidence.abstention import least_known, lowest_score, reasons
-from shortlist.models.confidence.aims import Aim
 from shortlist.models.confidence.calibration import ENOUGH, TOGETHER, Curves, fit_curves
 from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels
-from shortlist.models.confidence.drift import LOOK, stretch_to_keep
-from shortlist.models.confidence.thresholds import Automation
-from shortlist.models.confidence.window import SIZE, WIDTH, Seen, Shares, Window, look
+from shortlist.models.confidence.thresholds import Aim, Automation
+from shortlist.models.confidence.window import LOOK, SIZE, WIDTH, Seen, Shares, Window, look, stretch_to_keep
 from shortlist.ranking import Promise
 
 REFITS = 8  # while a full window is replaced once

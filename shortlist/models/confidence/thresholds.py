@@ -24,9 +24,51 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, step
-from shortlist.models.confidence.aims import F1, Aim, Costs, Precision
+from shortlist.arrays.validation import as_choice, as_real
 from shortlist.models.confidence.calibration import LARGEST, exponential
 from shortlist.models.confidence.window import Seen
+
+# What labels are assigned for.
+
+
+AVERAGES = ("micro", "macro", "example")
+
+
+@dataclass(frozen=True)
+class F1:
+    """The largest F1 over all labels together, its mean over labels ("macro"), or over examples ("example")."""
+
+    average: str = "micro"
+
+    def __post_init__(self) -> None:
+        as_choice(self.average, "average", AVERAGES)
+
+
+@dataclass(frozen=True)
+class Precision:
+    """As many labels as possible of which this share is right; ``alone``: of the best label of each text only."""
+
+    share: float
+    alone: bool = False
+
+    def __post_init__(self) -> None:
+        as_real(self.share, "precision", least=0, most=1)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The least cost, where a wrong label costs so much, and one that is missing so much."""
+
+    wrong: float = 1.0
+    missing: float = 1.0
+
+    def __post_init__(self) -> None:
+        as_real(self.wrong, "the cost of a wrong label", least=0)
+        as_real(self.missing, "the cost of a missing label", least=0)
+
+
+Aim = F1 | Precision | Costs
+
 
 NOTHING = np.inf  # a threshold that no label reaches
 AGAIN = 2.0

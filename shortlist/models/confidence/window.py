@@ -200,3 +200,30 @@ def place_truth(ids: Ints, scores: Floats, indptr: Longs, true_ids: Ints, seen: 
                 seen.depth[i], seen.deepest[i] = NEVER, 0.0
             elif place >= seen.depth[i]:
                 seen.depth[i], seen.deepest[i] = place + 1, scores[i, place]
+
+
+# Has the stream changed? If what was expected of the last examples is far from what came, older ones mislead.
+
+
+LOOK = 32  # examples from one look to the next, and the shortest stretch looked at
+LONGEST = 1024
+ALARM = 4.5
+
+
+@kernel
+def stretch_to_keep(seen: Seen, rows: Longs) -> int:
+    """How many of the last examples (at ``rows``, oldest first) contradict those before them; 0 where none do."""
+    surplus, spread, most, keep, stretch = 0.0, 0.0, ALARM, 0, LOOK
+    for s in range(1, min(LONGEST, rows.size - LOOK) + 1):
+        i = rows[rows.size - s]
+        p = seen.expected[i]
+        if p < 0.0:
+            break
+        surplus += seen.hits[i, 0] - p
+        spread += p * (1.0 - p)
+        if s == stretch:
+            stretch *= 2
+            z = abs(surplus) / np.sqrt(1.0 + (1.0 + s / (rows.size - s)) * spread)
+            if z > most:
+                most, keep = z, s
+    return keep

@@ -12,7 +12,7 @@ from shortlist.arrays.validation import as_rows
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import Confidence
 from shortlist.models.confidence.calibration import TOGETHER
-from shortlist.models.confidence.level import ROWS, moved_level, rows_of_few_labels
+from shortlist.models.confidence.honest import ROWS, moved_level, rows_of_few_labels
 from shortlist.models.confidence.window import NEVER, WIDTH, look
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass

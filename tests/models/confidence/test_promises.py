@@ -5,7 +5,7 @@ import pytest
 
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import F1, Confidence, Costs, Precision, Reason
-from shortlist.models.confidence.reliability import calibration_error, reliability
+from shortlist.models.confidence.calibration import calibration_error, reliability
 from tests.models.confidence.made_up import hits_of, several, single
 
 

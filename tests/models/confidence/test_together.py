@@ -4,8 +4,7 @@ import numpy as np
 
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import Confidence
-from shortlist.models.confidence.calibration import TOGETHER
-from shortlist.models.confidence.reliability import calibration_error
+from shortlist.models.confidence.calibration import TOGETHER, calibration_error
 
 
 def spread(n, seed, labels=12):

@@ -13,9 +13,8 @@ from shortlist.labels import LabelSets
 from shortlist.models.confidence import F1, Confidence, Precision
 from shortlist.models.confidence.calibration import FURTHEST, PENALTY, TOGETHER, exponential, most_likely
 from shortlist.models.confidence.conformal import limit
-from shortlist.models.confidence.drift import ALARM, stretch_to_keep
 from shortlist.models.confidence.thresholds import AGAIN, find_threshold
-from shortlist.models.confidence.window import NEVER, WIDTH, Seen, look
+from shortlist.models.confidence.window import ALARM, NEVER, WIDTH, Seen, look, stretch_to_keep
 from tests.models.confidence.made_up import several
 from tests.reference import confidence as twin
 
