@@ -179,15 +179,30 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     def check_promise(self, coverage: float, by: str = "example") -> None:
         """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts."""
         confidence = self.confidence_
-        if by == "example" and confidence.ready and confidence.reachable() < coverage < 1.0:
+        self._warn_of_runs(confidence)
+        if by == "example" and confidence.are_too_few(coverage):
+            warnings.warn(
+                f"coverage={coverage:g} cannot be promised yet: too few examples were ranked before they were learned, "
+                "and lists hold all labels; teach more, or ask for less", UserWarning, stacklevel=4,
+            )  # fmt: skip
+        elif by == "example" and confidence.ready and confidence.reachable() < coverage < 1.0:
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
                 f"{confidence.reachable():.1%} of the examples that were ranked ahead, and these are all listed; ask "
                 "for less", UserWarning, stacklevel=4,
             )  # fmt: skip
 
+    def _warn_of_runs(self, confidence: Confidence) -> None:
+        if confidence.runs.now:
+            warnings.warn(
+                "the last examples came sorted by label, from which nothing can be promised for other texts: no "
+                "label is assigned, and lists hold all labels; shuffle the stream, or learn all at once (fit, "
+                "shortlist train)", UserWarning, stacklevel=5,
+            )  # fmt: skip
+
     @reading
     def _assigned(self, given: Given, aim: Aim) -> list[Assigned]:
+        self._warn_of_runs(self.confidence_)
         return self.decide(given, self._deep(given), aim)
 
     @reading

@@ -10,6 +10,7 @@ asked before MANY examples at once.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.models.confidence import Confidence
 from shortlist.models.confidence.honest import STRETCHES, moved_level, rows_of_few_labels, stretches
+from shortlist.models.confidence.runs import Runs
 from shortlist.models.confidence.window import LOOK, WIDTH, Seen, Shares, look
 from shortlist.ranking import Ranking
 from shortlist.text.counted import keep
@@ -143,6 +145,15 @@ class Notes:
         self._waiting: list[Note] = []
         self._n_waiting = 0  # examples
 
+    @property
+    def runs(self) -> Runs:
+        """Whether the stream comes sorted by label."""
+        return self._confidence.runs
+
+    @runs.setter
+    def runs(self, runs: Runs) -> None:
+        self._confidence.runs = runs
+
     def add(self, found: Honest, truth: LabelSets) -> None:
         ranking = Ranking(found.ranking.ids, found.ranking.scores, ())
         self._waiting.append(Note(Honest(ranking, found.known), truth))
@@ -198,16 +209,27 @@ class Stream:
     def __call__(
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
     ) -> Iterator[Longs]:
+        runs = copy.copy(self._notes.runs)
+        sorted_ones = runs.note(labels, order, learner.label_counts_)
+        yield from self._learned(learner, rows, labels, order, sorted_ones)
+        self._notes.runs = runs
+
+    def _learned(
+        self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs,
+        sorted_ones: NDArray[np.bool_],
+    ) -> Iterator[Longs]:  # fmt: skip
+        """The order in pieces; those of the rows that are ranked before do not come in a run of labels."""
         before = learner.n_examples_ - order.size
         if order.size == 1 and (before + 1) % STRIDE:  # one that is not ranked, as most that come alone
             yield order
             return
         if learner.ranks_ahead:
-            yield from self._on_the_way(learner, rows, labels, order, before)
+            yield from self._on_the_way(learner, rows, labels, order, before, sorted_ones)
             return
         for first, last in pieces(before, order.size):
             begin = first + (-1 - before - first) % STRIDE
             ranked = complete(labels, order, np.arange(begin, last, STRIDE))
+            ranked = ranked[~sorted_ones[ranked]]
             if before + first == 0 or ranked.size == 0:
                 yield order[first:last]
                 continue
@@ -216,10 +238,12 @@ class Stream:
             self._notes.add(found, labels.chosen(order[ranked]))
 
     def _on_the_way(
-        self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, before: int
-    ) -> Iterator[Longs]:
+        self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, before: int,
+        sorted_ones: NDArray[np.bool_],
+    ) -> Iterator[Longs]:  # fmt: skip
         """By a learner that ranks while it learns: each example is ranked when its turn comes."""
         which = complete(labels, order, np.arange((-1 - before) % STRIDE, order.size, STRIDE))
+        which = which[~sorted_ones[which]]
         if which.size == 0:
             yield order
             return

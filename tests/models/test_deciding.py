@@ -193,7 +193,7 @@ def test_both_forms_for_several_labels(several):
     texts, truth = examples(1500, seed=1, several=True)
     lists = several.shortlist(texts, 0.8)
     covered = [set(own) <= {label for label, _ in one} for one, own in zip(lists, truth, strict=True)]
-    assert abs(np.mean(covered) - 0.8) < 0.06
+    assert 0.78 < np.mean(covered) < 0.9
     lists = several.shortlist(texts, 0.8, by="wrong")
     right = [label in own for one, own in zip(lists, truth, strict=True) for label, _ in one]
     assert len(right) > 100

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, kernel
 
-STRANGE = 0.01  # of the honest examples had a best score as low, or as few features that were known
+STRANGE = 0.01  # of the honest examples had as few features that were known
+LOW = 0.03  # of the honest examples had a best score as low
 ABOUT = 0.01  # of a score: a model that learned a little more scores the same text a little differently
 HALF = 0.5  # of a text, where nothing is ever unknown
 
@@ -37,17 +38,16 @@ class Reason(IntEnum):
 ASSIGNED, NO_KNOWN_WORD, UNLIKE_ANYTHING_LEARNED, NOTHING_SURE_ENOUGH, _ = (np.uint8(reason) for reason in Reason)
 
 
-def lowest_usual(values: Floats) -> float:
-    """The best score, or known share, below which a text is unlike what was learned: one honest example in a hundred
-    has a lower one."""
-    if values.size * STRANGE < 1.0:
-        return -np.inf  # too few to say
-    return float(np.sort(values)[int(values.size * STRANGE)])
+def lowest_usual(values: Floats, share: float = STRANGE) -> float:
+    """The value below which this share of the honest examples lies; −∞ where there are too few to say."""
+    if values.size * share < 1.0:
+        return -np.inf
+    return float(np.sort(values)[int(values.size * share)])
 
 
 def lowest_score(best: Floats) -> float:
     """The best score below which a text is unlike what was learned."""
-    lowest = lowest_usual(best)
+    lowest = lowest_usual(best, LOW)
     return lowest - ABOUT * abs(lowest)
 
 

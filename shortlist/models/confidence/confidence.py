@@ -16,7 +16,8 @@ from shortlist.labels import LabelSets
 from shortlist.models.confidence import calibration, conformal, thresholds
 from shortlist.models.confidence.abstention import least_known, lowest_score, reasons
 from shortlist.models.confidence.calibration import ENOUGH, TOGETHER, Curves, fit_curves
-from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels
+from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels, safe_level
+from shortlist.models.confidence.runs import Runs
 from shortlist.models.confidence.thresholds import Aim, Automation
 from shortlist.models.confidence.window import LOOK, SIZE, WIDTH, Seen, Shares, Window, look, stretch_to_keep
 from shortlist.ranking import Promise
@@ -42,6 +43,7 @@ class Confidence:
     def __init__(self) -> None:
         self.window = Window()
         self.observed = 0  # examples, ever
+        self.runs = Runs()
         self._since = 0  # the last drift
         self._fitted_on = 0  # examples
         self._fitted_at = 0  # of ``observed``
@@ -82,7 +84,7 @@ class Confidence:
     def _take_up(self, seen: Seen) -> None:
         """Add examples up to the next look, and look."""
         n = seen.true.size
-        if self.ready:
+        if self.fitted:
             best = calibration.probabilities(_scores_of(seen)[:, :TOGETHER].copy(), 1, *self._curves)[:, 0]
             seen.expected[:] = np.where(np.isnan(best), 0.0, best)
             move_levels(seen, self._curves, self._ascending, self._since, LEVELS, self._levels)
@@ -91,14 +93,14 @@ class Confidence:
         self._since += n
         if self.observed % LOOK:
             return
-        keep = stretch_to_keep(self.window.ring, self.window.rows()) if self.ready else 0
+        keep = stretch_to_keep(self.window.ring, self.window.rows()) if self.fitted else 0
         if keep:
             self.window.cut(keep)
             self._since = keep
         wait = min(max(LOOK, self._fitted_on), SIZE // REFITS)
         if keep or self.observed - self._fitted_at >= wait:
             self._refit()
-        elif self.ready:  # the curves were drawn without the new ones, which can so be judged by them
+        elif self.fitted:  # the curves were drawn without the new ones, which can so be judged by them
             new = self.window.rows(min(LOOK, self.observed - self._fitted_at))
             strange = all_strangeness(self.window.ring, new, self._curves)
             strange.sort()
@@ -132,16 +134,21 @@ class Confidence:
         self.window = self.window.merge(other.window, numbers)
         self.observed += other.observed
         self._since = mine + theirs
-        if self.ready or other.ready:
+        if self.fitted or other.fitted:
             share = theirs / max(1, self._since)
             self._levels = (1.0 - share) * self._levels + share * other._levels
             self._refit()
         self._known = {}
 
     @property
-    def ready(self) -> bool:
+    def fitted(self) -> bool:
         """Whether enough has been observed to say anything."""
         return self._fitted_on > 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether it says anything: enough was observed, and the stream does not come sorted by label (runs.py)."""
+        return self.fitted and not self.runs.now
 
     # Answering.
 
@@ -153,7 +160,7 @@ class Confidence:
 
     def promised(self, scores: Floats) -> Promise | None:
         """What writes those of the first labels of each, as of now, if asked for; None as long as nothing is known."""
-        if not self._fitted_on:
+        if not self.ready:
             return None
         known = self._known
         if "curves" not in known:
@@ -167,11 +174,19 @@ class Confidence:
     def limit(self, coverage: float) -> float:
         """How strange a label of a list may be: 1 − its least probability; infinite if no list is long enough."""
         alpha = 1.0 - as_real(coverage, "coverage", least=0, most=1)
-        return float(limit(self._ascending, level_for(alpha, self._levels))) if self.ready else np.inf
+        if not self.ready:
+            return np.inf
+        if ("level", alpha) not in self._known:
+            self._known["level", alpha] = safe_level(self._ascending.size, level_for(alpha, self._levels))
+        return float(limit(self._ascending, self._known["level", alpha]))
 
     def reachable(self) -> float:
         """The share of honest examples all of whose true labels lists can hold: the most that can be promised."""
         return float(np.isfinite(self._ascending).mean()) if self.ready else 0.0
+
+    def are_too_few(self, coverage: float) -> bool:
+        """Whether so few examples were ranked ahead that lists of no length could promise this."""
+        return self.ready and safe_level(self._ascending.size, 1.0 - coverage) == 0.0 and coverage < 1.0
 
     def threshold(self, aim: Aim) -> float:
         """From which probability on labels are assigned for an aim; infinite where it cannot be met."""
@@ -225,7 +240,7 @@ class Confidence:
         if "past" not in self._known:
             rows = self.window.rows()
             found = np.full((self.window.ring.true.size, WIDTH), np.nan)
-            for by, own in self._judges(rows) if self.ready else ():
+            for by, own in self._judges(rows) if self.fitted else ():
                 found[own] = calibration.probabilities(_scores_of(self.window.ring.take(own)), WIDTH, *by)
             self._known["past"] = found[rows]
         past: Floats = self._known["past"]
@@ -235,7 +250,8 @@ class Confidence:
 
     def to_state(self) -> State:
         settings = {
-            "observed": self.observed, "since": self._since, "fitted_on": self._fitted_on, "fitted_at": self._fitted_at
+            "observed": self.observed, "since": self._since, "fitted_on": self._fitted_on, "fitted_at": self._fitted_at,
+            "runs": self.runs.to_settings(),
         }  # fmt: skip
         parts = {"window": self.window.to_state(), "curves": self._curves.to_state()}
         return State("Confidence", settings, {"ascending": self._ascending, "levels": self._levels}, parts)
@@ -247,6 +263,7 @@ class Confidence:
         counts = [as_whole(state.settings[name], name, most=MOST_AMOUNT) for name in names]
         confidence.observed, confidence._since, confidence._fitted_on, confidence._fitted_at = counts
         state.require(confidence._fitted_at <= confidence.observed, "it was fitted to what it had observed")
+        confidence.runs = Runs.from_settings(state.settings["runs"])
         confidence.window = Window.from_state(state.parts["window"])
         confidence._curves = Curves.from_state(state.parts["curves"])
         ascending, levels = (np.array(state.array(name, np.float64)) for name in ("ascending", "levels"))

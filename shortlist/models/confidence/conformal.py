@@ -24,6 +24,7 @@ from shortlist.models.confidence.window import NEVER, WIDTH, Seen
 
 LEVELS = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5])  # α
 STEP = 0.3
+SURE = 0.9  # the chance that lists cover what they promise, whatever examples happened to be seen
 
 
 @kernel
@@ -76,6 +77,19 @@ def level_for(alpha: float, moved: Floats) -> float:
     share = min(1.0, max(0.0, (alpha - LEVELS[b - 1]) / (LEVELS[b] - LEVELS[b - 1])))
     shift = (1.0 - share) * (moved[b - 1] - LEVELS[b - 1]) + share * (moved[b] - LEVELS[b])
     return float(min(1.0, max(0.0, alpha + shift)))
+
+
+def safe_level(n: int, alpha: float) -> float:
+    """The level α' ≤ α whose limit, the ⌈(n + 1)(1 − α')⌉-th of n, covers 1 − α of all texts with a chance of SURE.
+
+    The share that the k-th of n covers is distributed as Beta(k, n + 1 − k): k is the first for which a binomial count
+    of n with chance 1 − α is below k with a chance of SURE (Vovk 2012). 0 where n is too small for any.
+    """
+    from scipy.special import bdtr  # not above: to start must be quick
+
+    counts = np.arange(1, n + 1)
+    k = int(np.searchsorted(bdtr(counts - 1, n, 1.0 - alpha), SURE)) + 1
+    return 0.0 if k > n else min(alpha, 1.0 - k / (n + 1))
 
 
 def lengths(probabilities: Floats, retrieved: Longs, most: float) -> Longs:
