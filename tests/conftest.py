@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import papers  # noqa: F401 - its learners and formats are tried as the package's own are
+
 settings.register_profile("shortlist", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("shortlist")
 

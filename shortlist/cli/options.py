@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.errors import InputError
-from shortlist.models.making import named_values as named_values
+from shortlist.models.named_values import named_values as named_values
 
 if TYPE_CHECKING:
     from shortlist.inputs import Stream

@@ -15,6 +15,7 @@ The parts of a Categorizer beside its learner (categories/) and its text (text/)
 
     learners.py         every learner by its short name          making.py     a model as somebody asked for it
     search.py           the best of many models                  comparing.py  learners side by side
+    named_values.py     settings as people write them
     judging.py          whether it was right about how sure it is
     auditing.py         labels that may be wrong
 """

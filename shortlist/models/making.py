@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,23 +19,6 @@ from shortlist.models.rater import Rater, default_learner
 from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.models.text_batches import default_text
 from shortlist.models.text_rater import TextRater, default_rated_text
-
-# Settings as people write them, NAME=VALUE.
-
-
-def named_values(option: str, pairs: Sequence[str] | None) -> dict[str, Any]:
-    """The values of a repeated option NAME=VALUE: JSON where they are, text otherwise."""
-    values: dict[str, Any] = {}
-    for pair in pairs or ():
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise InputError(f"{option} takes NAME=VALUE, not {pair!r}")
-        try:
-            values[name] = json.loads(value)
-        except ValueError:
-            values[name] = value
-    return values
-
 
 TEXT = "text."  # what the settings of the text part begin with
 

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from shortlist.errors import InputError, counted
 from shortlist.models.learners import learners
-from shortlist.models.making import named_values
+from shortlist.models.named_values import named_values
 from shortlist.server import promotion, rehearsing, report_schemas
 from shortlist.server.background import in_a_process
 from shortlist.server.candidates import candidate_like

@@ -1,6 +1,7 @@
 """A stream that comes sorted by label promises nothing until it is mixed; lists of few examples say so."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_as_counted_anew_for_each_example(sets):
         for own in sets[:n]:
             same.append(bool(last & set(own)))
             last = set(own) or last
-        mixed = any(set(b) - set(a) or set(a) - set(b) for a, b in zip(sets[: n - 1], sets[1:n], strict=True))
+        mixed = any(set(b) - set(a) or set(a) - set(b) for a, b in pairwise(sets[:n]))
         expected = sum(sum(label in own for own in sets[:n]) ** 2 for label in range(5)) / n**2
         share = np.mean(same[-WINDOW:])
         if n < LEAST or (mixed and expected < 0.9 and any(set(own) for own in sets[:n]) and not share):
