@@ -16,7 +16,7 @@ import contextlib
 import hashlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -87,6 +87,12 @@ class StampedCache(FunctionCache):
         """Keep a loop where that is possible. Where it is not, it has been compiled all the same."""
         with contextlib.suppress(OSError):
             super().save_overload(sig, data)
+
+
+def folders_of(function: Callable[..., object]) -> list[Path]:
+    """The folders in which loops of a function are looked for; new ones are kept in the first, if it can be written."""
+    beside = Path(function.__code__.co_filename).with_name("__pycache__")
+    return list(dict.fromkeys([Path(Places(function).locator.get_cache_path()), beside]))
 
 
 def _say_so_once(told: list[bool] = []) -> None:  # noqa: B006 - it is meant to last
