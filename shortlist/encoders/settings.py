@@ -28,7 +28,7 @@ TO_ONNX = "export the model as model.onnx beside it"
 class Settings(NamedTuple):
     """How weights are used: with the weights and the tokenizer, all that a vector depends on."""
 
-    network: str  # bert: made from safetensors; onnx: a graph that was given
+    network: str  # bert: made from safetensors; onnx: a graph that was given; universal: see universal.py
     pooling: str  # of the vectors of the tokens: mean, or that of the first (cls)
     max_length: int  # tokens of a text; the rest is cut off
     lower_case: bool = False

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from shortlist.encoders.kept import kept
-from shortlist.encoders.network import Network, Progress, Told, Vectors, counting, n_tokens, read_tokenizer
+from shortlist.encoders.network import Network, Progress, Told, Vectors, counting, n_tokens
 from shortlist.encoders.settings import Source
 from shortlist.errors import InputError
 
@@ -26,12 +26,14 @@ PIECE = 4096  # texts at a time
 class Table:
     """Vectors of tokens: texts to vectors that are not yet scaled to unit length."""
 
-    def __init__(self, source: Source, digest: str, threads: int | None, progress: Progress | None) -> None:
+    def __init__(
+        self, kind: type[Network], source: Source, digest: str, threads: int | None, progress: Progress | None
+    ) -> None:
         self._lower = source.settings.lower_case
-        self._tokenizer = read_tokenizer(source)
+        self._tokenizer = kind.read_tokenizer(source)
 
         def make() -> bytes:
-            network = Network(source, threads)
+            network = kind(source, threads)
             vectors = network.vectors_of_tokens(counting(progress, network.n_tokens))
             return _table(vectors, _not_words(network)).tobytes()
 

@@ -209,6 +209,21 @@ def test_pooled_output_of_an_onnx_file(onnx_folder):
     np.testing.assert_allclose(load_encoder(str(folder))(["corn harvest", ""]), wanted, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore")  # of the quantizer
+def test_a_quantized_onnx_file_gives_the_same_vectors_in_any_batch(onnx_folder):
+    from onnxruntime.quantization import quantize_dynamic
+
+    folder, model, wanted = onnx_folder
+    write(folder, model)
+    quantize_dynamic(folder / "onnx" / "model.onnx", folder / "model.onnx")
+    texts = ["corn harvest", "", "the bank", "its rates", "wheat is near", "corn of the loan"]
+    encoder = load_encoder(str(folder))
+    made = encoder(texts)
+    assert not np.array_equal(made[:2], wanted)
+    np.testing.assert_allclose(made[:2], wanted, atol=0.1)
+    assert np.array_equal(made, np.concatenate([load_encoder(str(folder))([text]) for text in texts]))
+
+
 def test_weights_outside_of_an_onnx_file(onnx_folder):
     import onnx
 

@@ -92,6 +92,8 @@ def test_no_text_and_texts_that_are_none(folder):
     assert encoder(["\ud800 corn", "\x00", "\n"]).shape == (3, WIDTH)
     with pytest.raises(InputError, match=r"takes a list of texts, not one text"):
         encoder("corn")
+    with pytest.raises(InputError, match="threads must be at least 1, not 0"):
+        load_encoder(str(folder), threads=0)
     with pytest.raises(InputError, match=r"texts\[1\] must be a text, not int"):
         encoder(["corn", 3])
 
