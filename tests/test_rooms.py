@@ -11,11 +11,11 @@ from shortlist.names import WHERE
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
     "names", "errors", "arrays", "concurrency", "files", "labels", "texts", "vocabulary", "ranking",
-    "dual", "inputs", "concepts", "text", "categories", "ratings", "documents", "measures", "models",
+    "dual", "inputs", "concepts", "text", "encoders", "categories", "ratings", "documents", "measures", "models",
     "report", "server", "integrations", "distributed", "cli",
 ]  # fmt: skip
 NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}
-MOST_ARROWS = 125
+MOST_ARROWS = 128
 FILES = sorted(PACKAGE.rglob("*.py"))
 DOORS = [PACKAGE / "__init__.py", PACKAGE / "__main__.py"]  # the public names, imported lazily; the terminal
 

@@ -163,6 +163,12 @@ class StampedCache(FunctionCache):
             super().save_overload(sig, data)
 
 
+def folders_of(function: Callable[..., object]) -> list[Path]:
+    """The folders in which loops of a function are looked for; new ones are kept in the first, if it can be written."""
+    beside = Path(function.__code__.co_filename).with_name("__pycache__")
+    return list(dict.fromkeys([Path(Places(function).locator.get_cache_path()), beside]))
+
+
 def _say_so_once(told: list[bool] = []) -> None:  # noqa: B006 - it is meant to last
     """Say to somebody who waits at a prompt or in a notebook why the first call takes so long."""
     if not told and (hasattr(sys, "ps1") or hasattr(builtins, "get_ipython")):

