@@ -80,6 +80,11 @@ class LabelVocabulary:
                 self._of_name.setdefault(concept.name, []).append(concept.label)
         self._folded = [(label, self._words(concept)) for label, concept in self.concepts.items()]
 
+    @classmethod
+    def from_names(cls, names: Mapping[Label, str], policy: Policy = "grow", teach: int = 0) -> Self:
+        """A vocabulary that knows what each label is called, and no more."""
+        return cls([Concept(str(label), name) for label, name in names.items()], policy, teach)
+
     @staticmethod
     def _words(concept: Concept) -> list[str]:
         return [one.casefold() for one in (concept.name, *concept.synonyms, concept.label)]

@@ -15,6 +15,7 @@ from sklearn.base import ClassifierMixin, clone
 from shortlist.arrays.given_labels import Label, LabelsLike, class_list, shown
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import Rows, beside
+from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import BIAS, CategoryLearner, n_examples
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency.interrupts import nothing_if_refused, stop_here, whole
@@ -28,7 +29,15 @@ from shortlist.models.answers import Assigned, RankedLabels
 from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Aim
-from shortlist.models.encoding import Encoder, name_of, one_with_vector, with_vector, with_vectors
+from shortlist.models.encoding import (
+    Encoder,
+    digest_of,
+    loaded,
+    name_of,
+    one_with_vector,
+    with_vector,
+    with_vectors,
+)
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
@@ -45,7 +54,7 @@ from shortlist.models.text_batches import (
     texts_and_labels,
     texts_of,
 )
-from shortlist.models.vectors import VectorPart, suited, vector_of
+from shortlist.models.vectors import VectorPart, named_vectors, suited, vector_of
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import blocks
@@ -75,8 +84,10 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
     max_memory : str or int, default=None
         A bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is reached, the
         rarest words and the weakest edges make room, and learning goes on (memory.py).
-    encoder : callable, default=None
-        From a list of texts to a matrix with a row for each: vectors that are learned beside the words (encoding.py).
+    encoder : str or callable, default=None
+        What makes vectors of texts, which are learned beside the words: the name of an encoder whose weights are
+        installed, such as "all-MiniLM-L6-v2", or the folder of one (encoders/); or a callable from a list of texts to a
+        matrix with a row for each. With a vocabulary it ranks before any example (``set_vocabulary``).
 
     Attributes
     ----------
@@ -123,6 +134,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
 
     text_: TextVectorizer
     encoder_name_: str | None = None  # of the encoder that made the vectors it was learned with, where one did
+    encoder_digest_: str | None = None  # of its weights, where they have one
     retired_: tuple[Label, ...] = ()
     rules_: Rules | None = None
     trained_from_: dict[str, Any] | None = None  # how the columns were called, where that was said
@@ -256,7 +268,8 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         bound = bound if bound and bound.text is text else None
         maker = {}
         if learner is not getattr(self, "learner_", None):  # who has made the vectors that it learned
-            maker = {"encoder_name_": None if self.encoder is None else name_of(self.encoder)}
+            name = None if self.encoder is None else name_of(self.encoder)
+            maker = {"encoder_name_": name, "encoder_digest_": digest_of(self.encoder)}
         self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes, **maker)
 
     @writing
@@ -282,6 +295,8 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         what it was before.
         """
         learner, pairs = self._first_suited(map(texts_and_labels, batches))
+        if self.vocabulary_ is not None and self.encoder is not None and isinstance(learner, TunedIndex):
+            learner.name_labels(*named_vectors(self.vocabulary_, self.encoder))
         text = self.new_text()
         bound, honest = self._bound(text, learner), FirstPass()
         if bound is not None:
@@ -358,7 +373,8 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         """The vectors of the texts of a learner: its own, or one that it is about to have."""
         own = getattr(self, "learner_", None)
         learner = own if learner is None else learner
-        return VectorPart(vector_of(learner), self.encoder, self.encoder_name_ if learner is own else None)
+        learned_with = (self.encoder_name_, self.encoder_digest_) if learner is own else (None, None)
+        return VectorPart(vector_of(learner), self.encoder, *learned_with)
 
     def _parts_for(self, texts: Sequence[Document]) -> tuple[TextVectorizer, CategoryLearner, Sequence[Document]]:
         """The parts that go on learning: those there are, or new ones, which the model has once they learned."""
@@ -652,11 +668,27 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
 
     @writing
     def set_vocabulary(self, vocabulary: LabelVocabulary | None) -> Self:
-        """Give the labels names, synonyms and broader labels; by its policy a vocabulary may refuse other labels."""
+        """Give the labels names, synonyms and broader labels; by its policy a vocabulary may refuse other labels.
+
+        With an encoder, labels that have no example yet begin with the meaning of their names: a model that has learned
+        nothing ranks at once.
+        """
         if vocabulary is not None and not isinstance(vocabulary, LabelVocabulary):
             raise InputError(f"a vocabulary is a LabelVocabulary, not a {type(vocabulary).__name__}")
+        if vocabulary is not None and self.encoder is not None:
+            self._begin_with_names(vocabulary, self.encoder)
         self.vocabulary_ = vocabulary
         return self
+
+    def _begin_with_names(self, vocabulary: LabelVocabulary, encoder: Encoder) -> None:
+        if self.__sklearn_is_fitted__():
+            if isinstance(self.learner_, TunedIndex) and self.n_vector_:
+                self.learner_.name_labels(*named_vectors(vocabulary, loaded(encoder, self.encoder_digest_)))
+            return
+        text, (learner, _) = self.new_text().fit([]), suited(self.new_learner(), encoder, [])
+        if isinstance(learner, TunedIndex):
+            learner.name_labels(*named_vectors(vocabulary, encoder))
+            self._have_parts(text, learner)
 
     def rename_label(self, label: Label, name: Label) -> Self:
         """Give a label another name; it keeps what it has learned."""
@@ -733,6 +765,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         self._check_fitted()
         given = {
             "max_memory": self.max_memory, "search": self.search_, "encoder": self.encoder_name_,
+            "encoder_digest": self.encoder_digest_,
             "retired": list(self.retired_) or None, "columns": self.trained_from_ or None,
             "rules": self.rules_.to_dict() if self.rules_ else None,
         }  # fmt: skip
@@ -765,8 +798,13 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         retired, columns, encoder = settings.get("retired", []), settings.get("columns"), settings.get("encoder")
         state.require(isinstance(retired, list) and all(map(self.knows, retired)), "its retired labels are its own")
         state.require(columns is None or _are_columns(columns), "the columns that it was trained from have names")
-        state.require(encoder is None or isinstance(encoder, str), "its encoder has a name")
-        self.retired_, self.trained_from_, self.encoder_name_ = tuple(retired), columns, encoder
+        digest = settings.get("encoder_digest")
+        named = all(one is None or isinstance(one, str) for one in (encoder, digest))
+        state.require(named, "its encoder has a name and a digest")
+        self.retired_, self.trained_from_ = tuple(retired), columns
+        self.encoder_name_, self.encoder_digest_ = encoder, digest
+        if digest is not None:
+            self.encoder = encoder  # whose weights can be found by its name
         if "rules" in settings:
             self.rules_ = Rules(**settings["rules"])
         if "vocabulary" in state.parts:

@@ -1,7 +1,7 @@
 """Texts and their vectors, on their way into a model: given by the user, or made by an encoder.
 
-An encoder is any callable from a list of texts to a matrix with a row for each: what a sentence-transformers, model2vec
-or wordllama model has as a method. A model file holds its name and how many numbers a vector has, never the encoder.
+An encoder is the name of one whose weights are here (encoders/), or any callable from a list of texts to a matrix with
+a row for each. A model file holds its name, the digest of the weights if there is one, and never the encoder itself.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import traceback
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ from shortlist.errors import InputError
 from shortlist.texts.beside import Vectors, WithVectors, as_vectors
 from shortlist.texts.fields import Document, Fielded, as_documents, is_one
 
-Encoder = Callable[[list[str]], ArrayLike]
+Callback = Callable[[list[str]], ArrayLike]
+Encoder = Callback | str  # the name of one, or what makes vectors
 BATCH = 1024  # texts that an encoder is given at a time
 OURS = Path(__file__).parent.parent
 MOST_SAID = 300  # letters of what another program says
@@ -51,8 +52,24 @@ def with_vector(
     return with_vectors(text, vectors)  # type: ignore[arg-type]
 
 
+def loaded(encoder: Encoder, digest: str | None = None) -> Callback:
+    """What makes the vectors: the encoder of a name, loaded once; of this digest, if the model was learned with it."""
+    return _loaded(encoder, digest) if isinstance(encoder, str) else encoder
+
+
+@cache
+def _loaded(name: str, digest: str | None) -> Callback:
+    from shortlist.encoders import load_encoder, load_same  # which load what they run with
+
+    return load_encoder(name) if digest is None else load_same(name, digest)
+
+
 def name_of(encoder: Encoder) -> str:
     """What an encoder is called in a model file."""
+    if isinstance(encoder, str):
+        return encoder
+    if isinstance(getattr(encoder, "digest", None), str):  # one of ours
+        return str(getattr(encoder, "name"))  # noqa: B009 - a callable has no name that is known
     if isinstance(encoder, partial):
         return name_of(encoder.func)
     named: Any = encoder if hasattr(encoder, "__qualname__") else type(encoder)
@@ -65,15 +82,20 @@ def is_called(encoder: Encoder, name: str) -> bool:
     return found == name or found.endswith(f".{name}") or name.endswith(f".{found}")
 
 
+def digest_of(encoder: Encoder | None) -> str | None:
+    """The digest of an encoder's weights, where it has one."""
+    return None if encoder is None else getattr(loaded(encoder), "digest", None)
+
+
 def encoded(encoder: Encoder, texts: Sequence[Any]) -> Vectors:
     """What an encoder makes of texts, some at a time; of one with several fields it sees the fields in lines."""
     plain = texts.joined() if isinstance(texts, Fielded) else list(texts)
     if not plain:
         raise InputError("there are no texts to encode")
-    parts = []
+    parts, make = [], loaded(encoder)
     for first in range(0, len(plain), BATCH):
         some = plain[first : first + BATCH]
-        parts.append(as_vectors(encoder(some), len(some), f"what the encoder {name_of(encoder)} made of the texts"))
+        parts.append(as_vectors(make(some), len(some), f"what the encoder {name_of(encoder)} made of the texts"))
         if parts[-1].shape[1] != parts[0].shape[1]:
             raise InputError(f"the encoder {name_of(encoder)} has made vectors of different lengths")
     return np.concatenate(parts)

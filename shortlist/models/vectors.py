@@ -9,8 +9,9 @@ import numpy as np
 
 from shortlist.categories.index.tuned_index import TunedIndex, beside_vector
 from shortlist.categories.learner import CategoryLearner
+from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.errors import InputError, counted
-from shortlist.models.encoding import Encoder, encoded, is_called, name_of
+from shortlist.models.encoding import Callback, Encoder, encoded, is_called, loaded, name_of
 from shortlist.texts.beside import Vectors, WithVectors
 from shortlist.texts.fields import Document, as_documents
 
@@ -21,6 +22,7 @@ class VectorPart(NamedTuple):
     size: int
     encoder: Encoder | None
     learned_with: str | None = None  # the name of the encoder that made those it was learned with
+    digest: str | None = None  # of its weights, where they have one
 
     def apart(self, texts: Sequence[Document]) -> tuple[Any, Vectors | None]:
         """The texts alone, and their vectors, if the learner has them; they are made if nobody gave any."""
@@ -42,7 +44,7 @@ class VectorPart(NamedTuple):
             )
         return plain, vectors
 
-    def _checked_encoder(self) -> Encoder:
+    def _checked_encoder(self) -> Callback:
         if self.encoder is None:
             by = f", made by the encoder {self.learned_with}" if self.learned_with else ""
             raise InputError(
@@ -54,7 +56,7 @@ class VectorPart(NamedTuple):
                 f"the model was learned with vectors of the encoder {self.learned_with}, not of "
                 f"{name_of(self.encoder)}, and those of one mean nothing to the other"
             )
-        return self.encoder
+        return loaded(self.encoder, self.digest)
 
     def silent(self, names: Sequence[str]) -> Sequence[Any]:
         """Names that teach labels. Nobody gives vectors for them: the encoder makes them, or they are zero."""
@@ -69,10 +71,20 @@ def suited(
     """For the first texts of all: the learner, which takes vectors if these have any; and the texts with them."""
     given = as_documents(texts)
     if encoder is not None and not isinstance(given, WithVectors):
-        given = WithVectors(given, encoded(encoder, given if len(given) else [""])[: len(given)])
+        given = WithVectors(given, encoded(loaded(encoder), given if len(given) else [""])[: len(given)])
     if not isinstance(given, WithVectors):
         return (learner.set_params(vector=None) if isinstance(learner, TunedIndex) else learner), given
     return beside_vector(learner, given.vectors.shape[1]), given
+
+
+def named_vectors(vocabulary: LabelVocabulary, encoder: Encoder) -> tuple[list[str], Vectors]:
+    """The labels of a vocabulary, but deprecated ones, and of each the mean of the vectors of its names."""
+    concepts = [one for one in vocabulary if not one.deprecated]
+    names = [(one.name, *one.synonyms) for one in concepts]
+    found = encoded(loaded(encoder), [name for own in names for name in own] or [""])
+    ends = np.cumsum([len(own) for own in names])
+    means = [part.mean(axis=0) for part in np.split(found, ends)[: len(concepts)]]
+    return [one.label for one in concepts], np.array(means, dtype=np.float32).reshape(-1, found.shape[1])
 
 
 def vector_of(learner: CategoryLearner | None) -> int:

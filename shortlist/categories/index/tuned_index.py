@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shortlist.arrays.columns import column_names
-from shortlist.arrays.given_labels import LabelsLike
+from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
@@ -103,6 +103,7 @@ class TunedIndex(IndexLearner):
     leakage = True  # the weight of dropped edges still counts in a feature's total
     _ahead: Ahead = NOBODY
     _streams = False  # whether each example comes once
+    _named: tuple[list[Label], vectors.Vectors] = ([], vectors.NO_WEIGHTS)  # labels that it begins with
 
     def __init__(
         self,
@@ -201,6 +202,36 @@ class TunedIndex(IndexLearner):
     @property
     def ranks_ahead(self) -> bool:  # type: ignore[override]
         return getattr(self, "n_vector_", 0) == 0
+
+    def name_labels(self, labels: Sequence[Label], named: vectors.Vectors) -> None:
+        """Begin with labels that have names, and a vector for each: they are ranked before any example of them came.
+
+        The weights of a label begin with its vector; examples correct them. ``fit`` begins with them, too.
+        """
+        self._named = list(labels), named
+        if not self.__sklearn_is_fitted__():
+            self._start()
+        else:
+            self._begin_with_names()
+
+    def _start(self) -> None:
+        super()._start()
+        self._begin_with_names()
+
+    def _begin_with_names(self) -> None:
+        labels, named = self._named
+        if not labels:
+            return
+        if not self._has_learned():
+            self.n_vector_, self._weights = named.shape[1], np.zeros((named.shape[1], 0), dtype=np.float32)
+        elif named.shape[1] != self.n_vector_:
+            raise InputError(f"the names of labels have vectors of {named.shape[1]} numbers, not {self.n_vector_}")
+        self._expect_labels([[label] for label in labels])
+        self._weights = vectors.widened(self._weights, len(self._labels))
+        self._label_counts = grown(self._label_counts, len(self._labels))
+        numbers = np.array([self._labels.find(label) for label in labels], dtype=np.int64)
+        new = self._label_counts[numbers] == 0
+        self._weights[:, numbers[new]] = vectors.NAMED * vectors.unit(named[new]).T
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
         """How often ``fit`` goes through that many rows, which have so many labels together."""

@@ -22,12 +22,19 @@ Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an exampl
 Weights = NDArray[np.float32]  # columns × labels, with room for more labels
 
 SHARE = 0.6
+NAMED = np.float32(2.0)  # the length of the weights with which a label begins that has a name and no example
 MOST_WEIGHTS = 1 << 30  # 4 GiB
 NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)
 
 
 def no_vectors(n_rows: int) -> Vectors:
     return np.zeros((n_rows, 0), dtype=np.float32)
+
+
+def unit(own: Vectors) -> Vectors:
+    """Vectors of unit length; those of nothing stay as they are."""
+    length = np.linalg.norm(own, axis=1, keepdims=True)
+    return (own / np.where(length > 0.0, length, 1.0)).astype(np.float32)
 
 
 def split(rows: Rows, n_vector: int) -> tuple[Rows, Vectors]:
