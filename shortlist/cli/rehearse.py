@@ -74,7 +74,19 @@ def show(state: Path, found: dict[str, Any]) -> None:
     if found["labels"]:
         labels = [[str(one["label"]), one["examples"], *row(one)] for one in found["labels"]]
         print_table("The labels that differ most", ["label", "examples", *columns], labels)
+    if found["passed_over"]:
+        n, first = counted(found["passed_over"], "examples"), found["passed"][0]
+        why = f"the first is {first['number']}: {first['problem']}"
+        say(f"the candidate cannot learn {n} of the journal, {why}; promote needs --force, and goes on without them")
     if found["falls"]:
         say(f"the candidate falls for {', '.join(found['falls'])} by more than chance; promote needs --force")
-    else:
+    elif not found["passed_over"]:
         say(f"no group falls by more than chance; shortlist promote {state} serves the candidate")
+
+
+def say_passed(passed: dict[int, str]) -> None:
+    """Say which examples of the journal a model that is served now cannot learn."""
+    if passed:
+        from shortlist.server.replica import listed
+
+        say(f"it cannot learn {counted(len(passed), 'examples')} of the journal: {listed(list(passed))}")

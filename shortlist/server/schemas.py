@@ -152,6 +152,7 @@ class Learned(BaseModel):
     number: int = Field(description="The example's number in the journal, for undo.")
     new: bool = Field(description="False if its key was known: then nothing was learned.")
     place: int | None = Field(description="Where its best label stood before; null if not among the first five.")
+    learned: bool = Field(description="False if the model cannot learn it, as /v1/model says why; else it has.")
 
 
 class RepairAnswer(BaseModel):
@@ -204,6 +205,11 @@ class FieldBeside(BaseModel):
     known: list[str] = Field(description="Categories that it has met, in alphabetical order; 200 at most.")
 
 
+class PassedOver(BaseModel):
+    number: int
+    problem: str = Field(description="Why it cannot be learned.")
+
+
 class ModelAnswer(BaseModel):
     learner: str
     text: dict[str, object] = Field(description="The settings of the text part.")
@@ -217,6 +223,8 @@ class ModelAnswer(BaseModel):
     undone: int = Field(description="Those of them that were taken back.")
     follows: int = Field(description="The number of the newest example that this process has learned.")
     snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
+    passed_over: int = Field(description="Examples of the journal that this model cannot learn.")
+    passed: list[PassedOver] = Field(description="The first of them, 100 at most.")
     read_only: bool
     limits: dict[str, int]
     fields: list[str] | None = Field(description="The fields that it has learned words of; null if texts have none.")
