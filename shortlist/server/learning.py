@@ -9,6 +9,7 @@ from collections.abc import Awaitable
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.arrays.given_labels import Label
 from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import schemas
@@ -102,7 +103,9 @@ class LearningRoutes:
         """A change that the model takes."""
         context, replica = self._context, self._context.replica
         labels = tuple(context.known_label(name) for name in dict.fromkeys(question.labels))
-        into = question.into if question.change != "merge" or question.into is None else replica.label(question.into)
+        into: Label | None = None if question.into is None else question.into.strip()
+        if question.change == "merge" and question.into is not None:
+            into = replica.label(question.into)
         change = Change(question.change, labels, into)
         try:
             context.model.check_change(change)

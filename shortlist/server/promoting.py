@@ -96,7 +96,7 @@ class PromotionRoutes:
                 raise HTTPException(409, str(problem)) from None
             file = None
             if data:
-                file = Path(held.enter_context(tempfile.TemporaryDirectory()), name)
+                file = Path(held.enter_context(tempfile.TemporaryDirectory()), as_file_name(name))
                 await asyncio.to_thread(file.write_bytes, data)
             await asyncio.to_thread(rehearsing.tell, folder, 0, examples)
             log("rehearsing", person=context.person)
@@ -131,6 +131,12 @@ class PromotionRoutes:
             return await asyncio.shield(asyncio.to_thread(work))
         except InputError as problem:  # the question can be read; it is the candidate that does not allow it
             raise HTTPException(409, str(problem)) from None
+
+
+def as_file_name(given: str) -> str:
+    """The name that a file has elsewhere, as one of a file here: its end, which tells the format."""
+    name = given.encode()[-200:].decode(errors="ignore")
+    return name if name.strip(".") else "examples"
 
 
 async def _seen_to(held: contextlib.ExitStack, folder: Path, *asked: object) -> None:

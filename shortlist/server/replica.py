@@ -200,8 +200,12 @@ class Replica:
         return None
 
     def label(self, name: str) -> Label:
-        """The label of that name. Labels that came with the model may be numbers; their names are text."""
+        """The label of that name. Labels that came with the model may be numbers; their names are text.
+
+        A new label has no spaces around it: no file could tell them apart.
+        """
         vocabulary = self.model.vocabulary_
+        name = name if self.model.knows(name) else name.strip()
         if name not in self._numbers and vocabulary is not None and not self.model.knows(name):
             name = vocabulary.of_name(name) or name  # what people call it
         return self._numbers.get(name, name)

@@ -15,10 +15,18 @@ def _whole(value: object) -> object:
 
 
 Whole = Annotated[int, BeforeValidator(_whole)]
+
+
+def _said(name: str) -> str:
+    if not name.strip():
+        raise ValueError("a label needs letters, and this one is blank")
+    return encodable(name)
+
+
 LabelName = Annotated[
     str,
     Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$", description="One line of text."),
-    AfterValidator(encodable),
+    AfterValidator(_said),
 ]
 Label = str | int | float
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(number)]

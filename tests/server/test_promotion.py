@@ -13,6 +13,7 @@ import shortlist as sl
 from shortlist.errors import InputError
 from shortlist.server import promotion, rehearsing, snapshot_writer, snapshots
 from shortlist.server.journal import Example, Journal
+from shortlist.server.promoting import as_file_name
 from shortlist.server.snapshot_writer import only_one, write
 from shortlist.server.writer import Writer
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
@@ -114,6 +115,13 @@ def test_what_cannot_be_rehearsed_is_refused(learned):  # noqa: F811
         assert told["learners"][0] == "tuned-index"
     with in_thread(learned, read_only=True) as server:
         assert rehearse(server).status_code == 403
+
+
+@pytest.mark.parametrize(("given", "kept"), [(".", "examples"), ("..", "examples"), ("a.csv", "a.csv")])
+def test_a_file_is_called_what_it_is_called_elsewhere(given, kept):
+    assert as_file_name(given) == kept
+    assert len(as_file_name("ä" * 200 + ".csv").encode()) <= 200
+    assert as_file_name("ä" * 200 + ".csv").endswith("ä.csv")
 
 
 def test_too_little_was_learned(server):

@@ -23,6 +23,7 @@ from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.parsing.cells import LabelCells, even_columns
 from shortlist.inputs.parsing.columns import Column, bare, listed, shown
 from shortlist.inputs.parsing.fields import place_of
+from shortlist.inputs.parsing.guards import may_be_guarded, unguarded
 from shortlist.inputs.parsing.quoting import Quoting
 from shortlist.inputs.parsing.separators import NAMED, names_in, recognised, with_point
 from shortlist.inputs.parsing.table import BadValue, Table
@@ -90,10 +91,11 @@ class Csv(Table):
                 numbers, rows = quoting.rows(*source.decoded(first, block))
             else:
                 if layout is None and (header := _first_line(block)):
-                    layout = self._first_row(source, first, header.split(separator))
+                    layout = self._first_row(source, first, [*map(unguarded, header.split(separator))])
                     if layout.has_header:
                         first, block = first + 1, block[block.index(b"\n") + 1 :]
-                if layout and (columns := even_columns(block, separator, layout.width)):
+                plain = layout is not None and not may_be_guarded(block)
+                if layout and plain and (columns := even_columns(block, separator, layout.width)):
                     yield self._examples(source, layout, range(first, first + len(columns[0])), columns)
                     continue
                 lines = zip(*source.decoded(first, block), strict=True)
@@ -162,6 +164,7 @@ class Csv(Table):
 
         Where there is no layout yet, the first row gives it; either way, it is given back.
         """
+        rows = [[unguarded(cell) for cell in row] for row in rows]
         if layout is None:
             layout = self._first_row(source, numbers[0], rows[0])
             if layout.has_header:
