@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Longs
 from shortlist.inputs import Examples
 from shortlist.labels import LabelSets
+from shortlist.models.auditing import shown
 from shortlist.models.base import Table
 from shortlist.ranking import Ranking
 
@@ -21,7 +22,7 @@ def brief(batch: Examples, i: int) -> str:
     """What identifies an example to a person: its text, cut short, or its name."""
     if batch.texts is None:
         return "" if batch.ids is None else batch.ids[i]
-    text = " ".join(batch.texts[i].split())
+    text = " ".join(shown(batch.texts[i]).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 

@@ -166,11 +166,16 @@ def lost(folder: Path) -> PeopleError | None:
 
 
 @contextlib.contextmanager
-def changing(folder: Path) -> Iterator[People]:
-    """The people of a state directory, to be changed: saved at the end, and by nobody else meanwhile."""
+def changing(folder: Path, new: bool = False) -> Iterator[People]:
+    """The people of a state directory, to be changed: saved at the end, and by nobody else meanwhile.
+
+    ``new``: the directory is made if it is not there; a model may be served from it later.
+    """
     import fcntl
 
     try:
+        if new:
+            folder.mkdir(exist_ok=True)
         held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         raise no_state(folder) from None

@@ -11,7 +11,7 @@ from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.text.weighting import IDF, NORM, TF
 from shortlist.texts import Texts, as_texts, blocks, lengths_of
-from shortlist.texts.fields import Fielded
+from shortlist.texts.fields import Fielded, as_documents
 
 # What may be left to the first texts.
 LEFT_OPEN = ("min_length", "ngrams", "prefix", "characters", "character_weight", "fields")
@@ -116,7 +116,7 @@ def as_range(given: Iterable[int]) -> list[int]:
 
 def unspaced(texts: Sequence[Any]) -> bool:
     """Whether a quarter or more of what these texts begin with is written without spaces between words."""
-    first = texts[next(blocks(texts), slice(0, 0))]
+    first = as_documents(texts[next(blocks(texts), slice(0, 0))])
     beginning = first.laid() if isinstance(first, Fielded) else Texts.of(first)
     if beginning.whole.isascii():
         return False

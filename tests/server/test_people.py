@@ -11,6 +11,7 @@ from shortlist.server.middleware import FILES
 from shortlist.server.people import FILE, MARK, NAME, Doorkeeper, People, PeopleError, Role, changing
 from shortlist.server.roles import NEEDS, Needed
 from shortlist.server.settings import Settings
+from shortlist.server.snapshots import take_base
 from tests.server.servers import Client, in_thread
 
 TOKEN = "a token that is long enough"
@@ -280,4 +281,16 @@ def test_the_command(run, folder):
     ]:  # fmt: skip
         refused = run("people", *arguments, "--state", folder)
         assert (refused.code, sentence in refused.err) == (2, True), refused.err
-    assert run("people", "add", "x", "--state", folder / "nothing").code == 2
+    for action in ("remove", "role"):
+        assert run("people", action, "x", "--state", folder / "nothing").code == 2
+    assert run("people", "add", "x", "--state", folder / "no" / "thing").code == 2
+
+
+def test_people_may_be_there_before_the_first_model(run, tmp_path, model_file):
+    state = tmp_path / "news.shortlist.state"
+    added = run("people", "add", "anna", "--role", "manage", "--state", state)
+    assert (added.code, f"{state} is new" in added.err) == (0, True)
+    take_base(state, model_file)
+    with in_thread(state) as server:
+        assert server.get("/v1/model").status_code == 401
+        assert server.get("/v1/model", headers=bearer(added.out.strip())).status_code == 200

@@ -97,6 +97,37 @@ def test_skip_later_flag_cross_and_take_back(visit, server):
     expect(page.locator("#order")).to_have_value("random")
 
 
+def test_enter_takes_what_is_typed_and_nothing_is_accepted_meanwhile(visit, server):
+    server.ask("queue", texts=tickets(4))
+    page = visit()
+    page.get_by_role("button", name="Start").click()
+    first = ready(page)
+    page.keyboard.press("a")
+    page.keyboard.type("gra")
+    page.keyboard.press("Enter")  # before there is a list
+    expect(page.locator("#chosen li")).to_have_text(["gra"])
+    page.keyboard.type("grain")
+    expect(page.locator("#suggestions li").first).to_contain_text("grain")
+    page.keyboard.type("s")
+    page.keyboard.press("Enter")  # while the list is that of before
+    expect(page.locator("#chosen li")).to_have_text(["gra", "grains"])
+    page.keyboard.type("mone")
+    expect(page.locator("#suggestions li").first).to_contain_text("money")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chosen li")).to_have_text(["gra", "grains", "money"])
+    page.keyboard.type("half a lab")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#learn")).to_be_disabled()
+    expect(page.locator("#learn-hint")).to_contain_text("Press Enter to add half a lab, or empty the box")
+    page.keyboard.press("Escape")  # closes the list
+    page.keyboard.press("Escape")
+    press(page, "s")
+    assert ready(page) != first
+    expect(page.locator("#add")).to_have_value("")
+    assert server.ask("examples")["examples"] == []
+
+
 def test_two_people_never_meet_the_same_text(visit, server):
     server.ask("queue", texts=tickets(12))
     pages, had = [visit(), visit()], []

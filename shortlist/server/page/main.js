@@ -62,7 +62,7 @@ const everything = () => Promise.all([label.refresh(), live.refresh(), queue.ref
 
 byId("problem-close").addEventListener("click", () => { byId("problem").hidden = true; });
 for (const button of document.querySelectorAll("dialog .close")) button.addEventListener("click", () => button.closest("dialog").close());
-suggest.begin(label.add);
+suggest.begin(label.add, label.redraw);
 model.begin();
 watch.begin();
 rehearsal.begin(toast, () => guarded(everything)());
