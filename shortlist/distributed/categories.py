@@ -40,7 +40,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.confidence import Confidence
 from shortlist.models.deciding import DecidingModel
 from shortlist.models.observing import Notes, takes_pieces
-from shortlist.text.settings import LEFT_OPEN
+from shortlist.text.settings import LEFT_OPEN, Settings
 from shortlist.text.vectorizer import TextVectorizer
 
 LabelLists = list[list[Label]]
@@ -311,7 +311,7 @@ def count_hits(
 
 def settled(cluster: Cluster, parts: Sequence[Part], text: TextVectorizer) -> TextVectorizer:
     """What the first texts choose, as on one machine; a worker reads them."""
-    if text.ngrams != "auto":
+    if not Settings.of(text).left:
         return text
     for part in parts:
         (found,) = cluster.each(begin, lambda _: (part, text), [digest("begin", part, text)])  # noqa: B023

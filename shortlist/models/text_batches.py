@@ -17,6 +17,7 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
 from shortlist.text.counted import CountedRows
+from shortlist.text.settings import ALL_AUTO
 from shortlist.text.taken import Taken
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.fields import Document
@@ -131,4 +132,4 @@ class VectorBatches:
 
 def default_text() -> TextVectorizer:
     """How a Categorizer reads texts if it is not told."""
-    return TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth")
+    return TextVectorizer(**ALL_AUTO, composed=True, tf="log", idf="smooth")

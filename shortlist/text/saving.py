@@ -59,7 +59,7 @@ class SavedVectorizer(Shared, BaseEstimator, ABC):
             narrow = {"document_counts": narrowed(counts)} if "document_counts" in arrays else {}
             return self.vocabulary_.compact_arrays() | narrow
 
-        return State("TextVectorizer", {**self._settings._asdict(), "documents": weighting.m}, arrays, compact=compact)
+        return State("TextVectorizer", {**self._settings.saved(), "documents": weighting.m}, arrays, compact=compact)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
