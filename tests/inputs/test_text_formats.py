@@ -346,3 +346,13 @@ def test_a_named_pipe_is_read_once(tmp_path):
     (batch,) = read(pipe)
     writing.join()
     assert (list(batch.texts), list(batch.labels)) == (["wheat"], [["grain"]])
+
+
+def test_annif_s_documents_are_texts_and_subjects():
+    data = "The <b>ecology</b> of Kalimantan\t<http://x.org/p1> <http://x.org/p2>\nKnitting\t<http://x.org/p3>\n"
+    texts, labels, stream = examples(data, "tsv")
+    assert texts == ["The <b>ecology</b> of Kalimantan", "Knitting"]
+    assert labels == [["http://x.org/p1", "http://x.org/p2"], ["http://x.org/p3"]]
+    assert "text and labels, as Annif's" in stream.notes[0]
+    other_way = "".join("\t".join(reversed(line.split("\t"))) + "\n" for line in data.splitlines())
+    assert examples(other_way, "tsv")[:2] == (texts, labels)
