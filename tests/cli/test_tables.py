@@ -271,7 +271,7 @@ def test_a_warning_where_labels_outnumber_examples(run, tmp_path):
     (tmp_path / "annif.tsv").write_text("wheat rose\t<http://x/p1>\nwheat fell\t<http://x/p1>\n")
     said = run("train", tmp_path / "annif.tsv", "-o", "annif.shortlist")
     assert "more labels" not in said.err
-    assert run("labels", "annif.shortlist", "list").out.count("http://x/p1") == 1
+    assert "1 label " in run("labels", "annif.shortlist", "list").out
 
 
 def test_empty_and_broken_cells_are_left_out_and_said(run, tmp_path):
