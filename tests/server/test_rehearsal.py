@@ -8,6 +8,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import promotion, rehearsal, snapshots
+from shortlist.server.candidates import as_trained
 from shortlist.server.journal import ALONE, Example, Journal
 from shortlist.server.replica import Replica
 from shortlist.server.snapshot_writer import write
@@ -202,3 +203,15 @@ def test_what_the_model_decided_alone_is_learned_and_not_measured(learned):
     journal.close()
     found = rehearsal.rehearse(learned, base_of(learned), base_of(learned))
     assert len(found.labels) == 119 + 1
+
+
+def test_the_data_of_a_candidate_may_have_columns_of_any_name(learned, run, tmp_path):
+    data = tmp_path / "tickets.csv"
+    data.write_text("Subject,Kind\n" + "".join(f"{words[0]} {words[1]},{kind}\n" for kind, words in WORDS.items()))
+    named = ["--text-column", "Subject", "--label-column", "Kind"]
+    found = run("rehearse", learned, "--data", data, *named, "--json")
+    assert found.code == 0, found.err
+    assert run("rehearse", learned, "--data", data).code == 2
+    assert run("train", data, *named, "-o", tmp_path / "own.shortlist").code == 0
+    (batch,) = as_trained(sl.load(tmp_path / "own.shortlist"), str(data))
+    assert list(batch.labels) == [["grain"], ["money"], ["animals"]]
