@@ -185,6 +185,15 @@ class Context:
         vocabulary = self.model.vocabulary_
         return {"label": label} if vocabulary is None else {"label": label, "name": vocabulary.name(label)}
 
+    def check_known(self, names: Sequence[str]) -> None:
+        """Refuse rules that name labels which nobody knows: a rule with a slip in it would leave nothing, or all."""
+        model = self.model
+        for name in names:
+            if not model.knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
+                raise InputError(
+                    f"a rule names {name!r}, which is no label that was learned; look for it at /v1/labels"
+                )
+
     def known_label(self, name: str) -> Label:
         """The label of that name, which must have been learned."""
         label = self.replica.label(name)

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from shortlist.server.people import Role, changing
 from tests.server.browsing import LOOKS, PHONE, check_for_all, expect, judge, marks, press, ready, wait_for
 from tests.server.servers import in_thread
 
@@ -277,3 +278,31 @@ def test_a_read_only_server_shows_no_queue(browser, folder):
         expect(page.locator("#read-only")).to_be_visible()
         expect(page.locator("#queue-card")).to_be_hidden()
         page.close()
+
+
+def test_a_judge_sees_what_a_judge_may_do_and_opens_what_was_flagged(visit, folder):
+    with changing(folder) as people:
+        judge, manager = people.add("bob", Role.JUDGE), people.add("anna", Role.MANAGE)
+    with in_thread(folder) as server:
+        server.headers["authorization"] = f"Bearer {manager}"
+        server.ask("queue", texts=tickets(2))
+        server.learn("rye and oats", ["grain"])
+        page = visit(f"{server.base_url}/", refused=401)
+        page.get_by_role("textbox", name="Token").fill(judge)
+        page.keyboard.press("Enter")
+        expect(page.locator("#me")).to_have_text("bob (judge)")
+        expect(page.locator("#recent .names").first).to_have_text("grain · by anna")
+        for hidden in ("#sure", "label[for=import]"):
+            expect(page.locator(hidden)).to_be_hidden()
+        page.get_by_role("button", name="Start").click()
+        first = ready(page)
+        press(page, "f")
+        ready(page)
+        page.get_by_role("button", name="Flagged texts").click()
+        expect(page.get_by_role("dialog", name="Flagged texts")).to_contain_text(first)
+        expect(page.get_by_role("dialog", name="Flagged texts")).to_contain_text("bob")
+        page.get_by_role("button", name="Judge it").click()
+        expect(page.locator("#text")).to_have_value(first)
+        ready(page)
+        press(page, "Enter")
+        wait_for(page, "1 of 2 texts left, 1 judged")
