@@ -117,6 +117,7 @@ class Learning:
     def _merged(self, learner: Any, which: list[Longs] | None = None) -> Any:
         """One learner of all parts, or of some rows of each, merged in order."""
         merged = clone(learner)
+        merged._expect_labels([[name] for name in self._names()])
         keys = self._keys("learn", learner, *([] if which is None else ["held out", sum(self.counts)]))
 
         def arguments(n: int) -> tuple[Any, ...]:
@@ -126,9 +127,14 @@ class Learning:
             merged.merge(store.build(shard))
         return merged
 
+    def _names(self) -> list[str]:
+        """All labels, in sorted order, as ``fit`` numbers them on one machine."""
+        return sorted({name for found in self.surveys for name in array_to_text(found.array("labels", np.uint8))})
+
     def mix(self, learner: PartedLearner) -> PartedLearner:
         """A learner that goes from row to row: in each pass, every part is learned apart (categories/merging.py)."""
         learner._start()
+        learner._labels.learn([[name] for name in self._names()], len(self._names()))
         for found in self.surveys:
             names = array_to_text(found.array("labels", np.uint8))
             numbers = learner._labels.learn([[name] for name in names], len(names)).ids

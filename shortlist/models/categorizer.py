@@ -63,7 +63,7 @@ class Categorizer(BoundedModel):
     text_ : TextVectorizer
         The text part, once something was learned.
     classes_ : ndarray
-        All labels, in order of first appearance.
+        All labels: sorted by ``fit``, then in order of first appearance.
     forgotten_ : dict
         How many words and edges have made room to keep within ``max_memory``.
     search_ : dict or None

@@ -106,7 +106,7 @@ class LabelBatches:
         """The labels of all batches, none of which is kept apart; those of an indicator matrix if all came as such."""
         columns = reduce(joined_columns, self._columns) if self._columns else None
         self._sets = [LabelSets.stack(self._sets)]
-        return NumberedLabels(self._names.names, self._sets[0], columns)
+        return NumberedLabels(self._names.names, self._sets[0], columns, sorted=True)
 
 
 class VectorBatches:
