@@ -11,7 +11,7 @@ def page() -> str:
     try:
         document = openapi()
     except ImportError:
-        return "# HTTP\n\nThis page is made from the server: `pip install 'shortlist[server]'` and build again.\n"
+        return "# HTTP\n\nThis page is made from the server: `pip install '.[server]'` and build again.\n"
     shapes = document["components"]["schemas"]
     lines = ["# HTTP", "", "What `shortlist serve` answers, from its OpenAPI document (`GET /openapi.json`); how it is"]
     lines += ['meant to be used is in [Serve](server.md). Every error is `{"error": "one sentence"}`.']

@@ -32,3 +32,8 @@ def counted(n: int, things: str) -> str:
 def there_are(n: int, things: str) -> str:
     """That there are so many things, as a part of a sentence: there is 1 row, there are 6 rows."""
     return f"there {'is' if n == 1 else 'are'} {counted(n, things)}"
+
+
+def installing(extra: str) -> str:
+    """How to install what a part needs. Nobody has published shortlist yet, so it is installed from its sources."""
+    return f"in the folder of shortlist's sources, run: pip install '.[{extra}]'"

@@ -88,13 +88,17 @@ class NumberedLabels(Sequence[list[Label]]):
 
     A sequence of label lists, which can stand wherever these can. Not every name need occur: batches of one file
     share their names, to which later batches add. A label may stand twice with one example, as it was given. If they
-    came as an indicator matrix, ``columns`` are the labels that its columns stand for.
+    came as an indicator matrix, ``columns`` are the labels that its columns stand for. Whoever learns them numbers new
+    ones in order of first appearance, or in sorted order, as scikit-learn has classes, where they are ``sorted``.
     """
 
-    def __init__(self, names: list[Label] | list[str], sets: LabelSets, columns: Columns | None = None) -> None:
+    def __init__(
+        self, names: list[Label] | list[str], sets: LabelSets, columns: Columns | None = None, sorted: bool = False
+    ) -> None:  # fmt: skip
         self.names: list[Any] = names
         self.sets = sets
         self.columns = columns
+        self.sorted = sorted
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[Label]]) -> NumberedLabels:
@@ -171,6 +175,16 @@ class NumberedLabels(Sequence[list[Label]]):
         return repr(list(self))
 
 
+def in_sorted_order(labels: NumberedLabels) -> NumberedLabels:
+    """The same labels; new ones are numbered in sorted order when they are learned."""
+    return NumberedLabels(labels.names, labels.sets, labels.columns, sorted=True)
+
+
+def sorting(label: Label) -> tuple[bool, Any]:
+    """What labels are sorted by: numbers first, then text."""
+    return isinstance(label, str), label
+
+
 class LabelIndex:
     """The labels seen so far: ``names[i]`` is label number i, and ``number[name]`` its inverse."""
 
@@ -196,7 +210,7 @@ class LabelIndex:
         shuffled: the examples are learned in another order, when all their labels are known.
         """
         labels, before = numbered(Y, n_rows), len(self)
-        numbers, partial = self._learn(labels.names, labels.sets.ids), labels.sets.partial
+        numbers, partial = self._learn(labels.names, labels.sets.ids, labels.sorted), labels.sets.partial
         if partial.complete.size == 0:
             return labels.numbered_as(numbers)
         for i in _in_order(partial.ids, numbers.size):
@@ -204,12 +218,13 @@ class LabelIndex:
         sets = labels.numbered_as(numbers)
         return sets._replace(partial=sets.partial.among_known(sets.indptr, sets.ids, len(self) if shuffled else before))
 
-    def _learn(self, names: list[Label], ids: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _learn(self, names: list[Label], ids: NDArray[np.int32], sort: bool = False) -> NDArray[np.int32]:
         """Number those of the names that these ids mention; gives the numbers of all, −1 where one has none."""
         numbers = self._numbers_of(names)
         if _have_numbers(ids, numbers):
             return numbers
-        for i in _in_order(ids[numbers[ids] < 0], numbers.size):
+        new = _in_order(ids[numbers[ids] < 0], numbers.size)
+        for i in sorted(new, key=lambda i: sorting(names[i])) if sort else new:
             name = names[i]
             if name not in self.number:
                 self.number[name] = len(self.names)

@@ -36,3 +36,8 @@ def test_the_command_reference_is_current():
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_nothing_is_installed_from_where_nobody_has_published_it():
+    files = [*PAGES, *(ROOT / "docs").glob("*.py"), *(ROOT / "shortlist").rglob("*.py")]
+    assert [str(one) for one in files if re.search(r"pip install '?shortlist", one.read_text(encoding="utf-8"))] == []

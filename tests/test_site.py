@@ -17,7 +17,7 @@ NEEDED = ("sphinx", "myst_parser", "pydata_sphinx_theme")
 MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(bool(MISSING), reason=f"pip install 'shortlist[docs]' for {', '.join(MISSING)}"),
+    pytest.mark.skipif(bool(MISSING), reason=f"pip install '.[docs]' for {', '.join(MISSING)}"),
 ]
 MADE = ("api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md", "part-*.md")
 NOT_BUILT = shutil.ignore_patterns("_build", *MADE)

@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 from papers.experiment import Figure
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 
 INK = "#010203"  # a colour that nothing else has; the page replaces it by its own
 STYLE: dict[Any, Any] = {
@@ -23,7 +23,7 @@ def to_svg(figure: Figure) -> str:
         import matplotlib
         from matplotlib.figure import Figure as Canvas
     except ImportError:
-        raise InputError("figures need matplotlib; install it with: pip install 'shortlist[plot]'") from None
+        raise InputError(f"figures need matplotlib; {installing('plot')}") from None
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": figure.title}):
         canvas = Canvas(figsize=(6, 3.8), layout="constrained")
         _draw(canvas.subplots(), figure)

@@ -15,6 +15,7 @@ import typer
 from shortlist.cli import (
     annif,
     audit,
+    backup,
     compare,
     demo,
     evaluate,
@@ -51,7 +52,7 @@ app = typer.Typer(
 )
 app.callback()(version)
 OF_MODELS = (train, learn, rank, explain, labels, evaluate, audit, compare, inspect)
-OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back, workspace)
+OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back, backup, workspace)
 FOR_OTHER_TOOLS = (mcp, annif, label_studio)
 for verb in (*OF_MODELS, *OF_SERVERS, *FOR_OTHER_TOOLS, demo, warmup):
     name = verb.__name__.rpartition(".")[2]

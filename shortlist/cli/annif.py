@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 
 CONTEXT = {"ignore_unknown_options": True, "help_option_names": []}  # options, and --help, are Annif's own
 
@@ -23,7 +23,7 @@ def annif(
     projects.cfg; what it learns then goes into the server's journal.
     """
     if find_spec("annif") is None:
-        raise InputError("this needs the package annif; install it with: pip install 'shortlist[annif]'")
+        raise InputError(f"this needs the package annif; {installing('annif')}")
     from shortlist.integrations.annif_backend import run
 
     run(arguments or ["--help"])

@@ -64,19 +64,31 @@ def audit(
     print(
         f"{found.contradicted:,} of {found.examples:,} examples {are} contradicted by a model that learned the others."
     )
+    called = auditor.name_of
     rows = [
-        [one.number, one.label, one.found, one.by, ", ".join(word for word, _ in one.words), one.text[:LETTERS]]
+        [
+            one.number,
+            called(one.label),
+            called(one.found),
+            one.by,
+            ", ".join(word for word, _ in one.words),
+            one.text[:LETTERS],
+        ]
         for one in found.doubts
     ]
     print_table("Most doubtful", ["example", "label", "rather", "by", "because of", "text"], rows)
     if found.duplicates:
         said = [
-            [", ".join(map(str, one.numbers)), " | ".join(map(in_words, one.labels)), one.text[:LETTERS]]
+            [
+                ", ".join(map(str, one.numbers)),
+                " | ".join(in_words([*map(called, own)]) for own in one.labels),
+                one.text[:LETTERS],
+            ]
             for one in found.duplicates[:SHOWN]
         ]
         print_table(f"Equal texts, different labels ({len(found.duplicates):,})", ["examples", "labels", "text"], said)
     if found.confusions:
-        often = [[one.label, one.found, len(one.numbers)] for one in found.confusions[:SHOWN]]
+        often = [[called(one.label), called(one.found), len(one.numbers)] for one in found.confusions[:SHOWN]]
         print_table("Labels that get confused", ["label", "rather", "examples"], often)
 
 

@@ -17,6 +17,7 @@ IN_SHORT = {
     "rehearse": "Compare a new model with the one that is served.",
     "promote": "Serve the model of the last rehearsal.",
     "go-back": "Serve the model from before the last promotion.",
+    "backup": "Copy the state of a running server to a new folder.",
     "workspace": "Save all that a server has in one file, or open it.",
     "mcp": "Offer a server to assistants (Model Context Protocol).",
     "annif": "Run Annif with shortlist as one of its backends.",

@@ -10,7 +10,7 @@ import typer
 
 from shortlist.cli.options import ServerAddress, TokenFile
 from shortlist.cli.terminal import say
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 
 
 def label_studio(
@@ -31,7 +31,7 @@ def label_studio(
     """
     for needed in ("fastapi", "uvicorn"):
         if find_spec(needed) is None:
-            raise InputError(f"this needs {needed}; install it with: pip install 'shortlist[label-studio]'")
+            raise InputError(f"this needs {needed}; {installing('label-studio')}")
     from shortlist.integrations.label_studio import Backend, serve
     from shortlist.server.client import Server
     from shortlist.server.settings import read_token

@@ -66,7 +66,11 @@ def labels(
         with_names(model, names)
     elif action in CHANGES:
         known = {str(label): label for label in model.classes_.tolist()}
-        found = [known.get(name, name) for name in given or ()]
+        names_of = model.vocabulary_
+        found = [
+            known.get(name if name in known or names_of is None else names_of.of_name(name) or name, name)
+            for name in given or ()
+        ]
         has_goal = action in CHANGES[:3] and found
         change = Change(action, tuple(found[:-1] if has_goal else found), found[-1] if has_goal else None)
         model.change_labels(change)

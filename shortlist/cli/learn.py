@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from shortlist.cli.naming import Language, Policy, Vocabulary, read_names, with_names
 from shortlist.cli.options import Data, Json, MaxMemory, ModelFile, Output, Reading, check_output, reads
-from shortlist.cli.terminal import facts_in_words, print_json, progress, say_when_compiling, saying_warnings
+from shortlist.cli.terminal import (
+    facts_in_words,
+    print_json,
+    progress,
+    say_when_compiling,
+    saying_warnings,
+    warn_of_labels,
+)
 
 
 @reads
@@ -41,6 +48,7 @@ def learn(
         model.learn_batches(teaching(model.task, data, stream, progress(stream, "learning"), may_be_empty=True))
     model.save(target)
     facts = model.describe()
+    warn_of_labels(facts)
     if as_json:
         print_json({"model": str(target), "format": stream.format, **facts, "skipped": stream.skipped.count})
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.options import Clustering, Reading
 from shortlist.cli.terminal import lines_of, say, say_skipped, saying_warnings
-from shortlist.errors import InputError, counted
+from shortlist.errors import InputError, counted, installing
 
 if TYPE_CHECKING:
     from shortlist.distributed import Cluster, Part
@@ -86,7 +86,7 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
         from shortlist.distributed import Cluster, connect, cut
         from shortlist.distributed.parts import files, nothing_in
     except ImportError:
-        raise InputError("--workers and --dask need Dask: pip install 'shortlist[dask]'") from None
+        raise InputError(f"--workers and --dask need Dask; {installing('dask')}") from None
     size = {}
     if options.part_size is not None:
         size["part_size"] = int(1e6 * as_real(options.part_size, "--part-size", least=1e-6, most=1e6))

@@ -185,14 +185,18 @@ class Reading:
         right = {name: value for name, value in known.items() if name != "wrong_column"}
         text = {name: value for name, value in known.items() if name == "text_column"}
         for some in (known, right, text):  # not all that has labels has crossed some out; what is to be ranked has none
-            if some and replace(self, **some, vectors=None, skip_bad=True)._finds_examples(source):
+            if some and replace(self, **some, vectors=None, skip_bad=True)._finds_examples(source, model.fields_):
                 vars(self).update(some)
                 return
 
-    def _finds_examples(self, source: str) -> bool:
-        """Whether the beginning of a source can be read so; standard input and other pipes cannot be read twice."""
+    def _finds_examples(self, source: str, fields: list[str] | None) -> bool:
+        """Whether the beginning of a source can be read so; standard input and other pipes cannot be read twice.
+
+        ``fields``: those of the texts that the model has learned from, if any.
+        """
+        prefer: dict[str, Any] = {} if fields is None or self.text_column else {"text": fields}
         try:
-            return (os.path.isfile(source) or os.path.isdir(source)) and self.open(source).begins()
+            return (os.path.isfile(source) or os.path.isdir(source)) and self.open(source, prefer=prefer).begins()
         except InputError:
             return False
 

@@ -99,7 +99,7 @@ class Output:
 
     def _row(self, cells: Iterable[Any]) -> str:
         written = io.StringIO()
-        row = [self._number(cell) if isinstance(cell, float) else cell for cell in cells]
+        row = [self._number(cell) if isinstance(cell, float) else _guarded(cell) for cell in cells]
         csv.writer(written, delimiter=self._separator, lineterminator="\n").writerow(row)
         return written.getvalue()
 
@@ -107,6 +107,13 @@ class Output:
         """Where semicolons separate cells, numbers have decimal commas."""
         said = f"{number:.6g}"
         return said.replace(".", ",") if self._separator == ";" else said
+
+
+def _guarded(cell: Any) -> Any:
+    """A cell that no spreadsheet runs as a formula."""
+    from shortlist.inputs.parsing.guards import guarded
+
+    return guarded(cell) if isinstance(cell, str) else cell
 
 
 def _triples(record: dict[str, Any]) -> Iterator[str]:

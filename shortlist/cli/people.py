@@ -27,8 +27,9 @@ def people(
 ) -> None:
     """Say who may use a server, each with a token of their own.
 
-    add NAME prints the token, this once: the server keeps a hash of it. From the first person on, the server asks
-    everybody for a token. remove NAME and role NAME hold from the next request on; nothing need be started again.
+    add NAME prints the token, this once: the server keeps a hash of it. The folder is made if it is not there yet. From
+    the first person on, the server asks everybody for a token. remove NAME and role NAME hold from the next request on;
+    nothing need be started again.
     """
     from shortlist.server.people import FILE, People, Role, changing
 
@@ -47,7 +48,8 @@ def people(
         return
     token = None
     given = Role.of(role)
-    with changing(state) as known:
+    is_new = action == "add" and not state.exists()
+    with changing(state, new=is_new) as known:
         if action == "add":
             token = known.add(name, given)
         elif action == "remove":
@@ -58,6 +60,8 @@ def people(
         done = {"name": name, "role": None if action == "remove" else str(given), "token": token}
         print_json({what: value for what, value in done.items() if value is not None})
     elif token is not None:
+        if is_new:
+            say(f"{state} is new; shortlist serve MODEL-FILE --state {state} serves a model to its people")
         say(f"{name} may {given}. The token is shown this once; give it to {name} in a way that others cannot read:")
         print(token)
     else:

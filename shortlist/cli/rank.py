@@ -155,6 +155,12 @@ def apply_rules(
         return
     if not isinstance(model, Categorizer):
         raise InputError("--only, --but, --below, --at-most, --prior and --tame are for models of texts with labels")
+    known = {str(label) for label in model.classes_.tolist()}
+    for name in (*(only or ()), *(but or ()), *(below or ()), *at_most):
+        if name not in known and name not in (model.vocabulary_ or ()):
+            raise InputError(
+                f"a rule names {name!r}, which is no label of the model; shortlist labels MODEL-FILE lists them"
+            )
     model.set_rules(rules if model.rules_ is None else model.rules_.with_more(rules))
 
 

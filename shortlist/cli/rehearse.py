@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options import Json, Settable, named_values
+from shortlist.cli.options import Json, Reading, Settable, named_values, reads
 from shortlist.cli.terminal import print_json, print_table, say, say_when_compiling
 from shortlist.errors import InputError, counted
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 State = Annotated[Path, typer.Argument(help="The folder that a server keeps what is learned in.")]
 
 
+@reads
 def rehearse(
+    *,
     state: State,
     learner: Annotated[str | None, typer.Option(help="Another learner; the present one if not given.")] = None,
     settings: Settable = None,
@@ -26,13 +28,15 @@ def rehearse(
     ] = None,
     model: Annotated[Path | None, typer.Option(help="A model file that is the candidate.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw both over time, in this file (.svg or .png).")] = None,
+    reading: Reading,
     as_json: Json = False,
 ) -> None:
     """Replay what a server has learned with its present model and with a candidate, side by side.
 
     Each example is ranked before it is learned, by both. The candidate has the present settings but those of --learner
     and --set. What the present model had learned before it was served is not in the journal: give the same examples by
-    --data, and none that are in the journal. The server may go on meanwhile. shortlist promote serves the candidate.
+    --data, and none that are in the journal; its columns are those that the model was trained from, unless they are
+    named. The server may go on meanwhile. shortlist promote serves the candidate.
     """
     from shortlist.server.candidates import candidate_like, opened, taught
     from shortlist.server.rehearsing import only_one, rehearsed
@@ -46,7 +50,7 @@ def rehearse(
 
     def made(present: Categorizer) -> Categorizer:
         candidate = opened(model) if model is not None else candidate_like(present, learner, values)
-        return candidate if data is None else taught(candidate, data)
+        return candidate if data is None else taught(candidate, data, reading.open_for("categories", data, present))
 
     with only_one(state):
         found = rehearsed(state, made)
@@ -74,7 +78,19 @@ def show(state: Path, found: dict[str, Any]) -> None:
     if found["labels"]:
         labels = [[str(one["label"]), one["examples"], *row(one)] for one in found["labels"]]
         print_table("The labels that differ most", ["label", "examples", *columns], labels)
+    if found["passed_over"]:
+        n, first = counted(found["passed_over"], "examples"), found["passed"][0]
+        why = f"the first is {first['number']}: {first['problem']}"
+        say(f"the candidate cannot learn {n} of the journal, {why}; promote needs --force, and goes on without them")
     if found["falls"]:
         say(f"the candidate falls for {', '.join(found['falls'])} by more than chance; promote needs --force")
-    else:
+    elif not found["passed_over"]:
         say(f"no group falls by more than chance; shortlist promote {state} serves the candidate")
+
+
+def say_passed(passed: dict[int, str]) -> None:
+    """Say which examples of the journal a model that is served now cannot learn."""
+    if passed:
+        from shortlist.server.replica import listed
+
+        say(f"it cannot learn {counted(len(passed), 'examples')} of the journal: {listed(list(passed))}")

@@ -15,7 +15,7 @@ import typer
 
 from shortlist.cli.options import named_values
 from shortlist.cli.terminal import say, say_when_compiling
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 
 if TYPE_CHECKING:
     from shortlist.models.encoding import Encoder
@@ -60,7 +60,7 @@ def serve(
         raise InputError("serving needs Linux or macOS, whose file locks and processes it uses; on Windows use WSL")
     for needed in ("fastapi", "uvicorn", "prometheus_client"):
         if find_spec(needed) is None:
-            raise InputError(f"serving needs {needed}; install it with: pip install 'shortlist[server]'")
+            raise InputError(f"serving needs {needed}; {installing('server')}")
     from shortlist.server.serving import serve as run
     from shortlist.server.settings import Limits, Settings, read_token
     from shortlist.server.snapshots import is_new

@@ -22,6 +22,16 @@ def say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
 
 
+def warn_of_labels(facts: dict[str, Any]) -> None:
+    """Say so where labels outnumber examples, as they do where another column was read as the labels."""
+    labels, examples = facts.get("labels", 0), facts.get("examples", 0)
+    if labels > examples:
+        say(
+            f"warning: there are more labels ({labels:,}) than examples ({examples:,}); if the labels are in another "
+            "column, name it with --label-column, and what stands between two of them with --label-separator"
+        )
+
+
 def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False))
 

@@ -37,6 +37,7 @@ from shortlist.cli.terminal import (
     say_when_compiling,
     saying_warnings,
     size,
+    warn_of_labels,
 )
 from shortlist.errors import InputError, ShortlistError, counted
 
@@ -120,6 +121,7 @@ def train(
         model.trained_from_ = reading.to_remember() or None
     model.save(target, compact=compact)
     n_bytes = target.stat().st_size
+    warn_of_labels(facts)
     if as_json:
         said = {"model": str(target), "format": format, "seconds": round(seconds, 3), "bytes": n_bytes}
         print_json(said | facts | {"skipped": skipped.count} | ({"search": found.record} if found else {}))

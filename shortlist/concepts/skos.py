@@ -1,4 +1,4 @@
-"""SKOS, the W3C's form of thesauri, read with rdflib (``pip install 'shortlist[skos]'``)."""
+"""SKOS, the W3C's form of thesauri, read with rdflib (``pip install '.[skos]'``)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from shortlist.concepts.vocabulary import Concept
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 
 ENDINGS = {".rdf": "xml", ".xml": "xml", ".ttl": "turtle", ".jsonld": "json-ld", ".nt": "nt"}
 
@@ -17,7 +17,7 @@ def read_skos(text: str, form: str, where: str, language: str | None) -> Iterato
     try:
         from rdflib import OWL, RDF, SKOS, Graph, URIRef
     except ImportError:
-        raise InputError("SKOS is read with rdflib; install it with: pip install 'shortlist[skos]'") from None
+        raise InputError(f"SKOS is read with rdflib; {installing('skos')}") from None
     graph = Graph()
     try:
         with warnings.catch_warnings():

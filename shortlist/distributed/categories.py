@@ -42,7 +42,7 @@ from shortlist.models.confidence import Confidence
 from shortlist.models.confidence.honest import how_many
 from shortlist.models.confidence.window import Seen, look
 from shortlist.models.observing import Notes, honest, takes_pieces
-from shortlist.text.settings import LEFT_OPEN
+from shortlist.text.settings import LEFT_OPEN, Settings
 from shortlist.text.vectorizer import TextVectorizer
 
 # How sure a model is that a cluster has trained: the last examples of each part are ranked before they are learned.
@@ -180,6 +180,7 @@ class Learning:
     def _merged(self, learner: Any, which: list[Longs] | None = None) -> Any:
         """One learner of all parts, or of some rows of each, merged in order."""
         merged = clone(learner)
+        merged._expect_labels([[name] for name in self._names()])
         keys = self._keys("learn", learner, *([] if which is None else ["held out", sum(self.counts)]))
 
         def arguments(n: int) -> tuple[Any, ...]:
@@ -189,9 +190,14 @@ class Learning:
             merged.merge(store.build(shard))
         return merged
 
+    def _names(self) -> list[str]:
+        """All labels, in sorted order, as ``fit`` numbers them on one machine."""
+        return sorted({name for found in self.surveys for name in array_to_text(found.array("labels", np.uint8))})
+
     def mix(self, learner: PartedLearner) -> PartedLearner:
         """A learner that goes from row to row: in each pass, every part is learned apart (categories/merging.py)."""
         learner._start()
+        learner._labels.learn([[name] for name in self._names()], len(self._names()))
         for found in self.surveys:
             names = array_to_text(found.array("labels", np.uint8))
             numbers = learner._labels.learn([[name] for name in names], len(names)).ids
@@ -374,7 +380,7 @@ def count_hits(
 
 def settled(cluster: Cluster, parts: Sequence[Part], text: TextVectorizer) -> TextVectorizer:
     """What the first texts choose, as on one machine; a worker reads them."""
-    if text.ngrams != "auto":
+    if not Settings.of(text).left:
         return text
     for part in parts:
         (found,) = cluster.each(begin, lambda _: (part, text), [digest("begin", part, text)])  # noqa: B023

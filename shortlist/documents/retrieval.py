@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.validation import as_choice
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import as_texts
 
@@ -145,5 +145,5 @@ def _stems(words: list[str]) -> list[str]:
     try:
         import snowballstemmer
     except ImportError:
-        raise InputError("stemming needs the package snowballstemmer: pip install 'shortlist[retrieval]'") from None
+        raise InputError(f"stemming needs the package snowballstemmer; {installing('retrieval')}") from None
     return list(snowballstemmer.stemmer("porter").stemWords(words))

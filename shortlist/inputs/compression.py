@@ -17,7 +17,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 
 WINDOW = 1 << 27  # zstd --ultra -22 and xz -9 need no more than 128 MiB
 PIECE = 1 << 16
@@ -76,8 +76,8 @@ def _zst(stream: Any) -> Readable:
     zstd = _zstd()
     if zstd is None:
         raise InputError(
-            "this file is compressed with zstd, which needs Python 3.14 or the package backports.zstd: "
-            "pip install 'shortlist[zstd]'"
+            "this file is compressed with zstd, which needs Python 3.14 or the package backports.zstd; "
+            + installing("zstd")
         )
     return zstd.ZstdFile(stream, options={zstd.DecompressionParameter.window_log_max: WINDOW.bit_length() - 1})
 

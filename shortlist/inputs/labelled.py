@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.parsing.columns import named
 from shortlist.inputs.reading import Stream
-from shortlist.labels import label_counts
+from shortlist.labels import NumberedLabels, label_counts
+from shortlist.texts import lengths_of
+from shortlist.texts.beside import WithVectors
 
+ERRORS = {"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#NUM!"}  # what spreadsheets put into cells
+BROKEN = "has an empty text, or a spreadsheet's error for a text or a label"
+SHORT = 30  # letters: longer texts are neither
 TABLES = ("csv", "tsv", "numbers")  # formats whose first line names the columns
 
 
@@ -49,20 +55,41 @@ def with_labels(
             raise InputError(f"{source} holds documents of queries, which have no labels; train with --task documents")
         if not (any_labels or stream.skip_bad):
             raise _without_labels(source, stream, option)
+        good = ~broken(batch)
+        for n in np.flatnonzero(~good).tolist():
+            stream.skipped.add(f"{_place(source, batch, n)}: example {seen + n + 1} {BROKEN}")
         has_label = label_counts([[]] * len(batch) if batch.labels is None else batch.labels) > 0
         if batch.wrong is not None:  # what is wrong teaches, too
             has_label |= label_counts(batch.wrong) > 0
-        for n in np.flatnonzero(~has_label).tolist():
-            place = source if batch.places is None else batch.places.of(n)
-            sentence = f"{place}: example {seen + n + 1} has no label"
+        for n in np.flatnonzero(~has_label & good).tolist():
+            sentence = f"{_place(source, batch, n)}: example {seen + n + 1} has no label"
             if not stream.skip_bad:
                 raise InputError(f"{sentence}; give it one, or leave such examples out with --skip-bad")
             stream.skipped.add(sentence)
         seen += len(batch)
-        if has_label.any():
-            yield batch if has_label.all() else batch.take(np.flatnonzero(has_label).tolist())
+        good &= has_label
+        if good.any():
+            yield batch if good.all() else batch.take(np.flatnonzero(good).tolist())
     if seen and not any_labels:
         raise _without_labels(source, stream, option)
+
+
+def broken(batch: Examples) -> NDArray[np.bool_]:
+    """Which examples teach nothing: their text is empty or a spreadsheet's error, or a label is such an error."""
+    found = np.zeros(len(batch), dtype=np.bool_)
+    texts = batch.texts
+    if texts is not None and not isinstance(texts, WithVectors):  # a vector says something without a text
+        for n in np.flatnonzero(lengths_of(texts) <= SHORT).tolist():
+            text = texts[n]
+            own = [one for one in text.values() if isinstance(one, str)] if isinstance(text, Mapping) else [str(text)]
+            found[n] = all(not one.strip() or one.strip() in ERRORS for one in own)
+    if batch.labels is not None and not ERRORS.isdisjoint(map(str, NumberedLabels.of(batch.labels).names)):
+        found |= [not ERRORS.isdisjoint(map(str, labels)) for labels in batch.labels]
+    return found
+
+
+def _place(source: str, batch: Examples, n: int) -> str:
+    return source if batch.places is None else batch.places.of(n)
 
 
 def _empty(source: str, stream: Stream) -> InputError:

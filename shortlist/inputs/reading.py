@@ -195,11 +195,11 @@ def read(
     if path and path.is_dir():
         reader = FORMATS[format or _sniff_folder(path)].with_options(options, prefer or {})
         return Stream(reader.name, reader.folder_examples(path, progress), progress)
-    if path:
+    if path and path.is_file():  # which, unlike a pipe, can be opened twice
         progress.bytes_total = path.stat().st_size
         reader = FORMATS[format or sniff(path, encoding=encoding)].with_options(options, prefer or {})
         return Stream(reader.name, reader.file_examples(path, progress), progress)
-    opened = Source(cast("BinaryIO", source), progress)
+    opened = Source(path or cast("BinaryIO", source), progress)
     reader = FORMATS[format or _sniff_source(opened)].with_options(options, prefer or {})
     opened.decode_as(reader.encoding)
     return Stream(reader.name, reader.examples(opened), progress)

@@ -22,7 +22,7 @@ from annif.backend.backend import AnnifLearningBackend
 from annif.exception import NotInitializedException, NotSupportedException, OperationFailedException
 from annif.suggestion import SubjectSuggestion, SuggestionBatch
 
-from shortlist.errors import InputError, ShortlistError
+from shortlist.errors import InputError, ShortlistError, installing
 from shortlist.integrations.scoring import Ranked, descending
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.making import Settings, open_model
@@ -182,7 +182,7 @@ def register() -> None:
     """Make the project type known to Annif."""
     table = getattr(annif.backend, "_backend_fns", None)
     if not isinstance(table, dict):
-        raise InputError("this version of Annif keeps its backends elsewhere; pip install 'shortlist[annif]'")
+        raise InputError(f"this version of Annif keeps its backends elsewhere; {installing('annif')}")
     table[NAME] = lambda: ShortlistBackend
 
 

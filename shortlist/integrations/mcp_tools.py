@@ -11,7 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from shortlist import __version__
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 from shortlist.server.client import Server
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def make_server(tools: Tools) -> MCPServer:
         from mcp.server.mcpserver import MCPServer
         from mcp.types import ToolAnnotations
     except ImportError:
-        raise InputError("this needs the package mcp 2; install it with: pip install 'shortlist[mcp]'") from None
+        raise InputError(f"this needs the package mcp 2; {installing('mcp')}") from None
 
     made = MCPServer("shortlist", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
     for look in (tools.rank, tools.explain, tools.labels):

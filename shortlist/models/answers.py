@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.errors import InputError
+from shortlist.labels import sorting
 from shortlist.models.confidence import Reason
 from shortlist.ranking import Ranking
 
@@ -92,11 +93,11 @@ def check_table(n_rows: int, n_classes: int) -> None:
 def check_order(classes: NDArray[Any]) -> None:
     """Refuse labels whose columns scikit-learn would take for those of others."""
     names = classes.tolist()
-    if names != sorted(names, key=lambda name: (isinstance(name, str), name)):
+    if names != sorted(names, key=sorting):
         raise InputError(
-            "scikit-learn takes the columns of predict_proba in the sorted order of the labels, and these labels came "
-            "in another; give them as an indicator matrix (sklearn.preprocessing.label_binarize), or use "
-            "rank(texts).probabilities"
+            "scikit-learn takes the columns of predict_proba in the sorted order of the labels, as fit numbers them, "
+            "and this model has learned them from a stream, in the order in which they came; use fit, name all labels "
+            "first (partial_fit with classes), or use rank(texts).probabilities"
         )
 
 

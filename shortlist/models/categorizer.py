@@ -80,7 +80,8 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
     learner : CategoryLearner or str, default=None
         Any learner of categories, or the short name of one, such as "mmp"; ``TunedIndex()`` if None.
     text : TextVectorizer, default=None
-        How texts become features; if None ``TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth")``.
+        How texts become features; if None ``TextVectorizer(composed=True, tf="log", idf="smooth")`` with "auto" for
+        ngrams, min_length, prefix, characters and character_weight.
     max_memory : str or int, default=None
         A bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is reached, the
         rarest words and the weakest edges make room, and learning goes on (memory.py).
@@ -96,7 +97,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
     text_ : TextVectorizer
         The text part, once something was learned.
     classes_ : ndarray
-        All labels, in order of first appearance.
+        All labels: sorted by ``fit``, then in order of first appearance.
     forgotten_ : dict
         How many words and edges have made room to keep within ``max_memory``.
     search_ : dict or None

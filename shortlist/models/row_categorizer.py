@@ -21,7 +21,7 @@ from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
-from shortlist.labels import NumberedLabels, numbered
+from shortlist.labels import NumberedLabels, in_sorted_order, numbered
 from shortlist.models.answers import Assigned
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Aim, Reason
@@ -51,7 +51,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
     learner_ : CategoryLearner
         The learner, once something was learned.
     classes_ : ndarray
-        All labels, in order of first appearance.
+        All labels: sorted by ``fit``, then in order of first appearance.
 
     References
     ----------
@@ -86,7 +86,8 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
         """Forget everything and learn these rows: shuffled, and as many passes as the learner is set to."""
         learner, honest = self.new_learner(), FirstPass(whole=True)
-        learner._fit_rows(learner._as_rows(X), Y, column_names(X), watch=honest)
+        rows = learner._as_rows(X)
+        learner._fit_rows(rows, in_sorted_order(numbered(Y, rows.n_rows)), column_names(X), watch=honest)
         self._have(learner_=learner, _notes=Notes(honest.confidence()))
         return self
 

@@ -37,6 +37,7 @@ from shortlist.models.category_model import CategoryModel
 from shortlist.models.memory import MOST
 from shortlist.models.text_batches import default_text
 from shortlist.ranking import Ranking
+from shortlist.text.settings import PLAIN
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.beside import WithVectors
 from shortlist.texts.fields import Document
@@ -115,8 +116,8 @@ LEARNERS: tuple[CategoryLearner, ...] = (
 # What texts can have beside single words, and how they are weighted.
 PAIRS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "character_weight": 0.6}  # of words of any length
 FEATURES: tuple[dict[str, Any], ...] = (
-    {"idf": None}, {"ngrams": 2}, {"ngrams": 1}, {"ngrams": 2, "prefix": 5},
-    PAIRS | {"characters": (2, 4)}, PAIRS | {"characters": (3, 4), "prefix": 4},
+    {"idf": None}, PLAIN | {"ngrams": 2}, PLAIN, PLAIN | {"ngrams": 2, "prefix": 5},
+    PLAIN | PAIRS | {"characters": (2, 4)}, PLAIN | PAIRS | {"characters": (3, 4), "prefix": 4},
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
 from shortlist.text.counted import CountedRows
+from shortlist.text.settings import ALL_AUTO
 from shortlist.text.vectorizer import Taken, TextVectorizer
 from shortlist.texts.fields import Document
 
@@ -103,7 +104,7 @@ class LabelBatches:
         """The labels of all batches, none of which is kept apart; those of an indicator matrix if all came as such."""
         columns = reduce(joined_columns, self._columns) if self._columns else None
         self._sets = [LabelSets.stack(self._sets)]
-        return NumberedLabels(self._names.names, self._sets[0], columns)
+        return NumberedLabels(self._names.names, self._sets[0], columns, sorted=True)
 
 
 class VectorBatches:
@@ -129,7 +130,7 @@ class VectorBatches:
 
 def default_text() -> TextVectorizer:
     """How a Categorizer reads texts if it is not told."""
-    return TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth")
+    return TextVectorizer(**ALL_AUTO, composed=True, tf="log", idf="smooth")
 
 
 # The fields beside texts that a model has met, for whoever types a document: categories and numbers.

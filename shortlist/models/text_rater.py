@@ -23,6 +23,7 @@ from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.scale import as_values
+from shortlist.text.settings import ALL_AUTO
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts.fields import Document, as_documents
 
@@ -34,7 +35,7 @@ NO_WORD = -1  # in the place of a column: the vote is that of a bias, which has 
 
 def default_rated_text() -> TextVectorizer:
     """How a TextRater reads texts if it is not told: each as a row of length 1, as the learners' steps presume."""
-    return TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth", norm="l2")
+    return TextVectorizer(**ALL_AUTO, composed=True, tf="log", idf="smooth", norm="l2")
 
 
 class TextRater(Rater):

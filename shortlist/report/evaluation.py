@@ -15,6 +15,7 @@ from shortlist.errors import InputError
 from shortlist.inputs import Examples
 from shortlist.labels import LabelSets
 from shortlist.measures import among_first_k, per_label, place_labels, precision_recall, progressive
+from shortlist.models.auditing import shown
 from shortlist.models.base import Model, Report, Table
 from shortlist.models.category_model import CategoryModel
 from shortlist.ranking import Ranking
@@ -30,7 +31,7 @@ def brief(batch: Examples, i: int) -> str:
     """What identifies an example to a person: its text, cut short, or its name."""
     if batch.texts is None:
         return "" if batch.ids is None else batch.ids[i]
-    text = " ".join(batch.texts[i].split())
+    text = " ".join(shown(batch.texts[i]).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 

@@ -1,4 +1,4 @@
-"""Plots of curves, written to a PNG or SVG file. They need matplotlib: ``pip install 'shortlist[plot]'``.
+"""Plots of curves, written to a PNG or SVG file. They need matplotlib: ``pip install '.[plot]'``.
 
 Every function takes a path and numbers: a curve is a pair of arrays (x, y), and several named curves share one plot.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 
 FORMATS = (".png", ".svg")
 Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
@@ -117,7 +117,7 @@ def _axes(path: str | Path, x: str, y: str, title: str) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("plots need matplotlib; install it with: pip install 'shortlist[plot]'") from None
+        raise InputError(f"plots need matplotlib; {installing('plot')}") from None
     axes = Figure(figsize=(6, 4.5), layout="constrained").subplots()
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.grid(alpha=0.3)

@@ -25,6 +25,7 @@ the journal holds after it, one example at a time.
     rehearsal.py    the journal replayed with a candidate             promotion.py  which takes its place
     rehearsing.py   one that is under way                             promoting.py  the routes of both; candidates.py
     workspace.py    a whole state directory as one file               client.py    asks a server, from elsewhere
+    backup.py       a copy of one while the server runs
     middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals
     background.py   what goes on beside the requests                 metrics.py, logs.py, page/
     settings.py     what a server is told                            queue/       texts that wait to be judged

@@ -22,8 +22,7 @@ async def keep_following(replica: Replica, settings: Settings, metrics: Metrics)
         await asyncio.sleep(settings.refresh)
         try:
             metrics.behind.set(replica.journal.version().examples - replica.version.examples)
-            await replica.follow_base()
-            await replica.catch_up()
+            await replica.follow()
             said = ""
         except Exception as problem:
             if repr(problem) != said:  # once, not every second

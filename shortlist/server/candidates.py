@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
 from sklearn.base import clone
 
 from shortlist.errors import InputError
-from shortlist.inputs import read
+from shortlist.inputs import Stream, read
 from shortlist.inputs.labelled import teaching
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.learners import changed, named
 from shortlist.models.making import TEXT, open_model
+
+# What the command line calls the columns that a model remembers, and what read calls them.
+COLUMNS = {
+    "text_column": "text", "label_column": "labels", "one_hot_column": "one_hot", "wrong_column": "wrong",
+    "label_separator": "label_separator",
+}  # fmt: skip
 
 
 def opened(path: Path) -> Categorizer:
@@ -34,8 +41,21 @@ def candidate_like(present: Categorizer, learner: str | None, values: dict[str, 
     return made.learn_many([], [])  # a learner that cannot go on learning refuses
 
 
-def taught(model: Categorizer, data: str) -> Categorizer:
+def taught(model: Categorizer, data: str, stream: Stream) -> Categorizer:
     """A candidate that has learned what the present model learned before it was served."""
-    stream = read(data)
     model.fit_batches(teaching("categories", data, stream, iter(stream)))
     return model
+
+
+def as_trained(present: Categorizer, data: str) -> Stream:
+    """A file read by the columns that the present model was trained from, if it has them."""
+    given = {COLUMNS[name]: value for name, value in (present.trained_from_ or {}).items() if name in COLUMNS}
+    options: dict[str, Any] = {
+        name: value[0] if isinstance(value, list) and len(value) == 1 else value for name, value in given.items()
+    }
+    if present.fields_ is not None:
+        options |= {"text": present.fields_, "known_features": present.fields_beside_ or None}
+    with contextlib.suppress(InputError):
+        if options and read(data, prefer=options).begins():
+            return read(data, prefer=options)
+    return read(data)

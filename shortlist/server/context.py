@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -14,12 +16,12 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, with_vectors
 from shortlist.server.documents import alike
-from shortlist.server.journal import Journal
+from shortlist.server.journal import Check, Example, Journal, Moved, MustTry, Receipt, nothing_needs
 from shortlist.server.metrics import Metrics, Speedometer
 from shortlist.server.people import ASKING
 from shortlist.server.queue.gain import gains
 from shortlist.server.queue.handing import Handing
-from shortlist.server.replica import Replica
+from shortlist.server.replica import Replica, Trial
 from shortlist.server.settings import Limits, Settings
 from shortlist.server.writer import Writer
 from shortlist.texts.beside import Vectors, as_vectors
@@ -125,6 +127,53 @@ class Context:
             raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
         return self._writer
 
+    def checked(self, examples: list[Example]) -> list[Example]:
+        """The examples; labels that the model does not take are refused."""
+        judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
+        try:
+            self.model.check_labels(*map(list, judged))
+        except InputError as problem:
+            if any(one.wrong or not one.complete for one in examples):  # which the question allows, but not the model
+                raise HTTPException(409, str(problem)) from None
+            raise
+        return examples
+
+    async def appended(self, checked: Callable[[], Sequence[Example]]) -> list[Receipt]:
+        """Have examples written that the model takes at the moment of the commit, and learned; ``checked`` gives them.
+
+        It is asked again where labels have changed between its answer and the commit.
+        """
+        writer = self.writer()
+        while True:
+            try:
+                receipts = await writer.append(checked(), self.replica.seen)
+                break
+            except Moved:
+                await self.replica.follow()
+        await self.replica.catch_up()
+        self.metrics.learned.inc(sum(receipt.new for receipt in receipts))
+        return receipts
+
+    async def undone(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
+        """Have examples taken back, unless the model could not learn others without them; and forgotten."""
+        while True:
+            try:
+                found = await self._tried(numbers, undo)
+                break
+            except Moved:
+                await self.replica.follow()
+        await self.replica.catch_up()
+        return found
+
+    async def _tried(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
+        with contextlib.suppress(MustTry):
+            return await undo(partial(nothing_needs, numbers))
+        trial = await asyncio.to_thread(Trial, self.settings.folder, numbers, set(self.replica.passed))
+        try:
+            return await undo(trial.check)
+        finally:
+            trial.close()
+
     def queue(self) -> Handing:
         """For who may judge."""
         if self._queue is None:
@@ -135,6 +184,15 @@ class Context:
         """A label and, where a vocabulary says so, its name."""
         vocabulary = self.model.vocabulary_
         return {"label": label} if vocabulary is None else {"label": label, "name": vocabulary.name(label)}
+
+    def check_known(self, names: Sequence[str]) -> None:
+        """Refuse rules that name labels which nobody knows: a rule with a slip in it would leave nothing, or all."""
+        model = self.model
+        for name in names:
+            if not model.knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
+                raise InputError(
+                    f"a rule names {name!r}, which is no label that was learned; look for it at /v1/labels"
+                )
 
     def known_label(self, name: str) -> Label:
         """The label of that name, which must have been learned."""

@@ -31,7 +31,10 @@ def _field_name(name: str) -> str:
 
 def number(value: object) -> object:
     """In JSON 1 is the number 1.0; true is none."""
-    return float(value) if type(value) is int else value
+    try:
+        return float(value) if type(value) is int else value
+    except OverflowError:
+        raise ValueError("is larger than any number that can be kept") from None
 
 
 Text = Annotated[str, AfterValidator(encodable)]

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from shortlist.errors import InputError
+from shortlist.inputs.parsing.guards import guarded
 from shortlist.server.column_names import USUAL, called, renamed, unlike
 from shortlist.server.documents import plain
 from shortlist.server.journal import Journal, Judged
@@ -79,8 +80,9 @@ def label_studio_task(example: Judged, names: Mapping[str, str] = USUAL) -> str:
 
 def fasttext_line(example: Judged, names: Mapping[str, str] = USUAL) -> str:
     """Labels cannot hold spaces there, so theirs become underscores; the text is one line of words."""
+    own = filter(None, ("_".join(str(label).split()) for label in example.labels))  # one may be blank
     words = [word.lstrip("_") if word.startswith(PREFIX) else word for word in plain(example.text).split()]
-    return " ".join([*(PREFIX + "_".join(str(label).split()) for label in example.labels), *words]) + "\n"
+    return " ".join([*(PREFIX + name for name in own), *words]) + "\n"
 
 
 def csv_row(example: Judged, names: Mapping[str, str] = USUAL, columns: Sequence[str] = ("text",)) -> str:
@@ -99,7 +101,8 @@ def _json(record: dict[str, Any]) -> str:
 
 def _row(cells: list[Any]) -> str:
     written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerow(cells)
+    own = [guarded(cell) if isinstance(cell, str) else cell for cell in cells]
+    csv.writer(written, lineterminator="\n").writerow(own)
     return written.getvalue()
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from shortlist.errors import InputError
@@ -21,6 +22,7 @@ from shortlist.server.column_names import USUAL, renamed
 from shortlist.server.documents import kept, read_back
 from shortlist.server.ledger import Ledger, Version
 from shortlist.server.meaning import read, written
+from shortlist.server.state import identity
 from shortlist.texts.beside import Vectors
 from shortlist.texts.fields import Document
 
@@ -33,6 +35,14 @@ KEPT = "NOT EXISTS (SELECT 1 FROM undos WHERE example = examples.number)"
 
 class KeyUsed(InputError):
     """An idempotency key came a second time, with something else to learn."""
+
+
+class Moved(InputError):
+    """Labels were changed, something was taken back or another model was promoted since a request was checked."""
+
+
+class MustTry(InputError):
+    """A change of labels may need what is to be taken back: only a model that does without it can tell."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +111,13 @@ class Outcome(NamedTuple):
     place: int | None
 
 
+class Seen(NamedTuple):
+    """What a request was checked against: a moment of the journal, and the base of the model."""
+
+    version: Version
+    base: tuple[int, ...]
+
+
 class Receipt(NamedTuple):
     """Where an example stands in the journal, and whether it was put there just now."""
 
@@ -109,29 +126,45 @@ class Receipt(NamedTuple):
 
 
 class Journal(Ledger):
-    """The journal in a folder."""
+    """The journal in a folder. Examples that are ``hidden`` are not learned, as if they had been taken back."""
 
-    def append(self, requests: Sequence[Sequence[Example]]) -> list[list[Receipt] | KeyUsed]:
-        """Write the examples of some requests in one commit. A request whose key is taken fails alone and whole."""
+    hidden: Collection[int] = ()
+
+    def append(
+        self, requests: Sequence[Sequence[Example]], seen: Iterable[Seen | None] = repeat(None)
+    ) -> list[list[Receipt] | InputError]:
+        """Write the examples of some requests in one commit. A request whose key is taken fails alone and whole.
+
+        So does one that was checked against what is no longer so, where it says what it has ``seen``.
+        """
         with self._commit():
-            return [self._append(request) for request in requests]
+            return [self._append(request, own) for request, own in zip(requests, seen)]  # noqa: B905  repeat has no end
 
     def undo(self, number: int, person: str = "") -> bool:
         """Take an example back. Gives whether that changed anything; it may have been taken back before."""
         return self.undo_all([number], person) == 1
 
-    def undo_all(self, numbers: Sequence[int], person: str = "") -> int:
-        """Take examples back in one commit, all or none. Gives how many of them had not been taken back before."""
+    def undo_all(self, numbers: Sequence[int], person: str = "", check: Check | None = None) -> int:
+        """Take examples back in one commit, all or none. Gives how many of them had not been taken back before.
+
+        ``check`` may refuse that; nobody writes between its answer and the commit.
+        """
         with self._commit():
+            if check is not None:
+                check(self)
             return sum(self._undo_one(number, person) for number in numbers)
 
-    def replace(self, number: int, example: Example) -> Receipt:
+    def replace(
+        self, number: int, example: Example, seen: Seen | None = None, check: Check | None = None
+    ) -> Receipt:  # fmt: skip
         """Take an example back and learn another in its place, in one commit: never the one without the other.
 
         Asked again with the same key, it changes nothing.
         """
         with self._commit():
-            receipt = self._append_one(example)
+            if check is not None:
+                check(self)
+            receipt = self._append_one(example, seen)
             if receipt.new != self._undo_one(number, example.person):
                 raise KeyUsed(f"example {number} was taken back already")
             if not receipt.new and self._is_undone(receipt.number):
@@ -159,11 +192,17 @@ class Journal(Ledger):
         found: int | None = self._row(query, (version.undos, version.examples))[0]
         return found
 
+    def has_change_from(self, number: int) -> bool:
+        """Whether there is a change of labels from this number on that was not taken back."""
+        query = f"SELECT EXISTS (SELECT 1 FROM examples WHERE number >= ? AND labels LIKE '{{%' AND {KEPT})"
+        return bool(self._row(query, (number,))[0])
+
     def after(self, number: int, last: int, limit: int = 256) -> list[Lesson]:
         """The next examples to learn, up to the last: none that was taken back."""
+        others = f"AND number NOT IN ({', '.join(map(str, map(int, self.hidden)))})" if self.hidden else ""
         query = (
             "SELECT number, text, fields, labels, wrong, complete, person, vector FROM examples "
-            f"WHERE number > ? AND number <= ? AND {KEPT} ORDER BY number LIMIT ?"
+            f"WHERE number > ? AND number <= ? AND {KEPT} {others} ORDER BY number LIMIT ?"
         )
         rows = self._rows(query, (number, last, limit))
         return [
@@ -271,18 +310,27 @@ class Journal(Ledger):
         )
         return [place for (place,) in self._rows(query, (WINDOW,))]
 
-    def _append(self, request: Sequence[Example]) -> list[Receipt] | KeyUsed:
+    def _append(self, request: Sequence[Example], seen: Seen | None) -> list[Receipt] | InputError:
         before = self._end
         self._db.execute("SAVEPOINT request")
         try:
-            answer: list[Receipt] | KeyUsed = [self._append_one(example) for example in request]
-        except KeyUsed as problem:
+            answer: list[Receipt] | InputError = [self._append_one(example, seen) for example in request]
+        except (KeyUsed, Moved) as problem:
             self._db.execute("ROLLBACK TO request")
             self._end, answer = before, problem
         self._db.execute("RELEASE request")
         return answer
 
-    def _append_one(self, example: Example) -> Receipt:
+    def _must_be(self, seen: Seen) -> None:
+        """Refuse what was checked against labels, or a base, that may have changed since."""
+        query = (
+            "SELECT EXISTS (SELECT 1 FROM examples WHERE number > ? AND labels LIKE '{%') "
+            "OR EXISTS (SELECT 1 FROM undos WHERE number > ?)"
+        )
+        if self._db.execute(query, seen.version).fetchone()[0] or identity(self.path.parent) != seen.base:
+            raise Moved("labels were changed meanwhile; try again")
+
+    def _append_one(self, example: Example, seen: Seen | None) -> Receipt:
         given = example.labels if isinstance(example.labels, dict) else list(example.labels)
         labels = json.dumps(given, ensure_ascii=False)
         wrong = json.dumps(list(example.wrong), ensure_ascii=False)
@@ -295,6 +343,8 @@ class Journal(Ledger):
                 raise KeyUsed(f"the key {example.key!r} was used for another example, number {known[0]}")
             if known is not None:
                 return Receipt(known[0], new=False)
+        if seen is not None:
+            self._must_be(seen)
         number = self._end.examples + 1
         row = (number, time.time(), example.key, text, labels, example.place, *judged)
         link = chain.link(self._end.example_chain, row)
@@ -324,3 +374,12 @@ def _record(lesson: Lesson, names: Mapping[str, str]) -> dict[str, Any]:
 def _said(text: Document, labels: list[Any] | dict[str, Any]) -> tuple[Document, list[Any]]:
     """Text and labels of an entry as people see them."""
     return (str(Change.of(labels)), []) if isinstance(labels, dict) else (text, labels)
+
+
+Check = Callable[[Journal], None]  # refuses what is about to be written
+
+
+def nothing_needs(numbers: Sequence[int], journal: Journal) -> None:
+    """Refuse to take examples back where a change of labels may need one of them."""
+    if journal.has_change_from(min(numbers, default=2**62)):
+        raise MustTry("a change of labels may need it")

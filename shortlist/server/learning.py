@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Awaitable
 
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.arrays.given_labels import Label
 from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
-from shortlist.server.journal import Example
+from shortlist.server.journal import Check, Example, Receipt
+from shortlist.server.people import ASKING as ASKER
+from shortlist.server.people import Role
 from shortlist.server.queue.store import key_again
 from shortlist.server.responses import ASKING, answers, as_json
 
@@ -33,7 +37,7 @@ class LearningRoutes:
 
     async def learn(self, question: schemas.LearnQuestion) -> Response:
         """Learn examples, all or none. The answer comes when they are on disk and in the model."""
-        context, replica, writer = self._context, self._context.replica, self._context.writer()
+        context, replica, _ = self._context, self._context.replica, self._context.writer()
         context.limits.check_texts([one.text for one in question.examples])
         context.limits.check_labels([one.labels + one.wrong for one in question.examples])
         examples = []
@@ -41,14 +45,14 @@ class LearningRoutes:
             example = Example(one.text, [], one.key, vector=context.vector(one.text, one.vector))
             examples.append(self._judged(example, one))
             await asyncio.sleep(0)
-        self._check(examples)
-        receipts = await writer.append(examples)
-        await replica.catch_up()
-        context.metrics.learned.inc(sum(receipt.new for receipt in receipts))
+        receipts = await context.appended(lambda: context.checked(examples))
         learned = [
-            {"number": receipt.number, "new": receipt.new, "place": example.place}
+            {
+                "number": receipt.number, "new": receipt.new, "place": example.place,
+                "learned": receipt.number not in replica.passed,
+            }
             for receipt, example in zip(receipts, examples, strict=True)
-        ]
+        ]  # fmt: skip
         return as_json({"learned": learned})
 
     async def repair(self, question: schemas.RepairQuestion) -> Response:
@@ -67,9 +71,13 @@ class LearningRoutes:
             wrong = [str(label) for label in (*learned.wrong, *learned.labels) if str(label) not in question.labels]
             question = question.model_copy(update={"complete": False, "wrong": wrong})
         example = self._judged(dataclasses.replace(learned, key=key), question)
-        self._check([example])
-        receipt = await writer.replace(question.number, example)
-        await replica.catch_up()
+        number = question.number
+
+        def replace(check: Check) -> Awaitable[Receipt]:
+            context.checked([example])
+            return writer.replace(number, example, replica.seen, check)
+
+        receipt = await context.undone([number], replace)
         context.metrics.learned.inc(receipt.new)
         context.metrics.undone.inc(receipt.new)
         return as_json({"number": receipt.number, "new": receipt.new})
@@ -83,32 +91,27 @@ class LearningRoutes:
             place=replica.place(example.text, names, example.vector), person=context.person,
         )  # fmt: skip
 
-    def _check(self, examples: list[Example]) -> None:
-        """Refuse labels that the model does not take."""
-        judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
-        try:
-            self._context.model.check_labels(*map(list, judged))
-        except InputError as problem:
-            if any(one.wrong or not one.complete for one in examples):  # which the question allows, but not the model
-                raise HTTPException(409, str(problem)) from None
-            raise
-
     async def change(self, question: schemas.ChangeQuestion) -> Response:
         """Rename, merge, split off, retire or restore labels. The answer comes when that is on disk and in the model.
 
         Its number takes it back, as that of an example does.
         """
-        context, replica, writer = self._context, self._context.replica, self._context.writer()
+        (receipt,) = await self._context.appended(lambda: [self._change(question)])
+        return as_json({"number": receipt.number, "new": receipt.new})
+
+    def _change(self, question: schemas.ChangeQuestion) -> Example:
+        """A change that the model takes."""
+        context, replica = self._context, self._context.replica
         labels = tuple(context.known_label(name) for name in dict.fromkeys(question.labels))
-        into = question.into if question.change != "merge" or question.into is None else replica.label(question.into)
+        into: Label | None = None if question.into is None else question.into.strip()
+        if question.change == "merge" and question.into is not None:
+            into = replica.label(question.into)
         change = Change(question.change, labels, into)
         try:
             context.model.check_change(change)
         except InputError as problem:  # the question can be read; it is the labels that do not allow it
             raise HTTPException(409, str(problem)) from None
-        (receipt,) = await writer.append([Example("", change.to_dict(), question.key, person=context.person)])
-        await replica.catch_up()
-        return as_json({"number": receipt.number, "new": receipt.new})
+        return Example("", change.to_dict(), question.key, person=context.person)
 
 
 class UndoRoutes:
@@ -123,11 +126,18 @@ class UndoRoutes:
         return router
 
     async def undo(self, question: schemas.UndoQuestion) -> Response:
-        """Take an example back. The answer comes when the model is what it would be without it."""
+        """Take an example back. The answer comes when the model is what it would be without it.
+
+        Refused where something learned later could not be learned then, as a change of a label that it was the first
+        of. To take back a change of labels needs the role of who may change them.
+        """
         context, replica, writer = self._context, self._context.replica, self._context.writer()
         if question.number > replica.journal.version().examples:
             raise HTTPException(404, f"there is no example {question.number}")
-        new = await writer.undo(question.number, context.person)
-        await replica.catch_up()
+        learned = replica.journal.example(question.number)
+        if learned is not None and isinstance(learned.labels, dict):
+            ASKER.get().must_be(Role.MANAGE)
+        numbers = [question.number]
+        new = await context.undone(numbers, lambda check: writer.undo_all(numbers, context.person, check))
         context.metrics.undone.inc(new)
-        return as_json({"number": question.number, "new": new})
+        return as_json({"number": question.number, "new": new == 1})

@@ -240,6 +240,12 @@ class Ledger:
             if self._end.line() != line:
                 self._record.write(self._end)
 
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody writes to it meanwhile."""
+        with self._commit():
+            yield
+
     def _insert(self, table: str, row: Sequence[Any]) -> None:
         """Put in a row with its checksum behind it."""
         places = ", ".join("?" * len(row))

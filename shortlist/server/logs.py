@@ -34,4 +34,5 @@ class AsEvents(logging.Handler):
 
 def log_failure(event: str, problem: BaseException, **fields: Any) -> None:
     """Write what went wrong, with its traceback: for whoever runs the server, never for who asked."""
-    log(event, "error", problem=repr(problem), traceback=traceback.format_exception(problem), **fields)
+    where = traceback.format_tb(problem.__traceback__)  # without the message, which may quote a text or a label
+    log(event, "error", problem=type(problem).__name__, traceback=where, **fields)

@@ -12,6 +12,7 @@ from shortlist.models.text_batches import FieldsBeside
 from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.label_search import LabelSearch
+from shortlist.server.replica import first_of
 from shortlist.server.responses import answers, as_json
 
 Name = Annotated[str, Query(max_length=200)]
@@ -42,6 +43,7 @@ class LookingRoutes:
         about: dict[str, Any] = {"edges": None} | context.model.describe() | context.model.parameters()
         return as_json(about | {
             "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
+            "passed_over": len(replica.passed), "passed": first_of(replica.passed),
             "bytes": replica.bytes, "read_only": context.settings.read_only, "limits": asdict(context.limits),
             "fields": context.model.fields_, "values": self._values(),
             "rolling": rolling(replica.journal.places()[::-1]), "speed": context.speed.read(),

@@ -11,13 +11,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shortlist.server.logs import log, log_failure
 from shortlist.server.metrics import Metrics
-from shortlist.server.people import ANYONE, ASKING, Doorkeeper, PeopleError
+from shortlist.server.people import ANYONE, ASKING, Doorkeeper, NotAllowed, PeopleError
 from shortlist.server.roles import Needed
 from shortlist.server.settings import Settings
 
 FILES = {"/v1/queue/file", "/v1/rehearse"}  # to which a file is posted, and not JSON
 # Beside all that is refused or fails:
 LOGGED = {"/v1/learn", "/v1/undo", "/v1/journal", "/v1/queue/decide", "/v1/queue/undo"}
+SLOW, LONG = {"/v1/promote", "/v1/go-back"}, 24 * 60 * 60  # seconds for what learns the whole journal anew
 UNLIMITED = {"/healthz", "/metrics"}  # must answer when everything else is busy
 PORT = re.compile(r":\d*$")
 CUT = "cut"  # in the place of a status, where an answer was not sent to its end
@@ -105,14 +106,15 @@ class Middleware:
             over = True
             task.cancel()
 
-        timer = later(self._limits.seconds, stop)
+        seconds = LONG if scope["path"] in SLOW else self._limits.seconds
+        timer = later(seconds, stop)
 
         async def timed(message: Message) -> None:
             nonlocal timer
             await send(message)
             if message.get("more_body") and not over:
                 timer.cancel()
-                timer = later(self._limits.seconds, stop)
+                timer = later(seconds, stop)
 
         try:
             headers = dict(scope["headers"])
@@ -124,7 +126,7 @@ class Middleware:
             if not over:
                 raise
             raise Refusal(
-                503, f"this took longer than the {self._limits.seconds} s that a request may take; try again, and "
+                503, f"this took longer than the {seconds} s that a request may take; try again, and "
                 "learn with a key so that nothing is learned twice", (b"retry-after", b"1"),
             ) from None  # fmt: skip
         finally:
@@ -168,11 +170,10 @@ class Middleware:
             raise Refusal(
                 401, "a token is needed: send the header Authorization: Bearer TOKEN", (b"www-authenticate", b"Bearer")
             )
-        if person.role < role:
-            raise Refusal(
-                403, f"this needs the role {role}, and {person.name} has the role {person.role}; ask who manages this "
-                "server for more",
-            )  # fmt: skip
+        try:
+            person.must_be(role)
+        except NotAllowed as problem:
+            raise Refusal(403, str(problem)) from None
         ASKING.set(person)
 
     def _is_question(self, scope: Scope) -> bool:

@@ -27,6 +27,10 @@ from shortlist.files.drafts import whole_file
 from shortlist.server.state import no_state
 
 FILE = "people.json"
+MARK = "people.begun"  # stays when the other is lost
+MARKED = f"""This server knows people by name, from {FILE} beside this file. Without it nobody is let in.
+To serve everybody who can reach the server again, remove both files while it is stopped.
+"""
 NAME = re.compile(r"\w[\w.@ -]{0,98}\w|\w")  # in a spreadsheet it must not look like a formula
 
 
@@ -52,6 +56,10 @@ class PeopleError(ShortlistError):
     """The file of people cannot be read or trusted."""
 
 
+class NotAllowed(ShortlistError):
+    """A person asks for what their role does not allow."""
+
+
 @dataclass(frozen=True)
 class Person:
     """Somebody with a token."""
@@ -60,6 +68,14 @@ class Person:
     role: Role
     hash: str = ""
     since: float = 0.0
+
+    def must_be(self, role: Role) -> None:
+        """Refuse what only others may do."""
+        if self.role < role:
+            raise NotAllowed(
+                f"this needs the role {role}, and {self.name} has the role {self.role}; ask who manages this server "
+                "for more"
+            )
 
 
 ANYONE = Person("", Role.MANAGE)
@@ -115,6 +131,7 @@ class People:
         self.everyone[self._known(name)] = replace(self.everyone[name], role=role)
 
     def save(self) -> None:
+        mark(self.path.parent)
         people = [asdict(person) | {"role": str(person.role)} for person in self.everyone.values()]
         try:
             with whole_file(self.path) as file:
@@ -129,12 +146,36 @@ class People:
         return name
 
 
+def mark(folder: Path) -> None:
+    """Write down that a server knows people, so that it does not open its doors where their file is lost."""
+    if not (folder / MARK).exists():
+        try:
+            (folder / MARK).write_text(MARKED, encoding="utf-8")
+        except OSError as problem:
+            raise InputError(f"cannot write {folder / MARK}: {problem.strerror}") from None
+
+
+def lost(folder: Path) -> PeopleError | None:
+    """What is wrong where there were people and their file is gone."""
+    if (folder / FILE).exists() or not (folder / MARK).exists():
+        return None
+    return PeopleError(
+        f"the people of this server cannot be read: {folder / FILE} is gone; bring it back, or remove {folder / MARK} "
+        "to serve everybody who can reach the server"
+    )
+
+
 @contextlib.contextmanager
-def changing(folder: Path) -> Iterator[People]:
-    """The people of a state directory, to be changed: saved at the end, and by nobody else meanwhile."""
+def changing(folder: Path, new: bool = False) -> Iterator[People]:
+    """The people of a state directory, to be changed: saved at the end, and by nobody else meanwhile.
+
+    ``new``: the directory is made if it is not there; a model may be served from it later.
+    """
     import fcntl
 
     try:
+        if new:
+            folder.mkdir(exist_ok=True)
         held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         raise no_state(folder) from None
@@ -150,7 +191,8 @@ def changing(folder: Path) -> Iterator[People]:
 class Doorkeeper:
     """Knows who asks by the token that comes with a request.
 
-    Once there were people, a file that is gone lets nobody in: no server opens its doors because a file was lost.
+    Once there were people, a file that is gone or damaged lets none of them in: no server opens its doors because a
+    file was lost. The one token of the server needs no file.
     """
 
     def __init__(self, folder: Path, token: str | None) -> None:
@@ -158,13 +200,14 @@ class Doorkeeper:
         self._token = None if token is None else token.encode()
         self._seen: tuple[int, ...] | None = None
         self._people: People | None = None
+        self._problem: PeopleError | None = None
         self._refresh()
 
     @property
     def asks(self) -> bool:
         """Whether a token is needed at all."""
         self._refresh()
-        return self._token is not None or self._people is not None
+        return self._token is not None or self._people is not None or self._problem is not None
 
     def who(self, authorization: bytes) -> Person | None:
         """The person of this header; None for a stranger. PeopleError where the file cannot be read."""
@@ -172,18 +215,24 @@ class Doorkeeper:
         if self._token is not None and hmac.compare_digest(authorization, b"Bearer " + self._token):
             return ANYONE
         self._refresh()
-        if scheme != b"Bearer" or self._people is None:
+        if scheme != b"Bearer":
             return None
-        if self._seen is None:
-            raise PeopleError(f"the people of this server cannot be read: {self._path} is gone; bring it back")
-        return self._people.with_token(token)
+        if self._problem is not None:
+            raise PeopleError(str(self._problem))
+        return None if self._people is None else self._people.with_token(token)
 
     def _refresh(self) -> None:
+        """Read the file again where it has changed; what is wrong with it is said when somebody needs it."""
         try:
             now = os.stat(self._path)
         except FileNotFoundError:
-            self._seen = None
+            gone = None if self._people is None else PeopleError(f"{self._path} is gone; bring it back")
+            self._seen, self._problem = None, lost(self._path.parent) or gone
             return
         seen = (now.st_ino, now.st_mtime_ns, now.st_size)
         if seen != self._seen:
-            self._people, self._seen = People(self._path), seen
+            self._seen, self._problem = seen, None
+            try:
+                self._people = People(self._path)
+            except PeopleError as problem:
+                self._problem = problem

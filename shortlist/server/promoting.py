@@ -23,6 +23,7 @@ from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
 from shortlist.server.logs import log
 from shortlist.server.rehearsal import LEAST
+from shortlist.server.replica import first_of
 from shortlist.server.responses import A_FILE, ASKING, answers, as_json
 
 Done = TypeVar("Done")
@@ -95,7 +96,7 @@ class PromotionRoutes:
                 raise HTTPException(409, str(problem)) from None
             file = None
             if data:
-                file = Path(held.enter_context(tempfile.TemporaryDirectory()), name)
+                file = Path(held.enter_context(tempfile.TemporaryDirectory()), as_file_name(name))
                 await asyncio.to_thread(file.write_bytes, data)
             await asyncio.to_thread(rehearsing.tell, folder, 0, examples)
             log("rehearsing", person=context.person)
@@ -103,20 +104,26 @@ class PromotionRoutes:
         return as_json({"examples": examples})
 
     async def promote(self, question: report_schemas.PromoteQuestion) -> Response:
-        """Serve the candidate of the last rehearsal. Refused where a group of labels falls, unless forced.
+        """Serve the candidate of the last rehearsal.
 
-        The journal stays as it is. Each process learns it anew with the candidate, and goes on as it was until then.
+        Refused, unless forced, where a group of labels falls, or where examples of the journal cannot be learned by the
+        candidate; the answer says which. The journal stays as it is: the candidate learns it anew before it is served,
+        and the answer comes then.
         """
         folder = self._context.settings.folder
-        report = await self._changed(lambda: promotion.promote(folder, question.force, running=True))
-        log("promoted", person=self._context.person)
-        return as_json({"all": report["all"]})
+        report, passed = await self._changed(lambda: promotion.promote(folder, question.force, running=True))
+        log("promoted", person=self._context.person, passed_over=len(passed))
+        return as_json({"all": report["all"], "passed_over": len(passed), "passed": first_of(passed)})
 
     async def go_back(self, question: report_schemas.GoBackQuestion) -> Response:
-        """Serve the model of before the last promotion again; a second time returns."""
-        await self._changed(lambda: promotion.go_back(self._context.settings.folder, running=True))
-        log("went back", person=self._context.person)
-        return as_json({"went_back": True})
+        """Serve the model of before the last promotion again; a second time returns.
+
+        Refused, unless forced, where it cannot learn examples of the journal.
+        """
+        folder = self._context.settings.folder
+        passed = await self._changed(lambda: promotion.go_back(folder, question.force, running=True))
+        log("went back", person=self._context.person, passed_over=len(passed))
+        return as_json({"went_back": True, "passed_over": len(passed), "passed": first_of(passed)})
 
     async def _changed(self, work: Callable[[], Done]) -> Done:
         self._context.writer()  # refuses where the server is read-only
@@ -124,6 +131,12 @@ class PromotionRoutes:
             return await asyncio.shield(asyncio.to_thread(work))
         except InputError as problem:  # the question can be read; it is the candidate that does not allow it
             raise HTTPException(409, str(problem)) from None
+
+
+def as_file_name(given: str) -> str:
+    """The name that a file has elsewhere, as one of a file here: its end, which tells the format."""
+    name = given.encode()[-200:].decode(errors="ignore")
+    return name if name.strip(".") else "examples"
 
 
 async def _seen_to(held: contextlib.ExitStack, folder: Path, *asked: object) -> None:

@@ -1,9 +1,10 @@
 """Putting a candidate in the place of the present model, and going back.
 
 What a server serves is its base and then the journal (snapshots.py). So to promote is to put another base in its
-place: the journal stays as it is, and is learned anew by the candidate when the server starts, or beside its other work
-where it runs (replica.py). Snapshots, which only save time, go first; then one rename changes the base, so that a crash
-at any moment leaves the one or the other. Nobody writes a snapshot of the base of before meanwhile.
+place: the journal stays as it is, and is learned anew by the candidate. That is done before: what the candidate cannot
+learn is known, and refused, while nobody writes to the journal; and a snapshot of what it has learned is there at once.
+Snapshots of before, which only save time, go first; then one rename changes the base, so that a crash at any moment
+leaves the one or the other. Nobody writes a snapshot of the base of before meanwhile.
 """
 
 from __future__ import annotations
@@ -19,14 +20,19 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.files.drafts import whole_file
 from shortlist.models.categorizer import Categorizer
 from shortlist.server import snapshots
+from shortlist.server.candidates import opened
+from shortlist.server.journal import Journal
+from shortlist.server.rehearsal import Apprentice
+from shortlist.server.replica import listed
 from shortlist.server.snapshot_writer import only_one
 
 CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsal.json"
 ASIDE = f".{BEFORE}"  # what is to be the model of before, until it is
+DRAFT = ".snapshot-promoted"  # what the candidate has learned, until it is the base
 AT_ONCE = 1 << 20  # bytes of a model file that are read at a time
 
 
@@ -60,10 +66,11 @@ def can_go_back(folder: Path) -> bool:
     return (folder / BEFORE).is_file() or (folder / ASIDE).is_file()
 
 
-def promote(folder: Path, force: bool = False, running: bool = False) -> dict[str, Any]:
-    """Serve the candidate from now on; gives how its rehearsal went. Refused where a group of labels fell.
+def promote(folder: Path, force: bool = False, running: bool = False) -> tuple[dict[str, Any], dict[int, str]]:
+    """Serve the candidate from now on; gives how its rehearsal went, and the examples that it cannot learn, and why.
 
-    ``running`` is for the server of this folder itself; for all others it must be stopped.
+    Refused where a group of labels fell or there are such examples, unless forced. ``running`` is for the server of
+    this folder itself; for all others it must be stopped.
     """
     with _running(folder) if running else _stopped(folder):
         base, candidate = folder / snapshots.BASE, folder / CANDIDATE
@@ -75,16 +82,19 @@ def promote(folder: Path, force: bool = False, running: bool = False) -> dict[st
         falls: list[str] = kept["report"]["falls"]
         if falls and not force:
             raise InputError(f"the candidate falls for {', '.join(falls)}; force (--force) promotes it all the same")
-        _copy(base, folder / BEFORE)
-        _remove_snapshots(folder)
-        os.replace(candidate, base)
+        with _learned(folder, candidate, force) as passed:
+            _copy(base, folder / BEFORE)
+            _remove_snapshots(folder)
+            os.replace(candidate, base)
         (folder / REPORT).unlink()
-        report: dict[str, Any] = kept["report"]
-        return report
+        return kept["report"], passed
 
 
-def go_back(folder: Path, running: bool = False) -> None:
-    """Serve the model of before again; the one that was served takes its place, so that going back twice is nothing."""
+def go_back(folder: Path, force: bool = False, running: bool = False) -> dict[int, str]:
+    """Serve the model of before again; gives the examples that it cannot learn, which must be forced.
+
+    The one that was served takes its place, so that going back twice is nothing.
+    """
     with _running(folder) if running else _stopped(folder):
         base, before = folder / snapshots.BASE, folder / BEFORE
         if not can_go_back(folder):
@@ -92,10 +102,51 @@ def go_back(folder: Path, running: bool = False) -> None:
         aside = folder / ASIDE
         if not before.is_file():  # killed between the two renames below
             os.replace(aside, before)
-        _copy(base, aside)
-        _remove_snapshots(folder)
-        os.replace(before, base)
-        os.replace(aside, before)
+        with _learned(folder, before, force) as passed:
+            _copy(base, aside)
+            _remove_snapshots(folder)
+            os.replace(before, base)
+            os.replace(aside, before)
+        return passed
+
+
+@contextmanager
+def _learned(folder: Path, source: Path, force: bool) -> Iterator[dict[int, str]]:
+    """A model becomes the base meanwhile; gives the examples of the journal that it cannot learn, and why.
+
+    It has learned the whole journal, and nobody writes there meanwhile. Its snapshot is put in place at the end.
+    """
+    journal, draft, current = Journal(folder), folder / DRAFT, False
+    try:
+        while not current:
+            learned = Apprentice(folder, opened(source))
+            try:
+                learned.learn_all()
+                seal, version, passed = journal.seal(learned.version), learned.version, dict(learned.passed)
+                learned.model.save(draft)
+                with journal.held():
+                    current = learned.learn_all()  # what came meanwhile
+                    if current:
+                        _check(learned.passed, force)
+                        yield learned.passed
+                        if version.examples and seal is not None:
+                            snapshot = snapshots.path_of(folder, version, seal)
+                            snapshots.keep_passed(snapshot, passed)
+                            os.replace(draft, snapshot)
+            finally:
+                learned.close()
+    finally:
+        draft.unlink(missing_ok=True)
+        journal.close()
+
+
+def _check(passed: dict[int, str], force: bool) -> None:
+    if passed and not force:
+        number, why = next(iter(passed.items()))
+        raise InputError(
+            f"the model cannot learn {counted(len(passed), 'examples')} of the journal: {listed(list(passed))} "
+            f"({number}: {why}); force (--force) serves it all the same, without them"
+        )
 
 
 @contextmanager
@@ -118,7 +169,7 @@ def _running(folder: Path) -> Iterator[None]:
 def _remove_snapshots(folder: Path) -> None:
     for _, path in snapshots.listed(folder):
         if path.name != snapshots.BASE:
-            path.unlink()
+            snapshots.remove(path)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -2,7 +2,8 @@
 
 Both go through the same examples in the same order, one at a time, as a server does (replica.py): what was taken back
 is left out, what was judged in part is learned in part, labels change where they were changed. What each made of an
-example before it learned it is compared, over time and by label, on the same examples.
+example before it learned it is compared, over time and by label, on the same examples: those that people have judged,
+since what the present model decided alone is no truth to measure it by.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from shortlist.errors import InputError, counted
 from shortlist.measures.significance import paired_bootstrap
 from shortlist.models.categorizer import Categorizer
 from shortlist.server import snapshots
-from shortlist.server.journal import Lesson
+from shortlist.server.journal import ALONE, Lesson
 from shortlist.server.ledger import Version
 from shortlist.server.meaning import read
-from shortlist.server.replica import Replica
+from shortlist.server.replica import Replica, first_of
 
 LEAST = 20  # examples that a window, a group or a label must have to be compared
 WINDOWS = 10
@@ -34,6 +35,8 @@ GROUPS = ((1, 4), (5, 19), (20, 99), (100, None))  # labels by the number of the
 
 class Apprentice(Replica):
     """A model that learns the journal from its beginning."""
+
+    quiet = True
 
     def __init__(self, folder: Path, model: Categorizer) -> None:
         self._model = model
@@ -49,6 +52,13 @@ class Apprentice(Replica):
         for _ in self._steps(Version(number, self.version.undos)):
             pass
 
+    def learn_all(self) -> bool:
+        """Learn all that there is now; gives whether nothing that it has learned was taken back meanwhile."""
+        now = self.journal.version()
+        for _ in self._steps(now):
+            pass
+        return self.version.undos >= now.undos
+
 
 class Tried(NamedTuple):
     """What a model made of an example before it learned it."""
@@ -63,6 +73,11 @@ class Rehearsal(NamedTuple):
     labels: list[list[Label]]
     present: list[Tried]
     candidate: list[Tried]
+    passed: dict[int, str]  # examples that the candidate could not learn, and why
+
+    @property
+    def both(self) -> tuple[list[Tried], list[Tried]]:
+        return self.present, self.candidate
 
 
 def rehearse(
@@ -74,13 +89,13 @@ def rehearse(
     """Replay the journal of a state directory with both, which learn it; ``tell`` how much of how much is done."""
     both = [Apprentice(folder, model) for model in (present, candidate)]
     try:
-        rehearsal = Rehearsal([], [], [])
+        rehearsal = Rehearsal([], [], [], both[1].passed)
         last = both[0].journal.version().examples
         for lesson in _lessons(both[0], last):
             tell(lesson.number - 1, last)
-            if not isinstance(lesson.labels, dict) and lesson.labels:
+            if not isinstance(lesson.labels, dict) and lesson.labels and not lesson.person.endswith(ALONE):
                 rehearsal.labels.append(lesson.labels)
-                for one, results in zip(both, rehearsal[1:], strict=True):
+                for one, results in zip(both, rehearsal.both, strict=True):
                     results.append(tried(one, lesson, lesson.labels))
             for one in both:
                 one.learn_up_to(lesson.number)
@@ -108,7 +123,7 @@ def tried(replica: Replica, lesson: Lesson, labels: list[Label]) -> Tried:
 
 def report(rehearsal: Rehearsal) -> dict[str, Any]:
     """Both side by side: as a whole, over time, by groups of labels, and for single labels."""
-    firsts = [np.array([one.first for one in results]) for results in rehearsal[1:]]
+    firsts = [np.array([one.first for one in results]) for results in rehearsal.both]
     n = firsts[0].size
     edges = np.linspace(0, n, 1 + max(1, min(WINDOWS, n // LEAST))).astype(int).tolist()
     windows = [
@@ -128,7 +143,10 @@ def report(rehearsal: Rehearsal) -> dict[str, Any]:
     whole = compared(*firsts)
     every: list[dict[str, Any]] = [*groups, {"group": "all examples"} | whole]
     falls = [one["group"] for one in every if one["high"] < 0]
-    return {"all": whole, "windows": windows, "groups": groups, "labels": labels[:SHOWN], "falls": falls}
+    return {
+        "all": whole, "windows": windows, "groups": groups, "labels": labels[:SHOWN], "falls": falls,
+        "passed_over": len(rehearsal.passed), "passed": first_of(rehearsal.passed),
+    }  # fmt: skip
 
 
 def by_example(rehearsal: Rehearsal, members: set[Label]) -> tuple[np.ndarray[Any, Any], ...]:
@@ -137,7 +155,7 @@ def by_example(rehearsal: Rehearsal, members: set[Label]) -> tuple[np.ndarray[An
     for n, labels in enumerate(rehearsal.labels):
         own = [i for i, label in enumerate(labels) if label in members]
         if own:
-            for which, results in enumerate(rehearsal[1:]):
+            for which, results in enumerate(rehearsal.both):
                 values[which].append(sum(results[n].found[i] for i in own) / len(own))
     return np.array(values[0]), np.array(values[1])
 

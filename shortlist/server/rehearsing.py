@@ -20,7 +20,7 @@ from shortlist.errors import InputError, ShortlistError
 from shortlist.files.drafts import whole_file
 from shortlist.models.categorizer import Categorizer
 from shortlist.server import promotion, rehearsal, snapshots
-from shortlist.server.candidates import candidate_like, opened, taught
+from shortlist.server.candidates import as_trained, candidate_like, opened, taught
 
 PROGRESS, LOCK = "rehearsing.json", "rehearsal.lock"
 OFTEN = 0.5  # seconds from one word of how far it has come to the next
@@ -97,7 +97,7 @@ def carried_out(folder: Path, learner: str | None, values: dict[str, Any], data:
 
     def made(present: Categorizer) -> Categorizer:
         candidate = candidate_like(present, learner, values)
-        return candidate if data is None else taught(candidate, str(data))
+        return candidate if data is None else taught(candidate, str(data), as_trained(present, str(data)))
 
     try:
         rehearsed(folder, made, told)

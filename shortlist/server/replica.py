@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -23,7 +24,7 @@ from shortlist.inputs.examples import Examples
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
-from shortlist.server.journal import Journal
+from shortlist.server.journal import Journal, Moved, Seen
 from shortlist.server.ledger import Version
 from shortlist.server.logs import log
 from shortlist.server.teaching import learn_anything, learns_here, teach
@@ -40,9 +41,14 @@ Found = TypeVar("Found")
 class Replica:
     """The model of a state directory, up to some moment of its journal."""
 
-    def __init__(self, folder: Path, read_only: bool = False) -> None:
+    quiet = False  # whether nothing is logged of examples that cannot be learned
+
+    def __init__(self, folder: Path, read_only: bool = False, without: Collection[int] = ()) -> None:
+        """``without``: examples that it leaves out, as if they had been taken back."""
         self.folder, self.read_only = folder, read_only
         self.journal = Journal(folder, read_only)
+        self.journal.hidden = without
+        self.passed: dict[int, str] = {}  # examples that the model could not learn, and why
         self.reading = asyncio.Lock()
         self.unknown = UnknownWords()
         self._rebuilding: asyncio.Task[None] | None = None
@@ -54,7 +60,7 @@ class Replica:
 
     def _load(self) -> None:
         self._base = snapshots.identity(self.folder)  # first: one that comes meanwhile is noticed later
-        self.version, self.served, self.problems = snapshots.newest_good(self.folder, self.journal)
+        self.version, self.served, self.passed, self.problems = snapshots.newest_good(self.folder, self.journal)
         self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
         self.see_snapshots()
         if not learns_here(self.served):
@@ -117,11 +123,16 @@ class Replica:
         """Whether this model goes on from the base that there is now (promotion.py)."""
         return self._base == snapshots.identity(self.folder)
 
-    async def follow_base(self) -> None:
-        """Learn the journal anew where another base was promoted; ranking and learning go on with the old model."""
+    @property
+    def seen(self) -> Seen:
+        """What a request that the model takes was checked against."""
+        return Seen(self.version, self._base)
+
+    async def follow(self) -> None:
+        """Catch up, also where another base was promoted; ranking goes on with the old model meanwhile."""
         if not self.is_current():
             await self._rebuilt()
-            await self.catch_up()
+        await self.catch_up()
 
     async def _rebuilt(self) -> None:
         if self._rebuilding is None or self._rebuilding.done():
@@ -141,7 +152,9 @@ class Replica:
                     try:
                         teach(self.served, lesson)
                     except InputError as problem:  # of which nothing was learned, here and wherever else it is read
-                        log("passed over an example", "warning", number=number, problem=str(problem))
+                        self.passed[number] = str(problem)
+                        if not self.quiet:
+                            log("passed over an example", "warning", number=number)  # /v1/model says why: by labels
                     self.version = self.version._replace(examples=number)
                     self.unknown.after(self.model, lesson.text)
                     yield
@@ -153,6 +166,7 @@ class Replica:
         fresh = await asyncio.to_thread(Replica, self.folder, self.read_only)
         async with self.reading:
             self.version, self.served, self.model = fresh.version, fresh.served, fresh.model
+            self.passed = fresh.passed
             self._base, self._numbers = fresh._base, fresh._numbers
         fresh.close()
 
@@ -186,8 +200,52 @@ class Replica:
         return None
 
     def label(self, name: str) -> Label:
-        """The label of that name. Labels that came with the model may be numbers; their names are text."""
+        """The label of that name. Labels that came with the model may be numbers; their names are text.
+
+        A new label has no spaces around it: no file could tell them apart.
+        """
         vocabulary = self.model.vocabulary_
+        name = name if self.model.knows(name) else name.strip()
         if name not in self._numbers and vocabulary is not None and not self.model.knows(name):
             name = vocabulary.of_name(name) or name  # what people call it
         return self._numbers.get(name, name)
+
+
+class Needed(InputError):
+    """Something cannot be taken back, as others need it."""
+
+
+class Trial(Replica):
+    """A model without some examples that are to be taken back: it tells what could not be learned then."""
+
+    quiet = True
+
+    def __init__(self, folder: Path, numbers: Collection[int], known: Collection[int]) -> None:
+        """``known``: examples that cannot be learned as it is."""
+        self._known = known
+        super().__init__(folder, read_only=True, without=numbers)
+
+    def check(self, journal: Journal) -> None:
+        """Refuse to take them back where something else could not be learned then. Nobody writes meanwhile."""
+        now = self.journal.version()
+        for _ in self._steps(now):
+            pass
+        if self.version.undos < now.undos:
+            raise Moved("something else was taken back meanwhile; try again")
+        lost = [number for number in self.passed if number not in self._known]
+        if lost:
+            raise Needed(
+                f"without it the model could not learn {listed(lost)} ({self.passed[lost[0]]}); take back "
+                f"{listed(lost)} first"
+            )
+
+
+def listed(numbers: Sequence[int], most: int = 5) -> str:
+    """Examples by their numbers, the first few of them."""
+    first, more = ", ".join(map(str, numbers[:most])), len(numbers) - most
+    return f"example{'s' * (len(numbers) > 1)} {first}{f' and {more} more' if more > 0 else ''}"
+
+
+def first_of(passed: dict[int, str], most: int = 100) -> list[dict[str, Any]]:
+    """Examples that cannot be learned, and why."""
+    return [{"number": number, "problem": why} for number, why in islice(passed.items(), most)]

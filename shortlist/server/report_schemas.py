@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from shortlist.server.schemas import Label, Question
+from shortlist.server.schemas import Label, PassedOver, Question
 
 
 class AgreementOfTwo(BaseModel):
@@ -117,7 +117,12 @@ class ComparedLabel(Compared):
     name: str = Field("", description="What people call it, where the model has a vocabulary.")
 
 
-class RehearsalReport(BaseModel):
+class Passing(BaseModel):
+    passed_over: int = Field(description="Examples of the journal that the model cannot learn.")
+    passed: list[PassedOver] = Field(description="The first of them, 100 at most.")
+
+
+class RehearsalReport(Passing):
     all: Compared = Field(description="P@1, each example ranked before it was learned.")
     windows: list[ComparedWindow] = Field(description="The same over time.")
     groups: list[ComparedGroup] = Field(description="Right labels found, by groups of labels of like frequency.")
@@ -151,16 +156,18 @@ class RehearseAnswer(BaseModel):
 
 
 class PromoteQuestion(Question):
-    force: bool = Field(False, description="Even where a group of labels falls.")
+    force: bool = Field(
+        False, description="Even where a group of labels falls, or examples of the journal cannot be learned."
+    )
 
 
-class PromoteAnswer(BaseModel):
+class PromoteAnswer(Passing):
     all: Compared
 
 
 class GoBackQuestion(Question):
-    pass
+    force: bool = Field(False, description="Even where examples of the journal cannot be learned.")
 
 
-class GoBackAnswer(BaseModel):
+class GoBackAnswer(Passing):
     went_back: bool

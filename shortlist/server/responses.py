@@ -15,7 +15,9 @@ from shortlist.server import schemas
 from shortlist.server.journal import KeyUsed
 from shortlist.server.ledger import DiskFull, JournalError
 from shortlist.server.middleware import FAILED
+from shortlist.server.people import NotAllowed
 from shortlist.server.queue.store import NotThere, Taken
+from shortlist.server.replica import Needed
 
 JSON_LINES = "application/jsonl"
 WORDS = {
@@ -35,7 +37,10 @@ WORDS = {
 }
 ASKING = (413, 415, 422)  # what may be wrong with a body
 A_FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-STATUS_OF = {InputError: 422, NotThere: 404, Taken: 409, KeyUsed: 409, DiskFull: 507, JournalError: 503}
+STATUS_OF = {
+    InputError: 422, NotThere: 404, Taken: 409, KeyUsed: 409, Needed: 409, NotAllowed: 403, DiskFull: 507,
+    JournalError: 503,
+}  # fmt: skip
 
 
 def as_json(value: object) -> Response:

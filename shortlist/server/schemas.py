@@ -15,10 +15,18 @@ def _whole(value: object) -> object:
 
 
 Whole = Annotated[int, BeforeValidator(_whole)]
+
+
+def _said(name: str) -> str:
+    if not name.strip():
+        raise ValueError("a label needs letters, and this one is blank")
+    return encodable(name)
+
+
 LabelName = Annotated[
     str,
     Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$", description="One line of text."),
-    AfterValidator(encodable),
+    AfterValidator(_said),
 ]
 Label = str | int | float
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(number)]
@@ -152,6 +160,7 @@ class Learned(BaseModel):
     number: int = Field(description="The example's number in the journal, for undo.")
     new: bool = Field(description="False if its key was known: then nothing was learned.")
     place: int | None = Field(description="Where its best label stood before; null if not among the first five.")
+    learned: bool = Field(description="False if the model cannot learn it, as /v1/model says why; else it has.")
 
 
 class RepairAnswer(BaseModel):
@@ -204,6 +213,11 @@ class FieldBeside(BaseModel):
     known: list[str] = Field(description="Categories that it has met, in alphabetical order; 200 at most.")
 
 
+class PassedOver(BaseModel):
+    number: int
+    problem: str = Field(description="Why it cannot be learned.")
+
+
 class ModelAnswer(BaseModel):
     learner: str
     text: dict[str, object] = Field(description="The settings of the text part.")
@@ -217,6 +231,8 @@ class ModelAnswer(BaseModel):
     undone: int = Field(description="Those of them that were taken back.")
     follows: int = Field(description="The number of the newest example that this process has learned.")
     snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
+    passed_over: int = Field(description="Examples of the journal that this model cannot learn.")
+    passed: list[PassedOver] = Field(description="The first of them, 100 at most.")
     read_only: bool
     limits: dict[str, int]
     fields: list[str] | None = Field(description="The fields that it has learned words of; null if texts have none.")

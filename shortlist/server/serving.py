@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InputError, ShortlistError, counted
 from shortlist.models.encoding import encoded, failure, is_called, name_of
-from shortlist.server import snapshots
+from shortlist.server import people, snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.logs import AsEvents, log
 from shortlist.server.replica import Replica
@@ -42,6 +42,8 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
             stack.enter_context(snapshots.lock(settings.folder))
         if model is not None:
             snapshots.take_base(settings.folder, model)
+        if not settings.read_only and (settings.folder / people.FILE).exists():
+            people.mark(settings.folder)
         if settings.workers > 1:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = stack.enter_context(tempfile.TemporaryDirectory())
         began = time.perf_counter()
@@ -61,7 +63,8 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
         url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
         log(
             "serving", url=url, folder=str(settings.folder), examples=replica.version.examples,
-            snapshot=replica.snapshot, seconds=round(time.perf_counter() - began, 3), workers=settings.workers,
+            passed_over=len(replica.passed), snapshot=replica.snapshot,
+            seconds=round(time.perf_counter() - began, 3), workers=settings.workers,
         )  # fmt: skip
         announce(url)
         replica.close()

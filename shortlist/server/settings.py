@@ -13,7 +13,7 @@ from shortlist.errors import InputError
 from shortlist.models.encoding import Encoder
 from shortlist.server.documents import kept
 from shortlist.server.people import FILE as PEOPLE
-from shortlist.server.people import People
+from shortlist.server.people import People, lost
 from shortlist.texts.fields import Document
 
 LEAST_TOKEN = 16  # characters; a short token can be guessed
@@ -85,6 +85,8 @@ class Settings:
             raise InputError("--salvage writes a new journal, and --read-only writes nothing; choose one")
         if self.token is not None and len(self.token) < LEAST_TOKEN:
             raise InputError(f"the token has {len(self.token)} characters; give it at least {LEAST_TOKEN}")
+        if self.token is None and (problem := lost(self.folder)) is not None:
+            raise problem
         guarded = self.token is not None or bool(People(self.folder / PEOPLE).everyone)
         if not guarded and not is_loopback(self.host):
             raise InputError(

@@ -27,6 +27,7 @@ def write(folder: Path) -> Path | None:
         path = snapshots.path_of(folder, replica.version, seal)
         if replica.version.examples == 0 or path.exists():
             return None
+        snapshots.keep_passed(path, replica.passed)
         replica.model.save(path)
         snapshots.remove_old(folder, replica.journal)
         return path

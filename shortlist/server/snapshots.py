@@ -8,20 +8,25 @@ something else by then is not the one that the snapshot was learned from. snapsh
 from __future__ import annotations
 
 import filecmp
+import json
+import math
 import os
 import re
 import shutil
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from shortlist.errors import InputError, ModelFileError
+from shortlist.files.drafts import whole_file
 from shortlist.models.base import Model
 from shortlist.models.making import open_model
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import JournalError, Version
+from shortlist.server.state import BASE as BASE
+from shortlist.server.state import identity as identity
+from shortlist.server.state import identity_of as identity_of
 from shortlist.server.state import no_state
 
-BASE = "base.shortlist"
 LOCK = "lock"
 NAME = re.compile(r"snapshot-(\d+)-(\d+)(?:-([0-9a-f]{16}))?\.shortlist")  # earlier ones have no checksum
 KEPT = 3  # beside the base
@@ -41,17 +46,6 @@ def lock(folder: Path) -> IO[bytes]:
         held.close()
         raise InputError(f"another server works on {folder}; stop it, or give this one another --state") from None
     return held
-
-
-def identity(folder: Path) -> tuple[int, ...]:
-    """Which file the base is: another one, once something was promoted."""
-    return identity_of(folder / BASE)
-
-
-def identity_of(path: Path) -> tuple[int, ...]:
-    """Which file this is: another one, once it was replaced or written to."""
-    found = os.stat(path)
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def is_new(folder: Path) -> bool:
@@ -118,7 +112,16 @@ def strangers(folder: Path, journal: Journal) -> list[Path]:
     return found
 
 
-def newest_good(folder: Path, journal: Journal) -> tuple[Version, Model[Any], list[str]]:
+class Start(NamedTuple):
+    """What a replica begins with."""
+
+    version: Version
+    model: Model[Any]
+    passed: dict[int, str]  # examples up to then that the model could not learn, and why
+    problems: list[str]  # with newer snapshots
+
+
+def newest_good(folder: Path, journal: Journal) -> Start:
     """The newest snapshot that can be trusted and holds nothing taken back since; and what was wrong with others.
 
     The version says which moment of the journal the model is at. Having none of the undone examples, it is at the
@@ -132,12 +135,40 @@ def newest_good(folder: Path, journal: Journal) -> tuple[Version, Model[Any], li
             f"the snapshot {path.name} was learned from: its end is lost, or it is another one. {journal.way_out()}"
         )
     for version, path in listed(folder):
-        if journal.undone_since(version) is None:
+        if journal.undone_since(version) is None and version.examples < min(journal.hidden, default=math.inf):
             try:
-                return Version(version.examples, now.undos), opened(path), problems
+                return Start(Version(version.examples, now.undos), opened(path), passed_of(path), problems)
             except (ModelFileError, OSError) as problem:
                 problems.append(str(problem))
     raise ModelFileError(problems[-1])
+
+
+def passed_beside(path: Path) -> Path:
+    """The file beside a snapshot that says which examples its model could not learn; there is one if there are any."""
+    return path.with_name(f"{path.name}.passed")
+
+
+def passed_of(path: Path) -> dict[int, str]:
+    """The examples that the model of a snapshot could not learn, and why."""
+    try:
+        return {int(number): str(why) for number, why in json.loads(passed_beside(path).read_bytes()).items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, AttributeError) as problem:
+        raise ModelFileError(f"{passed_beside(path)} cannot be read ({problem})") from None
+
+
+def keep_passed(path: Path, passed: dict[int, str]) -> None:
+    """Write them down, before the snapshot is there."""
+    if passed:
+        with whole_file(passed_beside(path)) as file:
+            file.write(json.dumps(passed, ensure_ascii=False).encode())
+
+
+def remove(path: Path) -> None:
+    """Remove a snapshot, with what is beside it."""
+    path.unlink()
+    passed_beside(path).unlink(missing_ok=True)
 
 
 def remove_old(folder: Path, journal: Journal) -> None:
@@ -145,6 +176,6 @@ def remove_old(folder: Path, journal: Journal) -> None:
     good = [path for version, path in listed(folder)[:-1] if journal.undone_since(version) is None]
     for _, path in listed(folder)[:-1]:
         if path not in good[:KEPT]:
-            path.unlink()
+            remove(path)
     for draft in folder.glob(".snapshot-*"):  # left behind by a writer that was killed
         draft.unlink()

@@ -10,7 +10,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from shortlist.server.journal import Example, Journal, Receipt
+from shortlist.server.journal import Check, Example, Journal, Receipt, Seen
 
 MOST = 64  # requests in one commit
 
@@ -24,24 +24,19 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
-    async def append(self, examples: Sequence[Example]) -> list[Receipt]:
+    async def append(self, examples: Sequence[Example], seen: Seen | None = None) -> list[Receipt]:
         """Write some examples, all or none. Returns when they are on disk."""
-        receipts: list[Receipt] = await self._ask(examples)
+        receipts: list[Receipt] = await self._ask((examples, seen))
         return receipts
 
-    async def undo(self, number: int, person: str = "") -> bool:
-        """Take an example back. Returns when that is on disk."""
-        changed: bool = await self._ask(lambda journal: journal.undo(number, person))
-        return changed
-
-    async def undo_all(self, numbers: Sequence[int], person: str = "") -> int:
+    async def undo_all(self, numbers: Sequence[int], person: str, check: Check) -> int:
         """Take examples back, all or none. Returns when that is on disk."""
-        undone: int = await self._ask(lambda journal: journal.undo_all(numbers, person))
+        undone: int = await self._ask(lambda journal: journal.undo_all(numbers, person, check))
         return undone
 
-    async def replace(self, number: int, example: Example) -> Receipt:
+    async def replace(self, number: int, example: Example, seen: Seen, check: Check) -> Receipt:
         """Take an example back and learn another in its place. Returns when both are on disk."""
-        receipt: Receipt = await self._ask(lambda journal: journal.replace(number, example))
+        receipt: Receipt = await self._ask(lambda journal: journal.replace(number, example, seen, check))
         return receipt
 
     def close(self) -> None:
@@ -49,7 +44,7 @@ class Writer:
         self._queue.put(None)
         self._thread.join()
 
-    async def _ask(self, work: Sequence[Example] | Callable[[Journal], Any]) -> Any:
+    async def _ask(self, work: tuple[Sequence[Example], Seen | None] | Callable[[Journal], Any]) -> Any:
         answer: Future[Any] = Future()
         self._queue.put((work, answer))
         # Whoever gives up waiting does not take back what is already on its way to the disk.
@@ -69,7 +64,9 @@ class Writer:
 def _answer(journal: Journal, jobs: list[tuple[Any, Future[Any]]]) -> None:
     appends = [(work, answer) for work, answer in jobs if not callable(work)]
     try:
-        results = journal.append([work for work, _ in appends]) if appends else []
+        requests = [work for work, _ in appends]
+        examples, seen = [own for own, _ in requests], [own for _, own in requests]
+        results = journal.append(examples, seen) if appends else []
     except Exception as problem:
         results = [problem] * len(appends)  # type: ignore[list-item]
     answers = [(answer, result) for (_, answer), result in zip(appends, results, strict=True)]

@@ -13,7 +13,7 @@ from shortlist.errors import InputError
 from shortlist.text.tokens import split
 from shortlist.text.weighting import IDF, NORM, TF
 from shortlist.texts import Texts, as_texts, blocks, lengths_of
-from shortlist.texts.fields import Fielded
+from shortlist.texts.fields import Fielded, as_documents
 from shortlist.vocabulary import Vocabulary
 
 # Words to leave out.
@@ -36,8 +36,11 @@ def stop_table(settings: Settings, table: NDArray[np.uint32]) -> Vocabulary | No
     return stops
 
 
-# What may be left to the first texts.
-LEFT_OPEN = ("min_length", "ngrams", "prefix", "characters", "character_weight", "fields")
+# What may be left to the first texts: each where it is "auto"; where n-grams alone are, what nobody has set is, too.
+AUTO = "auto"
+PLAIN: dict[str, Any] = {"ngrams": 1, "min_length": 2, "prefix": None, "characters": None, "character_weight": 1.0}
+ALL_AUTO: dict[str, Any] = dict.fromkeys(PLAIN, AUTO)
+LEFT_OPEN = (*PLAIN, "fields")
 SHORT = 400  # letters: texts shorter than that say little in single words
 MOST_WORDS = 100  # of an n-gram: a text has that many times as many of them as it has words
 PAIRS, PREFIX = 2, 5  # what short texts are given besides
@@ -62,7 +65,7 @@ class Settings(NamedTuple):
     min_length: int
     fold_digits: bool
     stop_words: str | list[str] | None
-    ngrams: int | str
+    ngrams: int
     prefix: int | None
     characters: list[int] | None
     min_df: int
@@ -73,11 +76,12 @@ class Settings(NamedTuple):
     slope: float
     fields: list[str] | None = None
     character_weight: float = 1.0
+    left: tuple[str, ...] = ()  # what the first texts are to choose
 
     @property
     def longest(self) -> int:
         """The longest run of words that is a feature."""
-        return 1 if isinstance(self.ngrams, str) else self.ngrams
+        return self.ngrams
 
     def of_fields(self, texts: Sequence[object]) -> Settings:
         """These settings with the fields of such texts, if they have any, the longest first."""
@@ -87,35 +91,51 @@ class Settings(NamedTuple):
         return self._replace(fields=sorted(texts.names, key=lambda name: name != longest))
 
     def suiting(self, texts: Sequence[Any], recurring: bool) -> Settings:
-        """These settings with what suits such texts; ``recurring``: their labels come up again and again."""
+        """These settings with what suits such texts; ``recurring``: their labels come up again and again.
+
+        What was set stays as it is; all else is as if nothing had been.
+        """
         short = lengths_of(texts).sum() < SHORT * len(texts)
+        chosen: dict[str, Any] = {"ngrams": 1}
         if unspaced(texts):
-            return self._replace(ngrams=1, prefix=None, characters=UNSPACED)
-        if short and recurring:
+            chosen |= {"characters": UNSPACED}
+        elif short and recurring:
             weight = CHARACTER_WEIGHT if self.hashed is None else self.character_weight
-            one_letter = self._replace(min_length=1, ngrams=PAIRS, prefix=STEM)
-            return one_letter._replace(characters=CHARACTERS, character_weight=weight)
-        return self._replace(ngrams=PAIRS, prefix=PREFIX) if short else self._replace(ngrams=1)
+            chosen |= {"min_length": 1, "ngrams": PAIRS, "prefix": STEM}
+            chosen |= {"characters": CHARACTERS, "character_weight": weight}
+        elif short:
+            chosen |= {"ngrams": PAIRS, "prefix": PREFIX}
+        return self._replace(**{name: chosen[name] for name in chosen if name in self.left}, left=())
+
+    def saved(self) -> dict[str, Any]:
+        """The parameters as a model file has them."""
+        kept = {name: value for name, value in self._asdict().items() if name != "left"}
+        return kept | dict.fromkeys(self.left, AUTO)
 
     @classmethod
     def of(cls, given: Any) -> Settings:
+        own = {name: getattr(given, name) for name in PLAIN}
+        left = [name for name, value in own.items() if isinstance(value, str) and value == AUTO]
+        if left == ["ngrams"]:
+            left += [name for name, value in own.items() if name not in left and value == PLAIN[name]]
+        own |= {name: PLAIN[name] for name in left}
         stop_words = given.stop_words
         if isinstance(stop_words, str):
             as_choice(stop_words, "stop_words", (None, "english"))
         elif stop_words is not None:
             stop_words = [str(word) for word in as_texts(stop_words, "stop_words")]
-        weight = as_real(given.character_weight, "character_weight", least=LEAST_WEIGHT, most=MOST_WEIGHT)
+        weight = as_real(own["character_weight"], "character_weight", least=LEAST_WEIGHT, most=MOST_WEIGHT)
         if weight != 1 and given.hashed is not None:
             raise InputError("character_weight must be 1 with hashed columns, which characters share with words")
         return cls(
             lowercase=bool(as_choice(given.lowercase, "lowercase", (True, False))),
-            min_length=as_whole(given.min_length, "min_length", least=1),
+            min_length=as_whole(own["min_length"], "min_length", least=1),
             composed=bool(as_choice(given.composed, "composed", (True, False))),
             fold_digits=bool(as_choice(given.fold_digits, "fold_digits", (True, False))),
             stop_words=stop_words,
-            ngrams="auto" if given.ngrams == "auto" else as_whole(given.ngrams, "ngrams", least=1, most=MOST_WORDS),
-            prefix=None if given.prefix is None else as_whole(given.prefix, "prefix", least=1),
-            characters=None if given.characters is None else as_range(given.characters),
+            ngrams=as_whole(own["ngrams"], "ngrams", least=1, most=MOST_WORDS),
+            prefix=None if own["prefix"] is None else as_whole(own["prefix"], "prefix", least=1),
+            characters=None if own["characters"] is None else as_range(own["characters"]),
             min_df=as_whole(given.min_df, "min_df", least=1),
             hashed=None if given.hashed is None else as_whole(given.hashed, "hashed", least=1),
             tf=as_choice(given.tf, "tf", TF),
@@ -124,6 +144,7 @@ class Settings(NamedTuple):
             slope=as_real(given.slope, "slope", least=0, most=1),
             fields=None if given.fields is None else [str(name) for name in as_texts(given.fields, "fields")],
             character_weight=weight,
+            left=tuple(left),
         )
 
 
@@ -139,7 +160,7 @@ def as_range(given: Iterable[int]) -> list[int]:
 
 def unspaced(texts: Sequence[Any]) -> bool:
     """Whether a quarter or more of what these texts begin with is written without spaces between words."""
-    first = texts[next(blocks(texts), slice(0, 0))]
+    first = as_documents(texts[next(blocks(texts), slice(0, 0))])
     beginning = first.laid() if isinstance(first, Fielded) else Texts.of(first)
     if beginning.whole.isascii():
         return False

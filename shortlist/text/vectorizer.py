@@ -100,7 +100,7 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
         again (``settle``: each text has one, or the first thousand have at most half as many), words of one letter,
         four-letter prefixes and runs of three characters that weigh 0.7; otherwise single words. Texts that are written
         without spaces get runs of characters. ``min_length``, ``prefix``, ``characters`` and ``character_weight`` are
-        left to it.
+        left to it, too, unless they are set; each of them may be "auto" itself, whatever n-grams there are.
     prefix : int or None, default None
         If a number, the first so many letters of each word that has as many are a feature too (``expor*``).
     characters : tuple of two int or None, default None
@@ -164,13 +164,13 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
         *,
         lowercase: bool = True,
         composed: bool = False,
-        min_length: int = 2,
+        min_length: int | str = 2,
         fold_digits: bool = False,
         stop_words: str | Sequence[str] | None = None,
         ngrams: int | str = 1,
-        prefix: int | None = None,
-        characters: tuple[int, int] | None = None,
-        character_weight: float = 1.0,
+        prefix: int | str | None = None,
+        characters: tuple[int, int] | str | None = None,
+        character_weight: float | str = 1.0,
         min_df: int = 1,
         hashed: int | None = None,
         tf: str = "count",
@@ -213,16 +213,17 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
     def settled(self, texts: Sequence[Document], recurring: bool = False) -> TextVectorizer:
         """An unfitted copy that leaves nothing to the first texts: it has what it would choose for these."""
         chosen = Settings.of(self).of_fields(texts)
-        chosen = chosen.suiting(texts, recurring) if chosen.ngrams == "auto" and texts else chosen
+        chosen = chosen.suiting(texts, recurring) if chosen.left and texts else chosen
         copy: TextVectorizer = clone(self)
-        return copy.set_params(**{name: getattr(chosen, name) for name in LEFT_OPEN})
+        names = ("fields",) if chosen.left else LEFT_OPEN
+        return copy.set_params(**{name: getattr(chosen, name) for name in names})
 
     def settle(self, texts: Sequence[Document], recurring: bool = False) -> None:
-        """Choose what ``ngrams="auto"`` leaves to the first texts; ``recurring``: labels come up again and again."""
+        """Choose what "auto" leaves to the first texts; ``recurring``: labels come up again and again."""
         if not hasattr(self, "vocabulary_"):
             self._begin()
         self._settings = self._settings.of_fields(texts)
-        if self._settings.ngrams == "auto" and texts:
+        if self._settings.left and texts:
             self._settings = self._settings.suiting(texts, recurring)
 
     @merging
@@ -310,7 +311,7 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
     def take(self, texts: Iterable[Document], *, recurring: bool = False) -> Taken:
         """``take_up`` for those who may have to give some of the texts back: all of them are taken up, or none.
 
-        ``recurring`` says that their labels come up again and again, in case ``ngrams="auto"`` is still to be settled.
+        ``recurring`` says that their labels come up again and again, where they are to choose anything.
         """
         if not hasattr(self, "vocabulary_"):
             self._begin()
@@ -578,7 +579,7 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
             narrow = {"document_counts": narrowed(counts)} if "document_counts" in arrays else {}
             return self.vocabulary_.compact_arrays() | narrow
 
-        return State("TextVectorizer", {**self._settings._asdict(), "documents": weighting.m}, arrays, compact=compact)
+        return State("TextVectorizer", {**self._settings.saved(), "documents": weighting.m}, arrays, compact=compact)
 
     @classmethod
     def from_state(cls, state: State) -> Self:

@@ -57,6 +57,19 @@ def test_rules(run, model):
     assert set(ranked(run, model, "--below", "c1")) == {"c1", "c2"}
     assert len(ranked(run, model, "--at-most", "c1=1")) == 2
     assert set(ranked(run, model, "--prior", "0.1")) == {"c1", "c2", "c3"}
-    assert ranked(run, model, "--tame", "0.5") == ranked(run, model, "--tame", "0.5", "--but", "nothing")
+    every = [one for label in ("c1", "c2", "c3") for one in ("--only", label)]
+    assert ranked(run, model, "--tame", "0.5") == ranked(run, model, "--tame", "0.5", *every)
     assert set(ranked(run, model, "--tame", "0.5")) == {"c1", "c2", "c3"}
     refused(run("rank", model, "--text", "a", "--at-most", "c1"), "--at-most takes NAME=VALUE")
+
+
+def test_labels_by_their_names(run, tmp_path, news):
+    (tmp_path / "names.tsv").write_text("grain\tCereals\nmoney\tFinance\n")
+    assert run("train", news, "--vocabulary", tmp_path / "names.tsv").code == 0
+    model = news.with_name("news.shortlist")
+    news.write_text(news.read_text() + '{"text": "wheat and corn prices", "labels": ["money"]}\n')  # equal texts
+    assert "Cereals" in run("audit", news, "--model", model).out
+    assert run("labels", model, "rename", "Cereals", "crops").code == 0
+    assert "crops" in [one["label"] for one in run("labels", model, "list", "--json").json["labels"]]
+    refused = run("rank", model, "--text", "wheat", "--only", "grian")
+    assert (refused.code, "a rule names 'grian'" in refused.err) == (2, True)

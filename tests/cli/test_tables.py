@@ -262,3 +262,30 @@ def test_a_table_without_labels_is_refused_with_the_columns_that_it_has(run, tmp
     frame.write_json(tmp_path / "sheet.json")
     said = run("train", name, "--text-column", "Titel")
     refused(said, "has no labels (it has 'Nr', 'Titel', 'Thema'); name their column with --label-column")
+
+
+def test_a_warning_where_labels_outnumber_examples(run, tmp_path):
+    (tmp_path / "backwards.tsv").write_text("grain trade\tp1\nmoney rates\tp2\n")
+    said = run("train", tmp_path / "backwards.tsv")
+    assert "more labels (4) than examples (2)" in said.err
+    (tmp_path / "annif.tsv").write_text("wheat rose\t<http://x/p1>\nwheat fell\t<http://x/p1>\n")
+    said = run("train", tmp_path / "annif.tsv", "-o", "annif.shortlist")
+    assert "more labels" not in said.err
+    assert "1 label " in run("labels", "annif.shortlist", "list").out
+
+
+def test_empty_and_broken_cells_are_left_out_and_said(run, tmp_path):
+    rows = [
+        "text,labels",
+        "wheat rose,grain",
+        ",grain",
+        "#REF!,grain",
+        "bank rates,#N/A",
+        ",",
+        "  ,money",
+        "bank,money",
+    ]
+    (tmp_path / "broken.csv").write_text("\n".join(rows) + "\n")
+    said = run("train", tmp_path / "broken.csv", "--json")
+    assert (said.code, said.json["examples"], said.json["labels"], said.json["skipped"]) == (0, 2, 2, 5)
+    assert "line 3: example 2 has an empty text, or a spreadsheet's error for a text or a label" in said.err

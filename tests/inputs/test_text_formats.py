@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import os
+import threading
 
 import pytest
 from hypothesis import given
@@ -314,3 +316,43 @@ def test_formats_are_recognised(name, data, format, tmp_path):
     path = tmp_path / name
     path.write_text(data)
     assert sniff(path) == format
+
+
+def test_a_class_folder_gives_no_files_from_elsewhere(tmp_path):
+    (tmp_path / "secret.txt").write_text("elsewhere")
+    folder = tmp_path / "classes" / "a"
+    folder.mkdir(parents=True)
+    (folder / "1.txt").write_text("inside")
+    (folder / "inside.txt").symlink_to(folder / "1.txt")
+    (folder / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (tmp_path / "classes" / "b").symlink_to(tmp_path)
+    stream = read(tmp_path / "classes")
+    assert [text for batch in stream for text in batch.texts] == ["inside", "inside"]
+    assert "to files outside of it were left out" in stream.notes[0]
+
+
+@pytest.mark.parametrize("name", ['my "text"', "back\\slash", "a\nb"])
+def test_fields_of_any_name(name):
+    record = json.dumps({name: "wheat", "labels": ["grain"]}) + "\n"
+    (batch,) = read(io.BytesIO(record.encode()), "json-lines", text=name)
+    assert (list(batch.texts), list(batch.labels)) == (["wheat"], [["grain"]])
+
+
+def test_a_named_pipe_is_read_once(tmp_path):
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    writing = threading.Thread(target=lambda: pipe.write_text('{"text": "wheat", "labels": ["grain"]}\n'))
+    writing.start()
+    (batch,) = read(pipe)
+    writing.join()
+    assert (list(batch.texts), list(batch.labels)) == (["wheat"], [["grain"]])
+
+
+def test_annif_s_documents_are_texts_and_subjects():
+    data = "The <b>ecology</b> of Kalimantan\t<http://x.org/p1> <http://x.org/p2>\nKnitting\t<http://x.org/p3>\n"
+    texts, labels, stream = examples(data, "tsv")
+    assert texts == ["The <b>ecology</b> of Kalimantan", "Knitting"]
+    assert labels == [["http://x.org/p1", "http://x.org/p2"], ["http://x.org/p3"]]
+    assert "text and labels, as Annif's" in stream.notes[0]
+    other_way = "".join("\t".join(reversed(line.split("\t"))) + "\n" for line in data.splitlines())
+    assert examples(other_way, "tsv")[:2] == (texts, labels)

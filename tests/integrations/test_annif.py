@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist.errors import installing
 from shortlist.integrations.scoring import descending
 from tests.server.servers import in_thread
 
@@ -39,7 +40,7 @@ def test_without_the_package_the_command_says_what_to_install(run, monkeypatch):
     monkeypatch.delitem(sys.modules, "shortlist.integrations.annif_backend", raising=False)
     found = run("annif", "train", "--help")
     assert found.code == 2
-    assert found.err == "shortlist: this needs the package annif; install it with: pip install 'shortlist[annif]'\n"
+    assert found.err == f"shortlist: this needs the package annif; {installing('annif')}\n"
 
 
 # With the real package.

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 from shortlist.integrations.mcp_tools import INSTRUCTIONS, Tools
 from shortlist.server.client import Server
 from tests.server.servers import in_thread
@@ -83,7 +83,7 @@ def test_without_the_package_the_command_says_what_to_install(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "mcp", None)
     found = run("mcp")
     assert found.code == 2
-    assert found.err == "shortlist: this needs the package mcp 2; install it with: pip install 'shortlist[mcp]'\n"
+    assert found.err == f"shortlist: this needs the package mcp 2; {installing('mcp')}\n"
     assert "http://127.0.0.1:8000/" in run("mcp", "--server", "localhost").err
 
 

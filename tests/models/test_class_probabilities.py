@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import VotingClassifier
 from sklearn.metrics import f1_score, log_loss
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.preprocessing import label_binarize
@@ -82,8 +84,8 @@ def test_predict_assigns_what_suits_f1(several):
 
 def test_what_cannot_be_given_is_said(labelled, several):
     texts, truth = examples(800)
-    c = sl.Categorizer().fit(texts, truth)
-    with pytest.raises(InputError, match="sorted order of the labels"):
+    c = sl.Categorizer().learn_many(texts, truth)
+    with pytest.raises(InputError, match="sorted order of the labels, as fit numbers them"):
         c.predict_proba(texts)
     with pytest.raises(InputError, match="too many"):
         sl.Categorizer.predict_proba(c, [""] * (class_probabilities.MOST // LABELS + 1))
@@ -91,3 +93,17 @@ def test_what_cannot_be_given_is_said(labelled, several):
         sl.Categorizer().learn("wheat", "grain").predict_proba(["wheat"])
     with pytest.raises(InputError, match="one label each"):
         sl.Categorizer().fit(*examples(800, several=True)).predict_proba(texts)
+
+
+@pytest.mark.parametrize("first", ["money", "grain"], ids=["unsorted", "sorted"])
+def test_scikit_learn_takes_what_fit_has_learned_whatever_came_first(first):
+    """Measures of probabilities, calibration and soft votes look for classes in sorted order."""
+    second = {"money": "grain", "grain": "money"}[first]
+    texts = [f"{('bank', 'wheat')[n % 2]} n{n % 9}" for n in range(300)]
+    truth = [(first, second)[n % 2] for n in range(300)]
+    model = sl.Categorizer(text=sl.TextVectorizer())
+    assert model.fit(texts, truth).classes_.tolist() == ["grain", "money"]
+    assert model.predict_proba(texts[:1]).argmax() == sorted([first, second]).index(first)
+    assert cross_val_score(model, texts, truth, cv=2, scoring="neg_log_loss").mean() > -0.2
+    for wrapped in (CalibratedClassifierCV(model, cv=2), VotingClassifier([("a", model), ("b", model)], voting="soft")):
+        assert wrapped.fit(np.array(texts), np.array(truth)).score(np.array(texts), np.array(truth)) > 0.95

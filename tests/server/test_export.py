@@ -7,6 +7,8 @@ import json
 import pytest
 
 import shortlist as sl
+from shortlist.cli.output import Output
+from shortlist.inputs.parsing.guards import guarded, unguarded
 from shortlist.server.exporting import COLUMNS, LAYOUTS, fasttext_line
 from shortlist.server.journal import Example, Journal, Judged
 from shortlist.server.people import Role, changing
@@ -198,3 +200,36 @@ def test_agreement_of_sets_and_of_chance(folder):
     assert {tuple(one["people"]): (one["equal"], one["kappa"]) for one in found["pairs"]} == {
         ("anna", "bob"): (1.0, None), ("anna", "cleo"): (0.5, None), ("bob", "cleo"): (0.5, None),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(1)", "\tx", "'=1", "''-2", "'quoted'", "plain", "'"])
+def test_no_cell_is_a_formula_and_each_is_read_back(folder, run, tmp_path, cell):
+    assert unguarded(guarded(cell)) == cell
+    journal = Journal(folder)
+    journal.append([[Example(f"{cell} wheat", [cell.strip(), "other"], "+key"), Example('x, "y"', [cell.strip()])]])
+    journal.append([[Example({"title": f"{cell} fields", "price": -12.5}, ["other"])]])
+    journal.close()
+    file = tmp_path / "out.csv"
+    assert run("export", folder, "--format", "csv", "--output", file).code == 0
+    with open(file, newline="") as opened:
+        rows = list(csv.reader(opened))
+    cells = [one for row in rows for one in row if one != "-12.5"]  # a number is none
+    assert not [one for one in cells if one[:1] in ("=", "+", "-", "@", "\t", "\r")]
+    (batch,) = sl.read(file, label_separator="|", id="key")
+    assert list(batch.texts)[:2] == [f"{cell} wheat", 'x, "y"']
+    assert list(map(list, batch.labels)) == [[cell.strip(), "other"], [cell.strip()], ["other"]]
+    assert batch.ids[0] == "+key"
+
+
+def test_rankings_for_a_spreadsheet_hold_no_formulas():
+    row = Output("csv")._row(["=cmd", 'a "b"', -0.5, None])
+    assert row == '\'=cmd,"a ""b""",-0.5,\n'
+
+
+def test_labels_are_never_blank_and_have_no_spaces_around_them(server):
+    for blank in (" ", "\u00a0", "\u2028 "):
+        answer = server.post("/v1/learn", json={"examples": [{"text": "wheat", "labels": [blank]}]})
+        assert (answer.status_code, "blank" in answer.json()["error"]) == (422, True)
+    server.learn("rye", [" cereals "])
+    server.learn("oats", ["cereals"])
+    assert server.get("/v1/labels", params={"q": "cereals"}).json()["labels"] == [{"label": "cereals", "examples": 2}]

@@ -57,7 +57,7 @@ def test_fields_are_ranked_and_explained(state):
 def test_what_is_learned_is_kept_with_its_fields(state):
     other = {"text": {"title": "x"}, "labels": ["grain"], "key": "one"}
     with in_thread(state) as server:
-        assert server.learn(NEW, ["grain"], "one") == {"number": 1, "new": True, "place": 1}
+        assert server.learn(NEW, ["grain"], "one") == {"number": 1, "new": True, "place": 1, "learned": True}
         assert server.learn(NEW, ["grain"], "one")["new"] is False
         assert server.post("/v1/learn", json={"examples": [other]}).status_code == 409
         server.learn("a plain text of rye", ["grain"])

@@ -46,7 +46,7 @@ def test_explain_names_the_words_and_where_they_stand(server):
 def test_learn_is_seen_at_once_and_undo_takes_it_back(server, model_file):
     assert server.best("zebra") == []
     learned = server.learn("zebra stripes", ["animals"])
-    assert learned == {"number": 1, "new": True, "place": None}
+    assert learned == {"number": 1, "new": True, "place": None, "learned": True}
     assert server.best("zebra") == ["animals"]
     assert server.learn("zebra", ["animals", "zoo"])["place"] == 1
     assert server.ask("undo", number=1) == {"number": 1, "new": True}
@@ -345,7 +345,7 @@ def test_read_only(folder):
 
 def test_failures_inside_tell_nothing_outside(folder, monkeypatch, capsys):
     def broken(*_):
-        raise RuntimeError("a secret of the inside")
+        raise RuntimeError("a secret", "of the inside")
 
     with in_thread(folder) as server:
         monkeypatch.setattr(server.replica.model, "rank", broken)
@@ -354,7 +354,8 @@ def test_failures_inside_tell_nothing_outside(folder, monkeypatch, capsys):
         assert "secret" not in answer.text
         assert "Traceback" not in answer.text
     logged = [json.loads(line) for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
-    assert any("a secret of the inside" in entry.get("problem", "") for entry in logged)
+    assert [entry["problem"] for entry in logged if entry["event"] == "failed"] == ["RuntimeError"]
+    assert "('a secret', 'of the inside')" not in str(logged), "it may quote a text or a label"
 
 
 # Safety
@@ -506,3 +507,18 @@ def test_examples_by_the_beginning_of_their_keys(server):
     assert found("nobody") == []
     assert [key for key, _ in found("")] == [None, "other", "miner", "mine-2", "mine-1"]
     assert server.get("/v1/examples", params={"key": "\n"}).status_code == 422
+
+
+def test_a_number_that_is_too_large(server):
+    large = "1" + 400 * "0"
+    bodies = {'{"text": {"price": %s}}': "text.fields.price", '{"text": "a", "precision": %s}': "is larger than"}
+    for body, said in bodies.items():
+        answer = server.post("/v1/rank", content=body % large, headers={"content-type": "application/json"})
+        refused(answer, 422, said)
+
+
+def test_a_column_of_a_file_for_the_queue_may_have_any_name(server):
+    line = json.dumps({'my "text"': "wheat rose"}).encode()
+    as_file = {"content-type": "application/octet-stream"}
+    answer = server.post("/v1/queue/file", params={"text": 'my "text"'}, content=line, headers=as_file)
+    assert answer.json() == {"added": 1, "known": 0}

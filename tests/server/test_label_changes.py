@@ -5,9 +5,13 @@ import pytest
 import shortlist as sl
 from shortlist.models.relabelling import Change
 from shortlist.server import snapshot_writer
+from shortlist.server.journal import Example, Journal
+from shortlist.server.logs import log_failure
 from shortlist.server.replica import Replica
+from shortlist.server.snapshots import take_base
+from shortlist.server.writer import Writer
 from tests.hostile.kills import Forked
-from tests.server.servers import Client, state_bytes
+from tests.server.servers import Client, in_thread, state_bytes
 
 CHANGES = [
     {"change": "rename", "labels": ["grain"], "into": "cereal"},
@@ -66,7 +70,9 @@ def test_rules_of_a_request(server):
     assert len(best) > 1
     ranked = server.ask("rank", text="wheat at the bank", k=5, but=[best[0]])["rankings"][0]
     assert [one["label"] for one in ranked] == best[1:]
-    ranked = server.ask("rank", text="wheat at the bank", k=5, only=[best[1], "nothing"])["rankings"][0]
+    refused = server.post("/v1/rank", json={"text": "wheat", "only": [best[1], "nothing"]})
+    assert (refused.status_code, "names 'nothing'" in refused.json()["error"]) == (422, True)
+    ranked = server.ask("rank", text="wheat at the bank", k=5, only=[best[1]])["rankings"][0]
     assert [one["label"] for one in ranked] == [best[1]]
     asked = {"text": "wheat at the bank", "k": 5, "below": [best[0]], "at_most": [{"label": best[0], "n": 1}]}
     assert [one["label"] for one in server.ask("rank", **asked)["rankings"][0]] == best[:1]
@@ -95,3 +101,115 @@ def test_killed_in_the_middle_taken_back_and_replayed(folder, model_file, change
         client.ask("undo", number=number)
         server.kill(everything=True)
     assert bytes_of(folder) == without
+
+
+@pytest.fixture
+def meanwhile(folder, monkeypatch):
+    """meanwhile(change): another process changes labels between the check of the next request and its commit."""
+    waiting = []
+    append, replace = Writer.append, Writer.replace
+
+    def come():
+        if waiting:
+            journal = Journal(folder)
+            journal.append([[Example("", waiting.pop())]])
+            journal.close()
+
+    async def appended(self, *given):
+        come()
+        return await append(self, *given)
+
+    async def replaced(self, *given):
+        come()
+        return await replace(self, *given)
+
+    monkeypatch.setattr(Writer, "append", appended)
+    monkeypatch.setattr(Writer, "replace", replaced)
+    return waiting.append
+
+
+RETIRED = {"change": "retire", "labels": ["grain"]}
+
+
+def test_what_is_acknowledged_is_learned_whatever_comes_in_between(server, meanwhile):
+    number = server.learn("rye and oats", ["new"])["number"]
+    meanwhile({"change": "retire", "labels": ["trade"]})  # which does not concern it
+    learned = server.learn("wheat", ["grain"])
+    assert (learned["new"], learned["learned"]) == (True, True)
+    meanwhile(RETIRED)
+    answer = server.post("/v1/learn", json={"examples": [{"text": "wheat", "labels": ["grain"]}]})
+    assert (answer.status_code, "was retired" in answer.json()["error"]) == (422, True)
+    meanwhile({"change": "retire", "labels": ["money"]})
+    answer = server.post("/v1/repair", json={"number": number, "labels": ["money"]})
+    assert (answer.status_code, "was retired" in answer.json()["error"]) == (422, True)
+    meanwhile({"change": "rename", "labels": ["new"], "into": "newer"})
+    ask(server, {"change": "retire", "labels": ["new"]}, 404)
+    model = server.ask("model")
+    assert (model["passed_over"], model["passed"], model["journal"]) == (0, [], 6)
+
+
+def test_what_is_sure_is_decided_by_labels_that_there_still_are(tmp_path, sure_file, monkeypatch):
+    folder = tmp_path / "sure"
+    folder.mkdir()
+    take_base(folder, sure_file)
+    with in_thread(folder) as server:
+        server.ask("queue", texts=["apple number1", "bolt number2"])
+        ids = server.ask("queue/sure", precision=0.8)["ids"]
+        append = Writer.append
+
+        async def late(self, *given):
+            monkeypatch.setattr(Writer, "append", append)
+            await append(self, [Example("", {"change": "retire", "labels": ["fruit"]})])
+            return await append(self, *given)
+
+        monkeypatch.setattr(Writer, "append", late)
+        answer = server.post("/v1/queue/decide", json={"ids": ids, "precision": 0.8})
+        assert (answer.status_code, "was retired" in answer.json()["error"]) == (422, True)
+        assert server.ask("model")["passed_over"] == 0
+        assert server.ask("queue")["held"] == 0
+
+
+def test_nothing_is_taken_back_that_others_need(server, capfd):
+    renamed = ask(server, {"change": "rename", "labels": ["trade"], "into": "a secret label"})["number"]
+    retired = ask(server, {"change": "retire", "labels": ["a secret label"]})["number"]
+    answer = server.post("/v1/undo", json={"number": renamed})
+    assert answer.status_code == 409
+    assert f"take back example {retired} first" in answer.json()["error"]
+    server.ask("undo", number=retired)
+    server.ask("undo", number=renamed)
+    assert "trade" in server.best("wheat exports rose")
+    first = server.learn("rye and oats", ["new"])["number"]
+    ask(server, {"change": "merge", "labels": ["new"], "into": "grain"})
+    assert server.post("/v1/undo", json={"number": first}).status_code == 409
+    assert server.post("/v1/repair", json={"number": first, "labels": ["grain"]}).status_code == 409
+    server.learn("corn", ["grain"])
+    server.ask("undo", number=server.ask("model")["journal"])
+    model = server.ask("model")
+    assert (model["passed_over"], model["undone"]) == (0, 3)
+    log = capfd.readouterr().err
+    assert "/v1/undo" in log
+    assert "secret" not in log
+
+
+def test_what_cannot_be_learned_is_told_without_its_labels_in_the_log_and_after_a_snapshot(folder, capfd):
+    journal = Journal(folder)
+    journal.append([[Example("", RETIRED), Example("wheat", ["grain"]), Example("bank", ["money"])]])
+    journal.close()
+    for _ in range(2):
+        with in_thread(folder) as server:
+            model = server.ask("model")
+            assert (model["passed_over"], [one["number"] for one in model["passed"]]) == (1, [2])
+            assert "'grain' was retired" in model["passed"][0]["problem"]
+        snapshot_writer.write(folder)
+    assert "grain" not in capfd.readouterr().err
+
+
+def test_a_failure_is_logged_without_its_message(capfd):
+    try:
+        {}["secret" + " label"]
+    except KeyError as problem:
+        log_failure("failed", problem)
+    log = capfd.readouterr().err
+    assert "KeyError" in log
+    assert "test_label_changes.py" in log, "where it happened"
+    assert "secret label" not in log

@@ -8,9 +8,10 @@ import pytest
 import shortlist as sl
 from shortlist.server.app import OF_ROWS, OF_TEXTS
 from shortlist.server.middleware import FILES
-from shortlist.server.people import FILE, NAME, Doorkeeper, People, PeopleError, Role, changing
+from shortlist.server.people import FILE, MARK, NAME, Doorkeeper, People, PeopleError, Role, changing
 from shortlist.server.roles import NEEDS, Needed
 from shortlist.server.settings import Settings
+from shortlist.server.snapshots import take_base
 from tests.server.servers import Client, in_thread
 
 TOKEN = "a token that is long enough"
@@ -132,14 +133,44 @@ def test_two_workers_know_of_a_removal(folder, start):
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"people": [{"name": "x"}]}', '{"people": 3}'])
-def test_a_damaged_file_lets_nobody_in(folder, tokens, content):
+def test_a_damaged_file_lets_nobody_in_but_by_the_one_token(folder, tokens, content):
     with in_thread(folder, token=TOKEN) as server:
         (folder / FILE).write_text(content)
+        for damage in ("damaged", "gone"):
+            answer = server.get("/v1/model", headers=bearer(tokens[Role.MANAGE]))
+            assert answer.status_code == 503
+            assert "the people of this server cannot be read" in answer.json()["error"]
+            assert server.get("/v1/model").status_code == 200, damage
+            for path in ("/healthz", "/"):
+                assert server.get(path, headers=bearer("nobody")).status_code == 200, damage
+            (folder / FILE).unlink(missing_ok=True)
+    (folder / FILE).write_text(content)
+    with in_thread(folder, token=TOKEN) as server:
+        assert server.get("/v1/model").status_code == 200
+
+
+def test_a_server_that_has_lost_its_people_does_not_start_without_a_token(folder, tokens, run):
+    (folder / FILE).unlink()
+    refused = run("serve", "--state", folder, "--port", 0)
+    assert refused.code == 2
+    assert f"{folder / FILE} is gone; bring it back, or remove {folder / MARK}" in refused.err
+    with in_thread(folder, token=TOKEN) as server:
+        assert server.get("/v1/model").status_code == 200
         assert server.get("/v1/model", headers=bearer(tokens[Role.MANAGE])).status_code == 503
-        (folder / FILE).unlink()
-        answer = server.get("/v1/model", headers=bearer(tokens[Role.MANAGE]))
-        assert answer.status_code == 503
-        assert "the people of this server cannot be read" in answer.json()["error"]
+
+
+def test_a_judge_takes_back_examples_and_no_changes_of_labels(folder, tokens):
+    with in_thread(folder) as server:
+        judge, manager = bearer(tokens[Role.JUDGE]), bearer(tokens[Role.MANAGE])
+        retired = {"change": "retire", "labels": ["trade"]}
+        assert server.post("/v1/labels", json=retired, headers=manager).status_code == 200
+        refused = server.post("/v1/undo", json={"number": 1}, headers=judge)
+        assert (refused.status_code, "needs the role manage" in refused.json()["error"]) == (403, True)
+        assert server.post("/v1/repair", json={"number": 1, "labels": ["grain"]}, headers=judge).status_code == 404
+        learned = {"examples": [{"text": "zebra", "labels": ["animals"]}]}
+        assert server.post("/v1/learn", json=learned, headers=manager).status_code == 200
+        assert server.post("/v1/undo", json={"number": 2}, headers=judge).status_code == 200
+        assert server.post("/v1/undo", json={"number": 1}, headers=manager).status_code == 200
 
 
 def test_a_file_that_is_gone_does_not_open_the_doors(folder, tokens):
@@ -250,4 +281,16 @@ def test_the_command(run, folder):
     ]:  # fmt: skip
         refused = run("people", *arguments, "--state", folder)
         assert (refused.code, sentence in refused.err) == (2, True), refused.err
-    assert run("people", "add", "x", "--state", folder / "nothing").code == 2
+    for action in ("remove", "role"):
+        assert run("people", action, "x", "--state", folder / "nothing").code == 2
+    assert run("people", "add", "x", "--state", folder / "no" / "thing").code == 2
+
+
+def test_people_may_be_there_before_the_first_model(run, tmp_path, model_file):
+    state = tmp_path / "news.shortlist.state"
+    added = run("people", "add", "anna", "--role", "manage", "--state", state)
+    assert (added.code, f"{state} is new" in added.err) == (0, True)
+    take_base(state, model_file)
+    with in_thread(state) as server:
+        assert server.get("/v1/model").status_code == 401
+        assert server.get("/v1/model", headers=bearer(added.out.strip())).status_code == 200

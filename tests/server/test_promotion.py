@@ -12,7 +12,10 @@ import pytest
 import shortlist as sl
 from shortlist.errors import InputError
 from shortlist.server import promotion, rehearsing, snapshot_writer, snapshots
+from shortlist.server.journal import Example, Journal
+from shortlist.server.promoting import as_file_name
 from shortlist.server.snapshot_writer import only_one, write
+from shortlist.server.writer import Writer
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
 from tests.server.servers import in_thread, state_bytes
 from tests.server.test_rehearsal import learned  # noqa: F401
@@ -112,6 +115,13 @@ def test_what_cannot_be_rehearsed_is_refused(learned):  # noqa: F811
         assert told["learners"][0] == "tuned-index"
     with in_thread(learned, read_only=True) as server:
         assert rehearse(server).status_code == 403
+
+
+@pytest.mark.parametrize(("given", "kept"), [(".", "examples"), ("..", "examples"), ("a.csv", "a.csv")])
+def test_a_file_is_called_what_it_is_called_elsewhere(given, kept):
+    assert as_file_name(given) == kept
+    assert len(as_file_name("ä" * 200 + ".csv").encode()) <= 200
+    assert as_file_name("ä" * 200 + ".csv").endswith("ä.csv")
 
 
 def test_too_little_was_learned(server):
@@ -254,3 +264,66 @@ def test_models_are_read_once_however_often_somebody_asks(falling, monkeypatch):
     assert sorted(read) == sorted([snapshots.BASE, promotion.CANDIDATE])
     sl.Categorizer().learn("one", ["two"]).save(falling / promotion.CANDIDATE)
     assert not promotion.last(falling)["fits"], "another file is read again"
+
+
+@pytest.fixture
+def partial(tmp_path):
+    """A state directory with a journal that a learner without partial judgements cannot learn all of."""
+    folder = tmp_path / "partial"
+    folder.mkdir()
+    sl.Categorizer().learn("wheat", ["grain"]).learn("bank", ["money"]).save(tmp_path / "base.shortlist")
+    snapshots.take_base(folder, tmp_path / "base.shortlist")
+    journal = Journal(folder)
+    journal.append([[Example(f"{('wheat', 'bank')[n % 2]} {n}", [("grain", "money")[n % 2]]) for n in range(30)]])
+    journal.append([[Example("wheat bank", ["grain"], wrong=["money"], complete=False)]])
+    journal.close()
+    return folder
+
+
+PART = {"text": "bank wheat", "labels": ["money"], "wrong": ["grain"], "complete": False}
+
+
+def numbers(answer):
+    return answer["passed_over"], [one["number"] for one in answer["passed"]]
+
+
+def test_what_a_candidate_cannot_learn_is_said_before_and_after(partial, run):
+    said = run("rehearse", partial, "--learner", "rocchio")
+    assert "the candidate cannot learn 1 example of the journal, the first is 31" in said.err
+    with in_thread(partial) as server:
+        present = server.ask("model")["learner"]
+        assert numbers(server.ask("rehearsal")["candidate"]["report"]) == (1, [31])
+        server.ask("learn", examples=[PART])  # since it was rehearsed
+        refused = server.post("/v1/promote", json={})
+        assert refused.status_code == 409
+        assert "cannot learn 2 examples of the journal: examples 31, 32 (31: " in refused.json()["error"]
+        assert numbers(server.ask("promote", force=True)) == (2, [31, 32])
+        assert not serves(server, present)
+        assert numbers(server.ask("model")) == (2, [31, 32])
+        answer = server.post("/v1/learn", json={"examples": [PART]})
+        assert (answer.status_code, "complete judgements" in answer.json()["error"]) == (409, True)
+        assert numbers(server.post("/v1/go-back", json={}).json()) == (0, [])
+        assert serves(server, present)
+        server.ask("learn", examples=[PART])
+        refused = server.post("/v1/go-back", json={})
+        assert (refused.status_code, "31, 32, 33" in refused.json()["error"]) == (409, True)
+    refused = run("go-back", partial)
+    assert (refused.code, "31, 32, 33" in refused.err) == (2, True)
+    assert "it cannot learn 3 examples of the journal" in run("go-back", partial, "--force").err
+
+
+def test_what_is_checked_against_the_old_model_waits_for_the_new_one(partial, run, monkeypatch):
+    """A partial judgement that the model of before takes, while another is put in its place."""
+    assert run("rehearse", partial, "--learner", "rocchio").code == 0
+    append = Writer.append
+
+    async def late(self, *given):
+        monkeypatch.setattr(Writer, "append", append)
+        promotion.promote(partial, force=True, running=True)
+        return await append(self, *given)
+
+    with in_thread(partial) as server:
+        monkeypatch.setattr(Writer, "append", late)
+        answer = server.post("/v1/learn", json={"examples": [PART]})
+        assert (answer.status_code, "complete judgements" in answer.json()["error"]) == (409, True)
+        assert numbers(server.ask("model")) == (1, [31])

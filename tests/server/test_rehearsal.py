@@ -8,7 +8,8 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import promotion, rehearsal, snapshots
-from shortlist.server.journal import Example, Journal
+from shortlist.server.candidates import as_trained
+from shortlist.server.journal import ALONE, Example, Journal
 from shortlist.server.replica import Replica
 from shortlist.server.snapshot_writer import write
 from tests.server.servers import in_thread, state_bytes
@@ -64,7 +65,7 @@ def test_a_report_compares_over_time_by_groups_and_by_label():
     labels = [["rare"] if i < 30 else ["frequent"] for i in range(n)]
     present = tried(*([1] * n))
     candidate = tried(*([0] * 15 + [1] * (n - 15)))
-    found = rehearsal.report(rehearsal.Rehearsal(labels, present, candidate))
+    found = rehearsal.report(rehearsal.Rehearsal(labels, present, candidate, {}))
     assert found["all"]["examples"] == n
     assert found["all"]["difference"] == pytest.approx(-15 / n)
     assert [one["to"] for one in found["windows"]] == list(range(20, 201, 20))
@@ -75,7 +76,7 @@ def test_a_report_compares_over_time_by_groups_and_by_label():
     assert found["falls"] == ["20–99 examples", "all examples"]
     assert [one["label"] for one in found["labels"]] == ["rare", "frequent"]
     assert found["labels"][0]["low"] < -0.5 < found["labels"][0]["high"] < 0
-    better = rehearsal.report(rehearsal.Rehearsal(labels, candidate, present))
+    better = rehearsal.report(rehearsal.Rehearsal(labels, candidate, present, {}))
     assert better["falls"] == []
     assert better["all"]["low"] > 0
 
@@ -93,7 +94,8 @@ def test_a_candidate_that_falls_is_refused_unless_forced_and_goes_back(learned, 
     assert (learned / snapshots.BASE).read_bytes() == before
     said = run("promote", learned, "--force")
     assert "The candidate is promoted: P@1" in said.out
-    assert len(snapshots.listed(learned)) == 1, "snapshots of the old base are gone"
+    ((_, snapshot), _) = snapshots.listed(learned)  # those of the old base are gone
+    assert sl.load(snapshot).describe()["learner"] == "FrequencyBaseline"
     assert "there is no candidate" in run("promote", learned, "--force").err
     with in_thread(learned) as server:
         assert server.ask("model")["learner"] == "FrequencyBaseline"
@@ -193,3 +195,23 @@ def test_a_crash_between_leaves_the_present_model(learned, run, model_file, monk
     assert replica.version.examples == 121
     replica.close()
     assert run("promote", learned).code == 0, "it can be tried again"
+
+
+def test_what_the_model_decided_alone_is_learned_and_not_measured(learned):
+    journal = Journal(learned)
+    journal.append([[Example("zebra zebra", ["beasts"], person=person) for person in (ALONE, f"anna {ALONE}", "anna")]])
+    journal.close()
+    found = rehearsal.rehearse(learned, base_of(learned), base_of(learned))
+    assert len(found.labels) == 119 + 1
+
+
+def test_the_data_of_a_candidate_may_have_columns_of_any_name(learned, run, tmp_path):
+    data = tmp_path / "tickets.csv"
+    data.write_text("Subject,Kind\n" + "".join(f"{words[0]} {words[1]},{kind}\n" for kind, words in WORDS.items()))
+    named = ["--text-column", "Subject", "--label-column", "Kind"]
+    found = run("rehearse", learned, "--data", data, *named, "--json")
+    assert found.code == 0, found.err
+    assert run("rehearse", learned, "--data", data).code == 2
+    assert run("train", data, *named, "-o", tmp_path / "own.shortlist").code == 0
+    (batch,) = as_trained(sl.load(tmp_path / "own.shortlist"), str(data))
+    assert list(batch.labels) == [["grain"], ["money"], ["animals"]]

@@ -179,7 +179,7 @@ def test_a_problem_that_stays_is_told_once(folder, monkeypatch, problem):
         raise problem
 
     replica = Replica(folder)
-    monkeypatch.setattr(replica, "follow_base", fails)
+    monkeypatch.setattr(replica, "follow", fails)
     monkeypatch.setattr(background.asyncio, "sleep", turn)
     monkeypatch.setattr(background, "log", lambda *what, **more: told.append(what))
     monkeypatch.setattr(background, "log_failure", lambda *what: told.append(what))

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from shortlist.server.people import Role, changing
 from tests.server.browsing import LOOKS, PHONE, check_for_all, expect, judge, marks, press, ready, wait_for
 from tests.server.servers import in_thread
 
@@ -95,6 +96,37 @@ def test_skip_later_flag_cross_and_take_back(visit, server):
     page.locator("#order").select_option("random")
     page.reload()
     expect(page.locator("#order")).to_have_value("random")
+
+
+def test_enter_takes_what_is_typed_and_nothing_is_accepted_meanwhile(visit, server):
+    server.ask("queue", texts=tickets(4))
+    page = visit()
+    page.get_by_role("button", name="Start").click()
+    first = ready(page)
+    page.keyboard.press("a")
+    page.keyboard.type("gra")
+    page.keyboard.press("Enter")  # before there is a list
+    expect(page.locator("#chosen li")).to_have_text(["gra"])
+    page.keyboard.type("grain")
+    expect(page.locator("#suggestions li").first).to_contain_text("grain")
+    page.keyboard.type("s")
+    page.keyboard.press("Enter")  # while the list is that of before
+    expect(page.locator("#chosen li")).to_have_text(["gra", "grains"])
+    page.keyboard.type("mone")
+    expect(page.locator("#suggestions li").first).to_contain_text("money")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chosen li")).to_have_text(["gra", "grains", "money"])
+    page.keyboard.type("half a lab")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#learn")).to_be_disabled()
+    expect(page.locator("#learn-hint")).to_contain_text("Press Enter to add half a lab, or empty the box")
+    page.keyboard.press("Escape")  # closes the list
+    page.keyboard.press("Escape")
+    press(page, "s")
+    assert ready(page) != first
+    expect(page.locator("#add")).to_have_value("")
+    assert server.ask("examples")["examples"] == []
 
 
 def test_two_people_never_meet_the_same_text(visit, server):
@@ -246,3 +278,31 @@ def test_a_read_only_server_shows_no_queue(browser, folder):
         expect(page.locator("#read-only")).to_be_visible()
         expect(page.locator("#queue-card")).to_be_hidden()
         page.close()
+
+
+def test_a_judge_sees_what_a_judge_may_do_and_opens_what_was_flagged(visit, folder):
+    with changing(folder) as people:
+        judge, manager = people.add("bob", Role.JUDGE), people.add("anna", Role.MANAGE)
+    with in_thread(folder) as server:
+        server.headers["authorization"] = f"Bearer {manager}"
+        server.ask("queue", texts=tickets(2))
+        server.learn("rye and oats", ["grain"])
+        page = visit(f"{server.base_url}/", refused=401)
+        page.get_by_role("textbox", name="Token").fill(judge)
+        page.keyboard.press("Enter")
+        expect(page.locator("#me")).to_have_text("bob (judge)")
+        expect(page.locator("#recent .names").first).to_have_text("grain · by anna")
+        for hidden in ("#sure", "label[for=import]"):
+            expect(page.locator(hidden)).to_be_hidden()
+        page.get_by_role("button", name="Start").click()
+        first = ready(page)
+        press(page, "f")
+        ready(page)
+        page.get_by_role("button", name="Flagged texts").click()
+        expect(page.get_by_role("dialog", name="Flagged texts")).to_contain_text(first)
+        expect(page.get_by_role("dialog", name="Flagged texts")).to_contain_text("bob")
+        page.get_by_role("button", name="Judge it").click()
+        expect(page.locator("#text")).to_have_value(first)
+        ready(page)
+        press(page, "Enter")
+        wait_for(page, "1 of 2 texts left, 1 judged")

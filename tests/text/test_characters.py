@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from shortlist import Categorizer, InputError, TextVectorizer
+from shortlist.files import store
 from shortlist.files.store import build
+from shortlist.models.text_batches import default_text
 from shortlist.text.characters import character_table
 from shortlist.text.features import Features, features_of, with_characters
+from shortlist.text.settings import PLAIN
 from shortlist.text.tokens import NOT_ONE_TO_ONE, letter_table, split
 from tests.text.test_vectorizer import SCRIPTS, texts
 
@@ -183,3 +186,24 @@ def test_a_categorizer_gives_characters_to_short_texts_whose_labels_recur(tmp_pa
     assert ["a" in own for own in names] == [True, True, False, True]
     assert all("a song" in own or "play song" in own for own in names)
     assert Categorizer(max_memory="100MB").fit(SHORT, ["on", "off"] * 3).text_.n_features_ == single.text_.n_features_
+
+
+def test_one_setting_leaves_the_others_to_the_first_texts():
+    some = ["wheat exports rose", "corn prices fell"]
+    every = {name: getattr(default_text().settled(some, True), name) for name in PLAIN}
+    assert every == {"ngrams": 2, "min_length": 1, "prefix": 4, "characters": [3, 3], "character_weight": 0.7}
+    for name, value in {"ngrams": 1, "prefix": None, "characters": (2, 4), "min_length": 3}.items():
+        chosen = default_text().set_params(**{name: value}).settled(some, True)
+        own = list(value) if isinstance(value, tuple) else value
+        assert {name: getattr(chosen, name) for name in PLAIN} == every | {name: own}
+    kept = TextVectorizer(ngrams="auto", prefix=7).settled(some, True)
+    assert (kept.prefix, kept.ngrams, kept.min_length) == (7, 2, 1)
+
+
+def test_what_is_left_open_is_so_in_a_file(tmp_path):
+    text = default_text().set_params(ngrams=1)
+    text.take_up([])
+    store.save(text, tmp_path / "text")
+    again = store.load(tmp_path / "text")
+    again.settle(["wheat exports rose"], True)
+    assert (again._settings.ngrams, again._settings.prefix) == (1, 4)

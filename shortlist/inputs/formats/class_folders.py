@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from shortlist.errors import counted
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
 from shortlist.inputs.parsing.markup import page_text
@@ -33,15 +34,18 @@ class ClassFolders(Format):
         return any(inner.is_dir() and not _hidden(inner) for inner in folder.iterdir())
 
     def files(self, folder: Path) -> list[Path]:
-        return [
-            path
-            for inner in sorted(folder.iterdir())
-            if inner.is_dir() and not _hidden(inner)
-            for path in sorted(inner.rglob("*"))
-            if path.is_file() and not _hidden(path)
-        ]
+        return [path for path in self._all(folder) if not _leads_out(path, folder)]
+
+    def _all(self, folder: Path) -> Iterator[Path]:
+        for inner in sorted(folder.iterdir()):
+            if inner.is_dir() and not _hidden(inner):
+                yield from (path for path in sorted(inner.rglob("*")) if path.is_file() and not _hidden(path))
 
     def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
+        links = sum(_leads_out(path, folder) for path in self._all(folder))
+        if links:
+            said = f"{counted(links, 'links')} to files outside of it were left out; copy them in"
+            progress.notes.append(f"{folder}: {said}")
         return in_batches(("texts", "labels", "ids"), self._read(folder, progress), progress.batch)
 
     def _read(self, folder: Path, progress: Progress) -> Iterator[tuple[str, list[str], str]]:
@@ -52,6 +56,12 @@ class ClassFolders(Format):
             if self.html:
                 text = page_text(text)
             yield text, [inside[-2 if self.innermost else 0]], "/".join(inside)
+
+
+def _leads_out(path: Path, folder: Path) -> bool:
+    """Whether a file, or the class folder that it stands in, is a link to somewhere else."""
+    inner = folder / path.relative_to(folder).parts[0]
+    return not all(one.resolve().is_relative_to(folder.resolve()) for one in (path, inner))
 
 
 def _hidden(path: Path) -> bool:

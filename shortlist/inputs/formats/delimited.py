@@ -2,7 +2,8 @@
 
 The first line names the columns. Where columns are given by number (from 0) there is no such line; and where there is
 none that names ``text`` or ``labels`` in a TSV of two columns, they are taken to be labels and text, as in
-``p213 p1851<TAB>The ecology of Kalimantan``, and a note says so.
+``p213 p1851<TAB>The ecology of Kalimantan``, or a text and labels in angle brackets, as Annif has them,
+``The ecology of Kalimantan<TAB><http://…/p213> <http://…/p1851>``; and a note says so.
 
 CSV fields may be quoted, with quotes doubled inside and lines broken inside (RFC 4180). TSV has no quotes unless
 ``quote='"'`` says so. What separates the cells of a CSV is recognised (separators.py) unless it is given.
@@ -23,6 +24,7 @@ from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.parsing.cells import LabelCells, even_columns
 from shortlist.inputs.parsing.columns import Column, bare, listed, shown
 from shortlist.inputs.parsing.fields import place_of
+from shortlist.inputs.parsing.guards import may_be_guarded, unguarded
 from shortlist.inputs.parsing.quoting import Quoting
 from shortlist.inputs.parsing.separators import NAMED, names_in, recognised, with_point
 from shortlist.inputs.parsing.table import BadValue, Table
@@ -30,6 +32,7 @@ from shortlist.inputs.source import Source
 from shortlist.texts.beside import Vectors, WithVectors
 from shortlist.texts.fields import Fielded, Value, cell_value
 
+BRACKETED = re.compile(r"<[^<>\s]+>(?: +<[^<>\s]+>)*\s*")  # Annif's subjects
 UNSAID = -1.0  # where a column says neither yes nor no
 
 
@@ -42,6 +45,7 @@ class Csv(Table):
 
     separator: str | None = None
     quote: str | None = '"'
+    brackets: bool = False  # around each label, as in Annif's files
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -90,10 +94,11 @@ class Csv(Table):
                 numbers, rows = quoting.rows(*source.decoded(first, block))
             else:
                 if layout is None and (header := _first_line(block)):
-                    layout = self._first_row(source, first, header.split(separator))
+                    layout = self._first_row(source, first, [*map(unguarded, header.split(separator))])
                     if layout.has_header:
                         first, block = first + 1, block[block.index(b"\n") + 1 :]
-                if layout and (columns := even_columns(block, separator, layout.width)):
+                plain = layout is not None and not may_be_guarded(block)
+                if layout and plain and (columns := even_columns(block, separator, layout.width)):
                     yield self._examples(source, layout, range(first, first + len(columns[0])), columns)
                     continue
                 lines = zip(*source.decoded(first, block), strict=True)
@@ -140,12 +145,16 @@ class Csv(Table):
         asked_for = {bare(column.name) for column in wanted if column.what not in ("wrong", "complete")}
         unnamed = self.separator == "\t" and len(first) == 2 and not asked_for & set(map(bare, first))
         if unnamed and (self.text, self.labels) == ("text", "labels"):
+            bracketed = [bool(BRACKETED.fullmatch(cell)) for cell in first]
+            labels = 1 if bracketed == [False, True] else 0
+            self.brackets = any(bracketed)
+            order = "text and labels, as Annif's" if labels else "labels and text"
             source.progress.notes.append(
-                f"{source.name}: no first line names the columns, so they were taken to be labels and text"
+                f"{source.name}: no first line names the columns, so they were taken to be {order}"
             )
             if self.label_separator is None:
                 self.label_separator = " "
-            return Layout(2, {Column("labels", 0): 0, Column("text", 1): 1}, False)
+            return Layout(2, {Column("labels", labels): labels, Column("text", 1 - labels): 1 - labels}, False)
         for name in first if self.quote is not None else ():
             if name != name.lstrip() and name.lstrip().startswith(self.quote or ""):
                 between = f"between {self._between!r} and {self.quote!r}"
@@ -162,6 +171,7 @@ class Csv(Table):
 
         Where there is no layout yet, the first row gives it; either way, it is given back.
         """
+        rows = [[unguarded(cell) for cell in row] for row in rows]
         if layout is None:
             layout = self._first_row(source, numbers[0], rows[0])
             if layout.has_header:
@@ -201,6 +211,8 @@ class Csv(Table):
             return self._examples(source, layout, [numbers[i] for i in good], kept)
         cells = {what: [columns[place] for column, place in layout.columns.items() if column.what == what]
                  for what in ("text", "labels", "wrong", "id")}  # fmt: skip
+        if self.brackets:
+            cells |= {what: [_without_brackets(own) for own in cells[what]] for what in ("labels", "wrong")}
         ratings = [found for column, found in values.items() if column.what == "rating"]
         hot = [
             [column.label if yes else "" for yes in found]
@@ -277,6 +289,10 @@ class Csv(Table):
         return with_point(cell) if self.separator == ";" else cell
 
 
+def _without_brackets(cells: Sequence[str]) -> list[str]:
+    return [re.sub(r"<([^<>\s]*)>", r"\1", cell) for cell in cells]
+
+
 def _first_line(block: bytes) -> str | None:
     """The first line of a block; None where it is empty or not in UTF-8."""
     try:
@@ -304,7 +320,7 @@ class Layout:
 @dataclass
 class Tsv(Csv):
     name = "tsv"
-    description = "tab-separated values with named columns, or labels, a tab and a text on each line"
+    description = "tab-separated values with named columns; or labels, a tab and a text in each line, or Annif's"
     endings = (".tsv", ".tab")
     separators = ("\t",)
 

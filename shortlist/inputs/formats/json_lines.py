@@ -24,6 +24,7 @@ from shortlist.inputs.source import Source
 
 # An escape in a string: two halves of a character, or one half alone, or any other.
 ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
+PLAIN = re.compile(r'[^"\\\x00-\x1f]*')  # the name of a field that JSON writes as it is
 
 OTHERS = "; fields of other names are named with --text-column, --label-column and the like"
 
@@ -77,11 +78,12 @@ class JsonLines(Table):
 
     @property
     def _flat(self) -> bool:
-        """Whether text and labels are a field each, whose name is known."""
+        """Whether text and labels are a field each, whose name is known and written in JSON as it is."""
         several = (
             self.has_fields or isinstance(self.labels, list) or self.one_hot is not None or self.vector is not None
         )
-        return not several and "*" not in f"{self.labels}"
+        simple = all(PLAIN.fullmatch(str(column.name)) for column in self.wanted())
+        return not several and "*" not in f"{self.labels}" and simple
 
     def _reader(self) -> Callable[[bytes], Row]:
         """What makes a row of a record in JSON."""

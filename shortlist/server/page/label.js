@@ -2,6 +2,7 @@
 
 import { ask, bar, byId, called, guarded, icon, know, knows, later, make } from "./api.js";
 import * as fields from "./fields.js";
+import * as suggest from "./suggest.js";
 import * as why from "./why.js";
 
 const SHOWN = 10;
@@ -48,6 +49,7 @@ function remembered() {
 export const refresh = () => guarded(rank)();
 
 export function setText(value) {
+  suggest.clear(); // what was typed there was meant for the text before
   fields.write(value);
   forget();
   return guarded(rank)();
@@ -173,6 +175,8 @@ function judge(name, isRight) {
   drawChosen();
 }
 
+export const redraw = () => drawChosen();
+
 export function add(name, isNew) {
   key = null;
   wrong.delete(name);
@@ -206,10 +210,11 @@ function drawChosen() {
   }));
   const suggested = offered();
   const judged = right.size > 0 || (partly && wrong.size > 0) || suggested.length > 0;
-  const ready = judged && !fields.isEmpty() && fields.isValid() && !learning;
+  const typed = byId("add").value.trim();
+  const ready = judged && !typed && !fields.isEmpty() && fields.isValid() && !learning;
   byId("learn").disabled = !ready;
   byId("learn-words").textContent = suggested.length ? `Accept ${suggested.map(called).join(", ")}` : "Learn";
-  byId("learn-hint").textContent = judged ? "" : wrong.size ? "Now tick or add a label that is right." : "Tick what is right, or add what is missing.";
+  byId("learn-hint").textContent = typed ? `Press Enter to add ${typed}, or empty the box.` : judged ? "" : wrong.size ? "Now tick or add a label that is right." : "Tick what is right, or add what is missing.";
   marks();
 }
 

@@ -2,6 +2,7 @@
 
 import { ask, byId, counted, guarded, make } from "./api.js";
 import * as audit from "./audit.js";
+import * as flagged from "./flagged.js";
 import * as label from "./label.js";
 import * as live from "./live.js";
 import * as model from "./model.js";
@@ -60,14 +61,23 @@ const onDecision = guarded(async ({ decision, decided }) => {
 
 const everything = () => Promise.all([label.refresh(), live.refresh(), queue.refresh()]);
 
+async function signedIn() {
+  const { name, role } = await ask("v1/me");
+  byId("me").textContent = name && `${name} (${role})`;
+  document.body.classList.toggle("only-reads", role === "read");
+  document.body.classList.toggle("only-judges", role === "judge");
+}
+
 byId("problem-close").addEventListener("click", () => { byId("problem").hidden = true; });
 for (const button of document.querySelectorAll("dialog .close")) button.addEventListener("click", () => button.closest("dialog").close());
-suggest.begin(label.add);
+suggest.begin(label.add, label.redraw);
 model.begin();
 watch.begin();
 rehearsal.begin(toast, () => guarded(everything)());
 audit.begin(() => guarded(everything)());
 sure.begin(onDecision);
+flagged.begin(queue.judge);
+guarded(signedIn)();
 label.begin(onChange);
 queue.begin(toast, live.undo, live.begin(onChange, queue.readOnly));
 if (TABS.includes(location.hash.slice(1))) open(location.hash.slice(1));

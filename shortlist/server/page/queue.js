@@ -59,6 +59,7 @@ function draw({ waiting, held, judged, skipped, flagged, total }) {
   byId("queue-progress").value = total - waiting;
   byId("queue-start").hidden = item !== null || waiting === 0;
   byId("sure").hidden = waiting === 0;
+  byId("flagged").hidden = flagged === 0;
   byId("queue-stop").hidden = byId("passing").hidden = item === null;
   byId("order-choice").hidden = total === 0;
   byId("queue-held").textContent = held > (item === null ? 0 : 1) ? `Others have ${(held - (item === null ? 0 : 1)).toLocaleString()}` : "";
@@ -151,6 +152,14 @@ export async function afterLearning(number) { // the next text, or room for it
 }
 
 export const goOn = () => next();
+
+export const judge = guarded(async (given) => { // a text that is not the next one
+  if (item) await ask("v1/queue/move", { ids: [item.id], to: "waiting", person });
+  item = given;
+  await refresh();
+  await label.judgeItem(item);
+  byId("text").focus();
+});
 
 // Keys
 

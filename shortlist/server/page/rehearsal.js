@@ -63,19 +63,23 @@ async function rehearse() {
 }
 
 function draw({ time, learner, fits, report }) {
-  const { all, windows, groups, labels, falls } = report;
+  const { all, windows, groups, labels, falls, passed_over: passed = 0 } = report;
+  const troubles = [
+    ...(falls.length ? [`The candidate falls, by more than chance, for ${falls.join(", ")}.`] : []),
+    ...(passed ? [`It cannot learn ${counted(passed, "examples")} of the journal: ${report.passed.slice(0, 5).map((one) => one.number).join(", ")}${passed > 5 ? "…" : ""} (${report.passed[0].problem}).`] : []),
+  ];
   const when = time === null ? "" : `, ${new Date(1000 * time).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`;
   byId("rehearsal-words").textContent = `${learner ?? ""}${when}: ${percent(all.candidate)} right at first, ${percent(all.present)} as it is now`;
   lines("rehearsal-chart", ["present", "candidate"].map((name) => ({
     name: name === "present" ? "As it is now" : "Candidate",
     points: windows.map((one) => ({ x: one.to, y: one[name], words: `${percent(one[name])} of examples ${one.from} to ${one.to}` })),
   })), [`example ${windows[0].from.toLocaleString()}`, windows.at(-1).to.toLocaleString()], `First label right over time: candidate ${percent(all.candidate)}, as it is now ${percent(all.present)}`);
-  byId("falls").hidden = falls.length === 0;
-  byId("falls").textContent = `The candidate falls, by more than chance, for ${falls.join(", ")}.`;
+  byId("falls").hidden = troubles.length === 0;
+  byId("falls").textContent = troubles.join(" ");
   byId("unfit").hidden = fits;
-  byId("force-switch").hidden = falls.length === 0 || !fits;
+  byId("force-switch").hidden = troubles.length === 0 || !fits;
   byId("force").checked = false;
-  byId("promote").disabled = falls.length > 0 || !fits;
+  byId("promote").disabled = troubles.length > 0 || !fits;
   table("rehearsal-groups", "Labels with", groups.map((one) => [`${one.group} (${one.labels.toLocaleString()})`, one]));
   table("rehearsal-labels", "Label", know(labels).map((one) => [called(one.label), one]));
 }
@@ -94,12 +98,14 @@ function table(id, what, rows) {
 
 async function promote() {
   byId("promote").disabled = true;
+  byId("rehearsal-state").textContent = "The candidate learns the journal. The present model answers until that is done.";
+  let passed;
   try {
-    await ask("v1/promote", { force: byId("force").checked });
+    passed = (await ask("v1/promote", { force: byId("force").checked })).passed_over;
   } finally {
     await refresh();
   }
-  say("The candidate is promoted.");
+  say(passed ? `The candidate is promoted, without ${counted(passed, "examples")} that it cannot learn.` : "The candidate is promoted.");
   changed();
 }
 

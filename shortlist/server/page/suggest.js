@@ -1,14 +1,16 @@
-// Type-ahead over all labels, and new ones: a combobox with a list.
+// Type-ahead over all labels, and new ones: a combobox with a list. Enter takes what is typed; an arrow key chooses from
+// the list first.
 
 import { ask, byId, called, guarded, know, later, make } from "./api.js";
 
 const input = byId("add");
 const list = byId("suggestions");
 let choose = () => {};
-let at = -1;
+let at = -1; // what an arrow key has chosen
 
-export function begin(onChoice) {
+export function begin(onChoice, onTyping) {
   choose = onChoice;
+  input.addEventListener("input", () => { close(); onTyping(); });
   input.addEventListener("input", later(guarded(look), 100));
   input.addEventListener("keydown", keys);
   input.addEventListener("blur", () => setTimeout(close, 150));
@@ -24,7 +26,11 @@ async function look() {
   list.replaceChildren(...options);
   list.hidden = false;
   input.ariaExpanded = "true";
-  select(0);
+}
+
+export function clear() {
+  input.value = "";
+  close();
 }
 
 function option(name, isNew, note) {
@@ -48,20 +54,26 @@ function keys(event) {
   if (event.key === "ArrowDown" && !list.hidden) select(at + 1);
   else if (event.key === "ArrowUp" && !list.hidden) select(at - 1);
   else if (event.key === "Escape" && !list.hidden) close();
-  else if (event.key === "Enter" && !list.hidden && list.children[at]) take(...list.children[at].choice);
-  else if (event.key === "Enter") guarded(look)();
+  else if (event.key === "Enter" && list.children[at]) take(...list.children[at].choice);
+  else if (event.key === "Enter") takeTyped();
   else return;
   event.preventDefault();
 }
 
+function takeTyped() { // the list, if it is there, is that of what is typed; the server knows labels by their names
+  const wanted = input.value.trim();
+  const listed = [...list.children].find(({ choice: [name] }) => name === wanted || called(name) === wanted);
+  if (wanted) take(...(listed?.choice ?? [wanted, false]));
+}
+
 function take(name, isNew) {
-  input.value = "";
-  close();
+  clear();
   choose(name, isNew);
   input.focus();
 }
 
 function close() {
+  at = -1;
   list.hidden = true;
   list.replaceChildren();
   input.ariaExpanded = "false";

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from shortlist.errors import InputError
 from shortlist.models.auditing import shown
 from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
@@ -122,7 +123,7 @@ class QueueRoutes:
 
     async def decide(self, question: shapes.DecideQuestion) -> Response:
         """Have texts decided by the model, as far as it is sure of them. One /v1/queue/undo takes all of it back."""
-        context, writer, queue = self._context, self._context.writer(), self._context.queue()
+        context, _, queue = self._context, self._context.writer(), self._context.queue()
         items = await queue.ask(sure.reserve, list(dict.fromkeys(question.ids)))
         found, _ = await sure.sure_of(context.model, context.ready, items, question.precision)
         decided = {one.item.number for one in found}
@@ -130,17 +131,19 @@ class QueueRoutes:
         if not found:
             return as_json({"decision": None, "decided": 0})
         decision = await queue.ask(sure.note, [one.item.key for one in found])
-        receipts = await writer.append([_decided(one, context) for one in found])
-        await context.replica.catch_up()
-        context.metrics.learned.inc(sum(receipt.new for receipt in receipts))
+        examples = [_decided(one, context) for one in found]
+        try:
+            await context.appended(lambda: context.checked(examples))
+        except InputError:  # a label was retired meanwhile
+            await queue.ask(sure.let_go, items)
+            raise
         return as_json({"decision": decision, "decided": len(found)})
 
     async def undo(self, question: shapes.UndoDecisionQuestion) -> Response:
         """Take back all that was decided alone at once. The answer comes when the model is as it would be without."""
         context, writer, queue = self._context, self._context.writer(), self._context.queue()
         numbers = await queue.ask(sure.examples_of, question.decision)
-        undone = await writer.undo_all(numbers, context.person)
-        await context.replica.catch_up()
+        undone = await context.undone(numbers, lambda check: writer.undo_all(numbers, context.person, check))
         context.metrics.undone.inc(undone)
         return as_json({"undone": undone})
 
