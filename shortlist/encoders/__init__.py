@@ -9,7 +9,7 @@
     kept.py        graphs and tables on disk
     encoder.py     what people call
 
-Nothing here opens a connection. ``pip install 'shortlist[meaning]'`` brings what it runs with.
+Nothing here opens a connection. ``pip install '.[meaning]'`` brings what it runs with.
 """
 
 from shortlist.encoders.encoder import Encoder, load_encoder, load_same

@@ -17,7 +17,7 @@ from shortlist.encoders.network import Network, Progress, Told, Vectors, countin
 from shortlist.encoders.settings import sha256
 from shortlist.encoders.static import DIMENSION, VERSION, Table
 from shortlist.encoders.universal import Universal
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 
 MEMORY = 64 * 2**20  # bytes of vectors that are remembered
 OVERHEAD = 256  # bytes of a vector in memory, beside its numbers
@@ -141,7 +141,7 @@ def load_same(name: str, digest: str, *, threads: int | None = None) -> Encoder:
 def _require(name: str) -> None:
     missing = [package for package in PACKAGES if find_spec(package) is None]
     if missing:
-        raise InputError(f"encoder {name} needs {' and '.join(missing)}: pip install 'shortlist[meaning]'")
+        raise InputError(f"encoder {name} needs {' and '.join(missing)}; {installing('meaning')}")
 
 
 def digest_of(settings: dict[str, Any]) -> str:

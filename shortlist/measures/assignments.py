@@ -208,7 +208,7 @@ def per_label(
     >>> ranking = Categorizer().fit(texts, labels).rank(["wheat", "oil"], k=1)
     >>> table = per_label(ranking, [["grain"], ["grain"]])
     >>> table.names, table.recall.tolist()
-    (['grain', 'energy'], [0.5, 0.0])
+    (['energy', 'grain'], [0.0, 0.5])
     """
     positions = place_labels(ranking, truth, n_labels)
     if threshold is not None:

@@ -31,6 +31,7 @@ from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Aim
 from shortlist.models.encoding import (
     Encoder,
+    as_many,
     digest_of,
     loaded,
     name_of,
@@ -41,7 +42,7 @@ from shortlist.models.encoding import (
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
-from shortlist.models.readable import MORE, worth_naming
+from shortlist.models.readable import MORE, summed, worth_naming
 from shortlist.models.relabelling import KEPT, Change, Done, Labelled
 from shortlist.models.rules import Rules
 from shortlist.models.search import is_record, search
@@ -50,6 +51,7 @@ from shortlist.models.text_batches import (
     LabelBatches,
     TakenUp,
     VectorBatches,
+    are_columns,
     default_text,
     texts_and_labels,
     texts_of,
@@ -59,7 +61,7 @@ from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import blocks
 from shortlist.texts.beside import Vectors, WithVectors
-from shortlist.texts.fields import Document, Fielded, as_documents, is_one, many
+from shortlist.texts.fields import Document, Fielded, as_documents, is_one
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -473,7 +475,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         No list is longer than 100 labels; where that is too short for the promise, a warning says so. Until enough
         examples have been learned one by one or fitted, nothing can be promised: lists hold all, by="wrong" none.
         """
-        found = self._cut(_many(texts, vectors), coverage, by)
+        found = self._cut(as_many(texts, vectors), coverage, by)
         return found[0] if is_one(texts) else found
 
     def assign(
@@ -492,7 +494,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         label. Where each text that was learned has one label, none gets more.
         """
         wanted = self.aim(aim, precision, costs)
-        found = self._assigned(_many(texts, vectors), wanted)
+        found = self._assigned(as_many(texts, vectors), wanted)
         return found[0] if is_one(texts) else found
 
     @reading
@@ -798,7 +800,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         settings = state.settings
         retired, columns, encoder = settings.get("retired", []), settings.get("columns"), settings.get("encoder")
         state.require(isinstance(retired, list) and all(map(self.knows, retired)), "its retired labels are its own")
-        state.require(columns is None or _are_columns(columns), "the columns that it was trained from have names")
+        state.require(columns is None or are_columns(columns), "the columns that it was trained from have names")
         digest = settings.get("encoder_digest")
         named = all(one is None or isinstance(one, str) for one in (encoder, digest))
         state.require(named, "its encoder has a name and a digest")
@@ -812,24 +814,3 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
             self.vocabulary_ = build(state.parts["vocabulary"])
             state.require(isinstance(self.vocabulary_, LabelVocabulary), "its vocabulary is a LabelVocabulary")
         self._work_out_rules()
-
-
-def _are_columns(columns: object) -> bool:
-    """Whether these can be names of columns, one or several for each purpose."""
-    if not isinstance(columns, dict):
-        return False
-    every = [one for names in columns.values() for one in (names if isinstance(names, list) else [names])]
-    return all(isinstance(name, str) for name in (*columns, *every))
-
-
-def _many(texts: Document | Sequence[Document], vectors: ArrayLike | None) -> Sequence[Document]:
-    return many(texts) if vectors is None else with_vectors(many(texts), vectors)
-
-
-def summed(votes: Sequence[tuple[Any, float]], n_vector: int) -> list[tuple[Any, float]]:
-    """Votes by column, heaviest first, with those of the first n_vector columns, a vector, as one, that of column 0."""
-    of_vector = sorted((column, vote) for column, vote in votes if column in range(n_vector))
-    others = [(column, vote) for column, vote in votes if column not in range(n_vector)]
-    if not of_vector:
-        return others
-    return sorted([*others, (0, sum(vote for _, vote in of_vector))], key=lambda one: -abs(one[1]))

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from shortlist.errors import InputError
 from shortlist.texts.beside import Vectors, WithVectors, as_vectors
-from shortlist.texts.fields import Document, Fielded, as_documents, is_one
+from shortlist.texts.fields import Document, Fielded, as_documents, is_one, many
 
 Callback = Callable[[list[str]], ArrayLike]
 Encoder = Callback | str  # the name of one, or what makes vectors
@@ -31,6 +31,11 @@ def with_vectors(texts: Sequence[Document], vectors: ArrayLike | None) -> Sequen
     """The texts, with the vectors beside them if there are any."""
     given = as_documents(texts)
     return given if vectors is None else WithVectors(given, as_vectors(vectors, len(given)))
+
+
+def as_many(texts: Document | Sequence[Document], vectors: ArrayLike | None) -> Sequence[Document]:
+    """One text or many, with their vectors beside them if there are any; always as many."""
+    return many(texts) if vectors is None else with_vectors(many(texts), vectors)
 
 
 def one_with_vector(text: Document, vector: ArrayLike | None) -> Sequence[Any]:

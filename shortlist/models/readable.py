@@ -38,3 +38,12 @@ def is_part(name: str) -> bool:
 def plain(name: str) -> str:
     """The letters of a feature, without the marks of prefixes and runs."""
     return name.strip('"').strip("*").strip()
+
+
+def summed(votes: Sequence[tuple[Any, float]], n_vector: int) -> list[tuple[Any, float]]:
+    """Votes by column, heaviest first, with those of the first n_vector columns, a vector, as one, that of column 0."""
+    of_vector = sorted((column, vote) for column, vote in votes if column in range(n_vector))
+    others = [(column, vote) for column, vote in votes if column not in range(n_vector)]
+    if not of_vector:
+        return others
+    return sorted([*others, (0, sum(vote for _, vote in of_vector))], key=lambda one: -abs(one[1]))

@@ -165,3 +165,11 @@ class FieldsBeside:
 def _kind(values: dict[str, bool]) -> str:
     numbers = sum(values.values())
     return "category" if not numbers else "number" if numbers == len(values) else "either"
+
+
+def are_columns(columns: object) -> bool:
+    """Whether these can be names of columns, one or several for each purpose."""
+    if not isinstance(columns, dict):
+        return False
+    every = [one for names in columns.values() for one in (names if isinstance(names, list) else [names])]
+    return all(isinstance(name, str) for name in (*columns, *every))
