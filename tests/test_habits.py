@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SECTIONS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-LONGEST = 800  # lines of a file of the package
+LONGEST = 850  # lines of a file of the package
 
 
 def test_the_citation_names_the_four_papers():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[str, typer.Argument(help="A file or folder of examples; - for standard input.")]
 SOME = "A file or folder of examples, or - for standard input; on a cluster, any number of files."
-Files = Annotated[list[str], typer.Argument(help=SOME, show_default=False)]
+FilesOrNone = Annotated[list[str] | None, typer.Argument(help=SOME, show_default=False)]
 FilesOrInput = Annotated[list[str] | None, typer.Argument(help=SOME, show_default="-")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Jobs = Annotated[int, typer.Option(help="Threads to use; the result does not depend on it. -1 for all cores.")]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import sys
 import tempfile
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from shortlist.cli.encoders import find_encoder
 from shortlist.cli.options import named_values
 from shortlist.cli.terminal import say, say_when_compiling
 from shortlist.errors import InputError, installing
-
-if TYPE_CHECKING:
-    from shortlist.models.encoding import Encoder
 
 
 def serve(
@@ -45,7 +41,7 @@ def serve(
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(help="What makes vectors of texts, MODULE:FUNCTION, for a model that was learned with them."),
+        typer.Option(help="What makes vectors of texts, where the model file does not say: NAME, or MODULE:FUNCTION."),
     ] = None,
     limit: Annotated[
         list[str] | None, typer.Option(help="A limit, NAME=VALUE, such as text=100000; can be repeated.")
@@ -88,40 +84,6 @@ def serve(
         except OSError as problem:
             raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
         run(replace(settings, folder=folder), model_file, lambda url: say(f"open {url}  (Ctrl-C stops)"))
-
-
-def find_encoder(named: str) -> Encoder:
-    """The callable that MODULE:FUNCTION names, from where the server was started or from what is installed."""
-    from shortlist.models.encoding import failure
-
-    module, colon, function = named.partition(":")
-    if not colon or not module or not function:
-        raise InputError(f"--encoder must be MODULE:FUNCTION, not {named!r}")
-    sys.path.insert(0, os.getcwd())
-    try:
-        found: Any = importlib.import_module(module)
-    except (Exception, SystemExit) as problem:  # whatever a module does when it is imported
-        if isinstance(problem, ModuleNotFoundError) and module.startswith(str(problem.name)):
-            said = (
-                f"there is no module {problem.name} here or among what is installed; start where it is, or install it"
-            )
-        else:
-            said = f"cannot import {module}: {failure(problem)}; mend it, or name another MODULE:FUNCTION"
-        raise InputError(f"--encoder: {said}") from None
-    finally:
-        sys.path.remove(os.getcwd())
-    for name in function.split("."):
-        if not hasattr(found, name):
-            raise InputError(f"--encoder: the module {module} has no {function}; name a function that it has")
-        found = getattr(found, name)
-    if not callable(found):
-        kind = type(found).__name__
-        raise InputError(
-            f"--encoder: {function} in {module} is no function but of the type {kind}; name a function that makes of a "
-            "list of texts a matrix with a row for each"
-        )
-    encoder: Encoder = found
-    return encoder
 
 
 def demo_model(folder: Path) -> Path:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.best import check_best, search_here, show_search
+from shortlist.cli.encoders import find_encoder
 from shortlist.cli.naming import Language, Policy, Teach, Vocabulary, read_names, with_names
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import (
     NAMED,
     Clustering,
-    Files,
+    FilesOrNone,
     Jobs,
     Json,
     MaxMemory,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 @reads
 def train(
     *,
-    data: Files,
+    data: FilesOrNone = None,
     output: Output = None,
     task: Annotated[str, typer.Option(help="What to learn: categories, ratings, documents.")] = "categories",
     learner: Annotated[
@@ -69,6 +70,10 @@ def train(
     ] = False,
     minutes: Annotated[
         float | None, typer.Option(min=0, help="How long --best may take; 10 if not given.", show_default=False)
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="Learn meaning, too: all-MiniLM-L6-v2, the folder of an encoder, or MODULE:FUNCTION."),
     ] = None,
     vocabulary: Vocabulary = None,
     language: Language = None,
@@ -90,21 +95,33 @@ def train(
 
     A model file that is there already is replaced, unless its model has learned from more examples than the new one, as
     after `shortlist learn`: then train asks, or where nobody can be asked writes the new model beside it.
+
+    With --vocabulary and --encoder, and no data, the model ranks by the meaning of the labels' names.
     """
     from shortlist.models.categorizer import Categorizer
     from shortlist.models.making import Settings
 
     say_when_compiling()
+    from_names = not data
+    if not data:
+        if vocabulary is None or encoder is None:
+            raise InputError("there are no data to learn from: name a file, or both --vocabulary and --encoder")
+        data = [str(vocabulary)]  # for the name of the model
     target = output or Path(Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist")
     check_output(target)
     there_already = 0 if force else examples_of(target)
     names = read_names(vocabulary, language, policy, teach)
     if names is not None and task != "categories":
         raise InputError(f"--vocabulary names labels; there are none in {task}")
-    asked = Settings(task, learner, measure, named_values("--set", settings), max_memory)  # type: ignore[arg-type]
+    makes = None if encoder is None else find_encoder(encoder)
+    given = named_values("--set", settings)
+    asked = Settings(task, learner, measure, given, max_memory, makes)  # type: ignore[arg-type]
     check_best(asked, best, minutes, cluster.workers is not None or cluster.dask is not None)
     began = time.perf_counter()
     found: Found | None = None
+    if from_names:
+        write_named(with_names(asked.model(of_texts=True), names), target, compact, as_json)
+        return
     with on_cluster(cluster, reading, data) as there:
         if there:
             model, format, skipped = with_names(there.train(asked), names), there.format, there.skipped
@@ -133,6 +150,19 @@ def train(
             f"Learned in {seconds:.1f} s: {facts_in_words(facts)}{taught}.\nWrote {target} ({size(n_bytes)}). "
             f"Next: shortlist rank {target} …"
         )
+
+
+def write_named(model: Model[Any], target: Path, compact: bool, as_json: bool) -> None:
+    """Write a model that knows the names of its labels, and no example."""
+    model.save(target, compact=compact)
+    facts, n_bytes = model.describe(), target.stat().st_size
+    if as_json:
+        print_json({"model": str(target), "bytes": n_bytes} | facts)
+        return
+    print(
+        f"No example was learned; {counted(facts['labels'], 'labels')} are ranked by the meaning of their names.\n"
+        f"Wrote {target} ({size(n_bytes)}). Next: shortlist rank {target} --text …"
+    )
 
 
 def train_here(

@@ -25,20 +25,11 @@ from shortlist.errors import InputError
 from shortlist.files.store import State, build, build_all
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, judged, numbered
+from shortlist.models import encoding
 from shortlist.models.answers import Assigned, RankedLabels
 from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Aim
-from shortlist.models.encoding import (
-    Encoder,
-    as_many,
-    digest_of,
-    loaded,
-    name_of,
-    one_with_vector,
-    with_vector,
-    with_vectors,
-)
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
@@ -128,7 +119,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         learner: CategoryLearner | str | None = None,
         text: TextVectorizer | None = None,
         max_memory: str | int | None = None,
-        encoder: Encoder | None = None,
+        encoder: encoding.Encoder | None = None,
     ) -> None:
         self.learner = learner
         self.text = text
@@ -160,7 +151,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
 
         Others than the usual ones are better by more than chance on texts held back. ``vectors``: one for each text.
         """
-        texts = with_vectors(texts if isinstance(texts, WithVectors) else list(as_documents(texts)), vectors)
+        texts = encoding.with_vectors(texts if isinstance(texts, WithVectors) else list(as_documents(texts)), vectors)
         labels: Any = numbered(Y, len(texts))  # in which labels need not be text
         examples = Examples(texts=texts, labels=labels)
         found = search(cls(max_memory=max_memory), examples, seconds=seconds, random_state=random_state)
@@ -180,7 +171,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         If some labels are ``wrong``, these are corrected down, and those that nobody judged are left alone; unless
         ``complete`` says that all labels that are not right are wrong, as they are where none is given as wrong.
         """
-        texts = one_with_vector(text, vector)
+        texts = encoding.one_with_vector(text, vector)
         return self.learn_many(texts, [labels], [wrong] if len(wrong) else None, complete)
 
     def learn_many(
@@ -206,7 +197,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         vectors: ArrayLike | None = None,
     ) -> Self:
         """``learn_many`` under scikit-learn's name for it. ``classes`` names labels that need not occur in Y."""
-        texts = with_vectors(texts, vectors)
+        texts = encoding.with_vectors(texts, vectors)
         Y = self._checked(texts, Y)
         named = [] if classes is None else class_list(classes)
         text, learner, texts = self._parts_for(texts)
@@ -271,8 +262,8 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         bound = bound if bound and bound.text is text else None
         maker = {}
         if learner is not getattr(self, "learner_", None):  # who has made the vectors that it learned
-            name = None if self.encoder is None else name_of(self.encoder)
-            maker = {"encoder_name_": name, "encoder_digest_": digest_of(self.encoder)}
+            name = None if self.encoder is None else encoding.name_of(self.encoder)
+            maker = {"encoder_name_": name, "encoder_digest_": encoding.digest_of(self.encoder)}
         self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes, **maker)
 
     @writing
@@ -288,7 +279,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
 
     def fit(self, texts: Sequence[Document], Y: LabelsLike, vectors: ArrayLike | None = None) -> Self:
         """Forget everything and learn these texts: shuffled, and as many passes as the learner is set to."""
-        texts = with_vectors(texts, vectors)
+        texts = encoding.with_vectors(texts, vectors)
         return self.fit_batches([(texts, self._checked(texts, Y))])
 
     def fit_batches(self, batches: Iterable[Batch]) -> Self:
@@ -456,7 +447,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         self._check_fitted()
         if type(text) is str and vector is None and vectors is None:  # as most are
             return self._ranked(self._rows_of([text]), k, rules).alone()
-        found = self._ranked(self._rows_of(with_vector(text, vector, vectors)), k, rules)
+        found = self._ranked(self._rows_of(encoding.with_vector(text, vector, vectors)), k, rules)
         return found.alone() if is_one(text) else found
 
     def shortlist(
@@ -475,7 +466,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         No list is longer than 100 labels; where that is too short for the promise, a warning says so. Until enough
         examples have been learned one by one or fitted, nothing can be promised: lists hold all, by="wrong" none.
         """
-        found = self._cut(as_many(texts, vectors), coverage, by)
+        found = self._cut(encoding.as_many(texts, vectors), coverage, by)
         return found[0] if is_one(texts) else found
 
     def assign(
@@ -494,7 +485,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         label. Where each text that was learned has one label, none gets more.
         """
         wanted = self.aim(aim, precision, costs)
-        found = self._assigned(as_many(texts, vectors), wanted)
+        found = self._assigned(encoding.as_many(texts, vectors), wanted)
         return found[0] if is_one(texts) else found
 
     @reading
@@ -505,7 +496,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         its best labels as an example has on average.
         """
         self._check_fitted()
-        return self._predicted(self._rows_of(with_vectors(texts, vectors)))
+        return self._predicted(self._rows_of(encoding.with_vectors(texts, vectors)))
 
     @reading
     def predict_proba(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> Floats:
@@ -517,7 +508,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         labels.
         """
         self._check_fitted()
-        return self._class_probabilities(with_vectors(texts, vectors), len(texts))
+        return self._class_probabilities(encoding.with_vectors(texts, vectors), len(texts))
 
     @reading
     def score(
@@ -529,13 +520,13 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
     ) -> float:
         """R1: the share of texts whose best label is one of theirs."""
         self._check_fitted()
-        return self.learner_._score_rows(self._rows_of(with_vectors(texts, vectors)), Y, sample_weight)
+        return self.learner_._score_rows(self._rows_of(encoding.with_vectors(texts, vectors)), Y, sample_weight)
 
     @reading
     def explain(self, text: Document, label: Label, *, vector: ArrayLike | None = None) -> Explanation:
         """The votes of the words of a text for a label, and that of its vector. They sum to the label's score."""
         self._check_fitted()
-        found = self.learner_._explain_row(self._rows_of(with_vector(text, vector, None)), label)
+        found = self.learner_._explain_row(self._rows_of(encoding.with_vector(text, vector, None)), label)
         n_vector = self.n_vector_
         given = summed(found.votes, n_vector)
         # From here on the columns are those of the text; a label that votes has its name already.
@@ -683,10 +674,10 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         self.vocabulary_ = vocabulary
         return self
 
-    def _begin_with_names(self, vocabulary: LabelVocabulary, encoder: Encoder) -> None:
+    def _begin_with_names(self, vocabulary: LabelVocabulary, encoder: encoding.Encoder) -> None:
         if self.__sklearn_is_fitted__():
             if isinstance(self.learner_, TunedIndex) and self.n_vector_:
-                self.learner_.name_labels(*named_vectors(vocabulary, loaded(encoder, self.encoder_digest_)))
+                self.learner_.name_labels(*named_vectors(vocabulary, encoding.loaded(encoder, self.encoder_digest_)))
             return
         text, (learner, _) = self.new_text().fit([]), suited(self.new_learner(), encoder, [])
         if isinstance(learner, TunedIndex):

@@ -13,6 +13,7 @@ from shortlist.files.store import load
 from shortlist.models.base import TASKS, Model, Task
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.document_ranker import DocumentRanker
+from shortlist.models.encoding import Encoder
 from shortlist.models.learners import changed, named
 from shortlist.models.memory import LEAST, MOST
 from shortlist.models.rater import Rater, default_learner
@@ -32,12 +33,15 @@ class Settings:
     measure: str | None = None  # what to optimise, where the learner can
     values: dict[str, Any] = field(default_factory=dict)  # NAME=VALUE, and text.NAME=VALUE
     max_memory: str | None = None  # of the whole process
+    encoder: Encoder | None = None  # makes vectors of texts
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
             raise InputError(f"--task must be one of {', '.join(TASKS)}, not {self.task!r}")
         if self.max_memory is not None and self.task != "categories":
             raise InputError(f"--max-memory is for --task categories, not {self.task}")
+        if self.encoder is not None and self.task != "categories":
+            raise InputError(f"--encoder is for --task categories, not {self.task}")
 
     def model(self, *, of_texts: bool) -> Model[Any]:
         """A model that has learned nothing: for texts, or for rows of features."""
@@ -47,9 +51,11 @@ class Settings:
             return self._rater(of_texts)
         learner, text = self._learner_and_text()
         if of_texts:
-            model: Model[Any] = Categorizer(learner, text)
+            model: Model[Any] = Categorizer(learner, text, encoder=self.encoder)
         elif any(name.startswith(TEXT) for name in self.values):
             raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
+        elif self.encoder is not None:
+            raise InputError("--encoder makes vectors of texts, and the data hold rows of features")
         else:
             model = RowCategorizer(learner)
         if self.max_memory is not None:

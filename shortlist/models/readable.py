@@ -9,6 +9,7 @@ languages written without spaces, runs of characters stay.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 MORE = 12  # features to choose from, for each that is named
 HALF = 0.5

@@ -112,6 +112,8 @@ def listen(settings: Settings) -> socket.socket:
 def check_encoder(settings: Settings, replica: Replica) -> None:
     """Refuse an encoder for a model that has no vectors, or those of another."""
     if settings.encoder is None:
+        if replica.served.of_texts and replica.served.task == "categories" and isinstance(replica.model.encoder, str):
+            replica.model.vectors_of(["a text"])  # or it is said now that the weights are not here, or others
         return
     n = replica.model.n_vector_ if replica.served.of_texts and replica.served.task == "categories" else 0
     if n == 0:

@@ -64,9 +64,9 @@ def write_json(path, content):
 @pytest.fixture
 def folder(tmp_path):
     """The folder of a tiny encoder."""
-    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install 'shortlist[meaning]'")
-    pytest.importorskip("onnx", reason="graphs are made with onnx: pip install 'shortlist[meaning]'")
-    pytest.importorskip("tokenizers", reason="texts are tokenised with tokenizers: pip install 'shortlist[meaning]'")
+    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install '.[meaning]'")
+    pytest.importorskip("onnx", reason="graphs are made with onnx: pip install '.[meaning]'")
+    pytest.importorskip("tokenizers", reason="texts are tokenised with tokenizers: pip install '.[meaning]'")
     from safetensors.numpy import save_file
 
     made = tmp_path / "tiny"

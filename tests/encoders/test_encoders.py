@@ -163,7 +163,7 @@ def test_importing_the_room_imports_no_library_of_the_extra():
 @pytest.mark.parametrize("missing", ["onnxruntime", "tokenizers"])
 def test_missing_packages_are_named(missing, monkeypatch):
     monkeypatch.setattr("shortlist.encoders.encoder.find_spec", lambda name: None if name == missing else name)
-    with pytest.raises(InputError, match=rf"encoder x needs {missing}: pip install 'shortlist\[meaning\]'"):
+    with pytest.raises(InputError, match=rf"encoder x needs {missing}; .*pip install '.\[meaning\]'"):
         load_encoder("x")
 
 

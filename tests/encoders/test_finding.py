@@ -110,7 +110,7 @@ def test_other_names_in_folders_of_the_environment(known, monkeypatch):
 
 @pytest.fixture
 def minilm():
-    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install 'shortlist[meaning]'")
+    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install '.[meaning]'")
     try:
         return finding.find(MINILM)
     except InputError as problem:

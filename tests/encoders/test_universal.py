@@ -32,8 +32,8 @@ def sentencepiece():
 @pytest.fixture
 def tiny(tmp_path, monkeypatch):
     """A graph that begins as the real one does; the vector of a text is the mean of those of its tokens."""
-    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install 'shortlist[meaning]'")
-    onnx = pytest.importorskip("onnx", reason="graphs are made with onnx: pip install 'shortlist[meaning]'")
+    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install '.[meaning]'")
+    onnx = pytest.importorskip("onnx", reason="graphs are made with onnx: pip install '.[meaning]'")
     from onnx import helper
 
     table = np.random.default_rng(0).normal(size=(len(PIECES), WIDTH)).astype(np.float32)
@@ -72,7 +72,7 @@ def test_other_files_are_refused(tiny, tmp_path):
 
 
 def test_the_published_weights_bring_languages_together():
-    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install 'shortlist[meaning]'")
+    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install '.[meaning]'")
     try:
         finding.find(REAL)
     except InputError as problem:
