@@ -62,9 +62,9 @@ def votes(
     _votes(row, index, label, max_edges, rare, out)
     columns, out = row.indices[out != 0], out[out != 0]
     is_retrieved = out.size > 0  # a label without a vote is not, whatever its bias
-    if dense is not None and dense.vectors.any() and (is_retrieved or bias[label] != 0.0):
+    of_vector = np.zeros(0) if dense is None else dense.vectors[0].astype(np.float64) * dense.weights[:, label]
+    if dense is not None and dense.vectors.any() and (is_retrieved or bias[label] != 0.0 or of_vector.any()):
         is_retrieved = True
-        of_vector = dense.vectors[0].astype(np.float64) * dense.weights[:, label]
         columns = np.append(columns, np.arange(of_vector.size, dtype=np.int32))
         out = np.append(out, of_vector)
     if not is_retrieved or bias[label] == 0.0:

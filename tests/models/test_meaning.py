@@ -1,0 +1,101 @@
+"""Encoders that a model names, and labels that are known by their names before any example."""
+
+import numpy as np
+import pytest
+
+import shortlist as sl
+from shortlist import LabelVocabulary
+from shortlist.concepts.vocabulary import Concept
+from shortlist.models import encoding
+from tests.encoders.conftest import cache, folder  # noqa: F401 - fixtures
+
+TOPICS = {
+    "grain": ["wheat", "corn", "cereal", "harvest"],
+    "money": ["bank", "rates", "loan", "finance"],
+    "sport": ["goal", "match", "team", "game"],
+}
+
+
+def encoder(texts):
+    """A vector that counts words by topic: words of one topic mean the same."""
+    found = np.array([[sum(word in words for word in text.split()) for words in TOPICS.values()] for text in texts])
+    return found + 0.01
+
+
+NAMES = LabelVocabulary([Concept("c1", "cereal", ("harvest",)), Concept("c2", "finance"), Concept("c3", "game")])
+
+
+def test_names_alone_are_ranked():
+    model = sl.Categorizer(encoder=encoder).set_vocabulary(NAMES)
+    assert model.rank("wheat fell", k=3).labels[0] == "c1"
+    assert model.rank(["a loan", "the team"], k=1).labels.tolist() == [["c2"], ["c3"]]
+    assert np.isnan(model.rank("wheat").probabilities).all()
+    assert model.assign("wheat fell", precision=0.9) == []
+    assert sum(vote for _, vote in model.explain("wheat fell", "c1")) == pytest.approx(
+        model.rank("wheat fell").scores[0]
+    )
+
+
+def test_examples_take_over_and_labels_without_any_stay():
+    model = sl.Categorizer(encoder=encoder).set_vocabulary(NAMES)
+    for _ in range(5):
+        model.learn("wheat fell", "c3")  # whatever the names say
+    assert model.rank("wheat fell", k=1).labels[0] == "c3"
+    assert model.rank("a loan", k=1).labels[0] == "c2"
+    fitted = sl.Categorizer(encoder=encoder).set_vocabulary(NAMES).fit(["corn and wheat", "bank rates"], ["c1", "c2"])
+    assert fitted.rank("the team", k=1).labels[0] == "c3"
+    assert fitted.label_counts_[fitted.classes_.tolist().index("c3")] == 0
+
+
+def test_a_vocabulary_that_comes_later_names_new_labels_only():
+    model = sl.Categorizer(encoder=encoder).fit(["corn and wheat", "bank rates"] * 10, ["c1", "c2"] * 10)
+    before = model.rank("corn", k=1).scores
+    model.set_vocabulary(NAMES)
+    assert model.rank("the team", k=1).labels[0] == "c3"
+    assert model.rank("corn", k=1).scores == before
+
+
+def test_names_in_a_dictionary_and_deprecated_ones():
+    names = LabelVocabulary.from_names({"c1": "cereal", 2: "finance"})
+    assert (names.name("c1"), names.name(2), len(names)) == ("cereal", "finance", 2)
+    old = LabelVocabulary([Concept("c1", "cereal"), Concept("c4", "harvest", deprecated=True)])
+    model = sl.Categorizer(encoder=encoder).set_vocabulary(old)
+    assert model.classes_.tolist() == ["c1"]
+
+
+def test_without_an_encoder_a_vocabulary_ranks_nothing():
+    model = sl.Categorizer().set_vocabulary(NAMES)
+    with pytest.raises(ValueError, match="learned nothing yet"):
+        model.rank("wheat")
+
+
+@pytest.fixture
+def fresh():
+    """No encoder that was loaded before."""
+    encoding._loaded.cache_clear()
+    yield
+    encoding._loaded.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_model_file_finds_its_encoder_by_name_and_digest(folder, tmp_path):  # noqa: F811
+    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime")
+    model = sl.Categorizer(encoder=str(folder)).fit(["the cat sat", "a dog ran"] * 5, ["cat", "dog"] * 5)
+    model.save(tmp_path / "m.shortlist")
+    opened = sl.load(tmp_path / "m.shortlist")
+    assert opened.encoder == str(folder)
+    assert opened.encoder_digest_ == model.encoder_digest_
+    assert opened.rank("the cat").scores.tolist() == model.rank("the cat").scores.tolist()
+    opened.learn("a cat ran", "cat")
+    weights = folder / "model.safetensors"
+    damaged = bytearray(weights.read_bytes())
+    damaged[-2] ^= 1
+    weights.write_bytes(damaged)
+    encoding._loaded.cache_clear()
+    with pytest.raises(sl.InputError, match=r"digest|SHA-256|other"):
+        sl.load(tmp_path / "m.shortlist").rank("the cat")
+    (tmp_path / "gone").mkdir()
+    weights.unlink()
+    encoding._loaded.cache_clear()
+    with pytest.raises(sl.InputError):
+        sl.load(tmp_path / "m.shortlist").rank("the cat")
