@@ -74,15 +74,15 @@ def serve(
         raise InputError(f"there is no model file {model_file}")
     say_when_compiling()
     with tempfile.TemporaryDirectory(prefix="shortlist-") as temporary:
-        if model_file is None and (state is None or is_new(state)):
-            if state is None:
-                say("what the demo model learns is forgotten when it stops; --state FOLDER keeps it")
-            model_file = demo_model(Path(temporary))
         folder = Path(temporary) if state is None else state
         try:
             folder.mkdir(exist_ok=True)
         except OSError as problem:
             raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
+        if model_file is None and (state is None or is_new(state)):
+            if state is None:
+                say("what the demo model learns is forgotten when it stops; --state FOLDER keeps it")
+            model_file = demo_model(Path(temporary))
         run(replace(settings, folder=folder), model_file, lambda url: say(f"open {url}  (Ctrl-C stops)"))
 
 

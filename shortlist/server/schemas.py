@@ -23,11 +23,15 @@ def _said(name: str) -> str:
     return encodable(name)
 
 
+LINE = r"[^\x00-\x1f\x7f]"
 LabelName = Annotated[
     str,
-    Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$", description="One line of text."),
+    Field(
+        min_length=1, max_length=200, pattern=f"^{LINE}+$", description="One line of text, which is not blank.",
+        json_schema_extra={"pattern": rf"^{LINE}*[^\x00-\x1f\x7f\s]{LINE}*$"},
+    ),
     AfterValidator(_said),
-]
+]  # fmt: skip
 Label = str | int | float
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(number)]
 Signed = Annotated[float, Field(ge=-1, le=1), BeforeValidator(number)]

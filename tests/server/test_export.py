@@ -202,7 +202,7 @@ def test_agreement_of_sets_and_of_chance(folder):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(1)", "\tx", "'=1", "''-2", "'quoted'", "plain", "'"])
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(1)", "\tx", "'=1", "''-2", "'quoted'", "plain", "'", "\nx"])
 def test_no_cell_is_a_formula_and_each_is_read_back(folder, run, tmp_path, cell):
     assert unguarded(guarded(cell)) == cell
     journal = Journal(folder)

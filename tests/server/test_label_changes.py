@@ -71,7 +71,7 @@ def test_rules_of_a_request(server):
     ranked = server.ask("rank", text="wheat at the bank", k=5, but=[best[0]])["rankings"][0]
     assert [one["label"] for one in ranked] == best[1:]
     refused = server.post("/v1/rank", json={"text": "wheat", "only": [best[1], "nothing"]})
-    assert (refused.status_code, "names 'nothing'" in refused.json()["error"]) == (422, True)
+    assert (refused.status_code, "names 'nothing'" in refused.json()["error"]) == (409, True)
     ranked = server.ask("rank", text="wheat at the bank", k=5, only=[best[1]])["rankings"][0]
     assert [one["label"] for one in ranked] == [best[1]]
     asked = {"text": "wheat at the bank", "k": 5, "below": [best[0]], "at_most": [{"label": best[0], "n": 1}]}

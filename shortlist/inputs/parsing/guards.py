@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-FORMULA = re.compile(r"'*[=+\-@\t\r]")
-GUARDED = re.compile(r"''*[=+\-@\t\r]")
+FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+GUARDED = re.compile(r"''*[=+\-@\t\r\n]")  # a line feed, since a carriage return before it is not kept
 
 
 def guarded(cell: str) -> str:
