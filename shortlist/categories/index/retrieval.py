@@ -62,11 +62,12 @@ def votes(
     _votes(row, index, label, max_edges, rare, out)
     columns, out = row.indices[out != 0], out[out != 0]
     is_retrieved = out.size > 0  # a label without a vote is not, whatever its bias
-    of_vector = np.zeros(0) if dense is None else dense.vectors[0].astype(np.float64) * dense.weights[:, label]
-    if dense is not None and dense.vectors.any() and (is_retrieved or bias[label] != 0.0 or of_vector.any()):
-        is_retrieved = True
-        columns = np.append(columns, np.arange(of_vector.size, dtype=np.int32))
-        out = np.append(out, of_vector)
+    if dense is not None and dense.vectors.any():
+        of_vector = dense.vectors[0].astype(np.float64) * dense.weights[:, label]
+        if is_retrieved or bias[label] != 0.0 or of_vector.any():
+            is_retrieved = True
+            columns = np.append(columns, np.arange(of_vector.size, dtype=np.int32))
+            out = np.append(out, of_vector)
     if not is_retrieved or bias[label] == 0.0:
         return columns, out
     return np.append(columns, np.int32(BIAS)), np.append(out, bias[label])
