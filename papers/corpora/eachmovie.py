@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.fields import field_blocks, place_of, with_numbers
+from shortlist.inputs.parsing.quoting import field_blocks, place_of, with_numbers
 from shortlist.inputs.source import Source
 
 SCORES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.fields import field_blocks, with_numbers
+from shortlist.inputs.parsing.quoting import field_blocks, with_numbers
 from shortlist.inputs.source import Source
 
 HEADER = "userId,movieId,rating,timestamp"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.fields import field_blocks, with_numbers
+from shortlist.inputs.parsing.quoting import field_blocks, with_numbers
 from shortlist.inputs.source import Source
 
 

@@ -111,7 +111,7 @@ class Output:
 
 def _guarded(cell: Any) -> Any:
     """A cell that no spreadsheet runs as a formula."""
-    from shortlist.inputs.parsing.guards import guarded
+    from shortlist.inputs.parsing.columns import guarded
 
     return guarded(cell) if isinstance(cell, str) else cell
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from shortlist.inputs.format import Format
+from shortlist.inputs.formats.annotation_tools import Doccano, LabelStudio
 from shortlist.inputs.formats.class_folders import ClassFolders
 from shortlist.inputs.formats.delimited import Csv, Tsv
-from shortlist.inputs.formats.doccano import Doccano
-from shortlist.inputs.formats.fasttext import FastText
 from shortlist.inputs.formats.frames import Frames
 from shortlist.inputs.formats.json_array import JsonArray
 from shortlist.inputs.formats.json_lines import JsonLines
-from shortlist.inputs.formats.label_studio import LabelStudio
-from shortlist.inputs.formats.letor import Letor
-from shortlist.inputs.formats.lines import PlainLines
 from shortlist.inputs.formats.numbers import Numbers
 from shortlist.inputs.formats.parquet import Parquet
-from shortlist.inputs.formats.svmlight import SvmLight
-from shortlist.inputs.formats.xmc import Xmc
+from shortlist.inputs.formats.sparse import Letor, SvmLight, Xmc
+from shortlist.inputs.formats.text_lines import FastText, PlainLines
 
 FORMATS: dict[str, type[Format]] = {
     kind.name: kind

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from shortlist.errors import InputError
-from shortlist.inputs.parsing.guards import guarded
+from shortlist.inputs.parsing.columns import guarded
 from shortlist.server.column_names import USUAL, called, renamed, unlike
 from shortlist.server.documents import plain
 from shortlist.server.journal import Journal, Judged

@@ -22,11 +22,19 @@ import numpy as np
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.parsing.cells import LabelCells, even_columns
-from shortlist.inputs.parsing.columns import Column, bare, listed, shown
-from shortlist.inputs.parsing.fields import place_of
-from shortlist.inputs.parsing.guards import may_be_guarded, unguarded
-from shortlist.inputs.parsing.quoting import Quoting
-from shortlist.inputs.parsing.separators import NAMED, names_in, recognised, with_point
+from shortlist.inputs.parsing.columns import (
+    NAMED,
+    Column,
+    bare,
+    listed,
+    may_be_guarded,
+    names_in,
+    recognised,
+    shown,
+    unguarded,
+    with_point,
+)
+from shortlist.inputs.parsing.quoting import Quoting, place_of
 from shortlist.inputs.parsing.table import BadValue, Table
 from shortlist.inputs.source import Source
 from shortlist.texts.beside import Vectors, WithVectors

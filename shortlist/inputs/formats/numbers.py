@@ -17,7 +17,7 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.formats.delimited import Csv, Layout
 from shortlist.inputs.parsing.columns import Column, named, shown, twice
-from shortlist.inputs.parsing.fields import place_of
+from shortlist.inputs.parsing.quoting import place_of
 from shortlist.inputs.source import Source
 
 TEXTS = "; to learn from texts, name their column with --text-column"

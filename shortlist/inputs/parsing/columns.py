@@ -8,6 +8,64 @@ from typing import NamedTuple
 
 from shortlist.errors import InputError
 
+# Cells that a spreadsheet would run as formulas: they are written with an apostrophe before them, and read without.
+
+
+FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+GUARDED = re.compile(r"''*[=+\-@\t\r\n]")  # a line feed, since a carriage return before it is not kept
+
+
+def guarded(cell: str) -> str:
+    """A text as a cell that no spreadsheet runs."""
+    return f"'{cell}" if FORMULA.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The text of such a cell."""
+    return cell[1:] if cell[:1] == "'" and GUARDED.match(cell) else cell
+
+
+def may_be_guarded(block: bytes) -> bool:
+    """Whether a cell in this block may have an apostrophe before it."""
+    return any(b"'" + mark in block for mark in (b"=", b"+", b"-", b"@", b"\t", b"\r"))
+
+
+# How spreadsheets write tables: what stands between cells, and between the whole part of a number and its fraction.
+
+
+SEPARATORS = (",", ";", "\t", "|")
+NAMED = re.compile(r"sep=([^\w\s]|\t)\s*", re.ASCII)
+QUOTED = re.compile(r'"(?:[^"]|"")*"')
+DECIMAL_COMMA = re.compile(r"\s*[-+]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][-+]?\d+)?\s*", re.ASCII)
+
+
+def recognised(head: str, wanted: Sequence[str | int]) -> str:
+    """What separates the cells of a table that begins so: what its first line names, or lets a wanted name be found.
+
+    Where no name is wanted, or none is there, it is what stands there most often; of equals a comma.
+    """
+    first = head.lstrip("\n").partition("\n")[0].rstrip("\r")
+    if said := NAMED.fullmatch(first):
+        return said[1]
+    bare = QUOTED.sub('""', first)
+    for one in SEPARATORS:
+        if not set(names_in(first, one)).isdisjoint(str(name).strip() for name in wanted):
+            return one
+    if wanted and all(str(column).isdigit() for column in wanted):  # there is no line of names, but one of data
+        return next((one for one in SEPARATORS if one in bare), ",")
+    return max(SEPARATORS, key=bare.count)
+
+
+def names_in(line: str, separator: str) -> list[str]:
+    """The names in a first line, as it looks before quoted fields are read: without quotes and spaces around them."""
+    return [cell.strip().strip('"').strip() for cell in line.split(separator)]
+
+
+def with_point(cell: str) -> str:
+    """A number as Python reads it: 1.234,5 is 1234.5. Anything else stays as it is."""
+    return cell.replace(".", "").replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
+
+
 Name = str | int
 Names = Name | list[str] | list[int] | list[Name]
 MOST_NAMED = 10  # columns that an error lists

@@ -5,6 +5,7 @@ The text is a field of ``data``; the labels are the choices of all annotations t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ import msgspec
 
 from shortlist.errors import InputError
 from shortlist.inputs.formats.json_array import JsonArray
+from shortlist.inputs.formats.json_lines import JsonLines
+from shortlist.inputs.parsing.columns import Names
 from shortlist.inputs.parsing.table import BadValue, Row
 
 EVERY = "labels"  # as ``labels`` is unless told: the choices of every control
@@ -63,3 +66,23 @@ class LabelStudio(JsonArray):
                     found |= dict.fromkeys(self.to_labels(result.value.get("choices"), "choices"))
         own = task.data.get(self.id) if self.id is not None else None
         return Row(text, list(found), id=None if self.id is None else str(own))
+
+
+# doccano's JSON lines: ``{"id": 1, "text": "wheat exports rose", "label": ["grain", "trade"]}``.
+
+
+LIST_OF_LABELS = re.compile(r'"label"\s*:\s*\[\s*["\]]')
+
+
+@dataclass
+class Doccano(JsonLines):
+    labels: Names = "label"
+
+    name = "doccano"
+    description = "doccano: JSON lines whose field label lists the labels"
+    endings = ()
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        first = head.lstrip().partition("\n")[0]
+        return super().recognises(name, head) and '"text"' in first and LIST_OF_LABELS.search(first) is not None

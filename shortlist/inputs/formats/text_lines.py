@@ -68,3 +68,26 @@ class FastText(Format):
             if late:
                 return " ".join(word for word in words if not word.startswith(prefix)), labels + late
         return rest, labels
+
+
+# Plain lines: one text on each line, without labels.
+
+
+@dataclass
+class PlainLines(Format):
+    name = "lines"
+    description = "plain text, one example on each line, without labels"
+    carries = ("texts",)
+    endings = (".txt", ".text")
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        return bool(head) and "\0" not in head  # the last to be asked: whatever is text
+
+    @property
+    def by_line(self) -> bool:
+        return True
+
+    def examples(self, source: Source) -> Iterator[Examples]:
+        for block in source.line_blocks():
+            yield Examples(texts=block.lines)
