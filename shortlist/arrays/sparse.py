@@ -62,7 +62,7 @@ def one_row(x: scipy.sparse.sparray, name: str = "x") -> scipy.sparse.coo_array:
     try:
         return scipy.sparse.coo_array((x.data, (np.zeros(columns.size, np.int64), columns)), shape=(1, x.shape[-1]))
     except (ValueError, TypeError, IndexError, OverflowError) as problem:
-        raise InputError(f"{name} is no sparse row that can be used: {problem}") from None
+        raise InputError(f"{name} is not a sparse row that can be used: {problem}") from None
 
 
 def _rows_of(X: Any) -> Compressed:

@@ -104,7 +104,7 @@ def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any])
     else:
         found = open_model(path)
     if not isinstance(found, Categorizer):
-        raise InputError(f"{path} is no model of texts with labels, and has no settings for one")
+        raise InputError(f"{path} is not a model of texts with labels, and has no settings for one")
     return found
 
 

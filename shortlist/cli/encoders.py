@@ -45,7 +45,7 @@ def find_encoder(named: str) -> Encoder:
     if not callable(found):
         kind = type(found).__name__
         raise InputError(
-            f"--encoder: {function} in {module} is no function but of the type {kind}; name a function that makes of a "
+            f"--encoder: {function} in {module} is not a function but of the type {kind}; name a function that makes of a "
             "list of texts a matrix with a row for each"
         )
     encoder: Encoder = found

@@ -245,7 +245,7 @@ class Reading:
         options = named_values("--option", self.option)
         for name in options:
             if name in NOT_OF_A_FORMAT:
-                raise InputError(f"--option {name}=… is no option of a format; use {NOT_OF_A_FORMAT[name]}")
+                raise InputError(f"--option {name}=… is not an option of a format; use {NOT_OF_A_FORMAT[name]}")
         return options
 
 

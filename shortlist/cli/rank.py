@@ -159,7 +159,7 @@ def apply_rules(
     for name in (*(only or ()), *(but or ()), *(below or ()), *at_most):
         if name not in known and name not in (model.vocabulary_ or ()):
             raise InputError(
-                f"a rule names {name!r}, which is no label of the model; shortlist labels MODEL-FILE lists them"
+                f"a rule names {name!r}, which is not a label of the model; shortlist labels MODEL-FILE lists them"
             )
     model.set_rules(rules if model.rules_ is None else model.rules_.with_more(rules))
 

@@ -186,7 +186,7 @@ def examples_of(target: Path) -> int:
     if not target.is_file() or not target.stat().st_size:
         return 0
     if not is_model_file(target):
-        raise InputError(f"{target} is no model file; --force replaces it, --output NAME writes elsewhere")
+        raise InputError(f"{target} is not a model file; --force replaces it, --output NAME writes elsewhere")
     try:
         return learned_examples(target)
     except ShortlistError:

@@ -154,7 +154,7 @@ def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) 
     """Write a state to one file, as ``save`` does."""
     target = Path(os.path.realpath(path))  # where it is a link, the file that it leads to
     if target.exists() and not target.is_file():
-        raise ModelFileError(f"cannot write {path}: it is no ordinary file; name another one")
+        raise ModelFileError(f"cannot write {path}: it is not a regular file; name another one")
     header: dict[str, Any] = {"format": FORMAT, "library": VERSION, "model": state.header()}
     if compact:
         arrays, notes = packing.packed(state.compacted().named_arrays())
@@ -313,7 +313,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArr
         raise ModelFileError(f"there is no model file {path}") from None
     except NoContainer:
         if os.path.exists(path) and not os.path.isfile(path):
-            raise ModelFileError(f"cannot read {path}: it is no ordinary file; name the model file itself") from None
+            raise ModelFileError(f"cannot read {path}: it is not a regular file; name the model file itself") from None
         raise ModelFileError(f"{path} is not a model file, or a part of it is missing") from None
 
 

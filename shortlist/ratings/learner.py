@@ -424,7 +424,7 @@ class RatingLearner(ClassifierMixin, DualLearner):
         """
         check_is_fitted(self, "_clock")
         if self._supports is not None or self.hypothesis == "voted":
-            raise InputError("a kernel, or a vote of many rules, is no sum over columns that could be explained")
+            raise InputError("a kernel, or a vote of many rules, is not a sum over columns that could be explained")
         weights, biases, _ = self._hypotheses()
         x = x if getattr(x, "ndim", 0) == 2 else np.atleast_2d(np.asarray(x))
         row = _as_rows(x).to_matrix().toarray()

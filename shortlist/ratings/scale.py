@@ -118,7 +118,7 @@ def as_values(ratings: Sequence[str], scale: ArrayLike | None) -> Ratings:
     except ValueError:
         if scale is not None:
             bad = next(rating for rating in ratings if not _is_number(rating))
-            raise InputError(f"the rating {bad!r} is no number, and those of the model are") from None
+            raise InputError(f"the rating {bad!r} is not a number, and those of the model are") from None
         return np.array(ratings)
     return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
 

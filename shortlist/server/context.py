@@ -190,7 +190,7 @@ class Context:
         model = self.model
         for name in names:
             if not model.knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
-                said = f"a rule names {name!r}, which is no label that was learned; look for it at /v1/labels"
+                said = f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
                 raise HTTPException(409, said)
 
     def known_label(self, name: str) -> Label:

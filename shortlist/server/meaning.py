@@ -28,4 +28,4 @@ def read(kept: str) -> Vectors | None:
     try:
         return np.frombuffer(b64decode(kept, validate=True), dtype=NUMBERS).astype(np.float32)
     except ValueError:
-        raise InputError("what stands in the place of its vector is none") from None
+        raise InputError("the stored vector is not valid base64 float32") from None

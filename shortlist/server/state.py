@@ -22,4 +22,4 @@ def identity_of(path: Path) -> tuple[int, ...]:
 
 
 def no_state(folder: Path) -> InputError:
-    return InputError(f"{folder} is no state directory of a server; shortlist serve MODEL --state {folder} makes one")
+    return InputError(f"{folder} is not a state directory yet: start shortlist serve MODEL --state {folder} once")

@@ -100,5 +100,5 @@ def test_train_does_not_replace_what_is_no_model(run, news):
     before = news.read_text()
     result = run("train", news, "-o", news)
     assert result.code == 2
-    assert "is no model file; --force replaces it" in result.err
+    assert "is not a model file; --force replaces it" in result.err
     assert news.read_text() == before

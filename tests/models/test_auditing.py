@@ -150,4 +150,4 @@ def test_with_the_settings_of_a_model_but_not_what_it_learned(run, tmp_path):  #
     sl.FeatureFocus().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"]).save(tmp_path / "rows.shortlist")
     said = run("audit", "a.jsonl", "--model", "rows.shortlist")
     assert said.code == 2
-    assert "rows.shortlist is no model of texts with labels" in said.err
+    assert "rows.shortlist is not a model of texts with labels" in said.err

@@ -145,7 +145,7 @@ def test_an_explanation_sums_to_the_score(rated, learner):
 
 def test_what_is_no_sum_is_not_explained(rated):
     X, ratings = rated
-    with pytest.raises(sl.InputError, match="no sum over columns"):
+    with pytest.raises(sl.InputError, match="not a sum over columns"):
         sl.Rater(sl.PRank(kernel="rbf")).fit(X[:50], ratings[:50]).explain(X[0])
 
 

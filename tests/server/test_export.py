@@ -119,7 +119,7 @@ def test_many_examples_come_whole(folder, run):
 )
 def test_refusals(judged, run, tmp_path, example):
     assert "there is no layout 'xml'; there are jsonl, csv" in run("export", judged, "--format", "xml").err
-    assert "is no state directory of a server" in run("export", tmp_path / "nothing").err
+    assert "is not a state directory yet" in run("export", tmp_path / "nothing").err
     journal = Journal(judged)
     journal.append([[Example({"title": "no | list"}, ["this"])]])
     assert not journal.has_in_a_list("|")

@@ -48,11 +48,11 @@ def test_words_are_marked_whole_however_many_of_their_parts_vote(visit, tmp_path
 def test_what_it_would_do_alone_is_marked(sure, visit):
     page = visit(sure.base_url)
     rank(page, "apple number3", "fruit")
-    expect(page.locator("#decision")).to_have_text("Alone it would assign fruit.")
+    expect(page.locator("#decision")).to_have_text("Would assign automatically: fruit")
     expect(page.locator("#ranking .alone .name")).to_have_text("fruit")
     expect(page.locator("#ranking .score").first).to_contain_text("%")
     rank(page, "number3 number4")
-    expect(page.locator("#decision")).to_have_text("It would ask a person: unlike anything learned.")
+    expect(page.locator("#decision")).to_have_text("Needs a person: unlike anything learned")
     expect(page.locator("#ranking .alone")).to_have_count(0)
     rank(page, "")
     expect(page.locator("#decision")).to_be_hidden()

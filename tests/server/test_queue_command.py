@@ -54,5 +54,5 @@ def test_any_column_and_standard_input(run, folder, tmp_path):
 def test_what_is_refused(run, folder, file, tmp_path):
     assert "--state FOLDER, or --server" in refused(run("queue", "add", file))
     assert "the actions are add, show" in refused(run("queue", "drop", "--state", folder))
-    assert "is no state directory of a server" in refused(run("queue", "add", file, "--state", tmp_path))
+    assert "is not a state directory yet" in refused(run("queue", "add", file, "--state", tmp_path))
     assert "http://127.0.0.1:8000/" in refused(run("queue", "show", "--server", "127.0.0.1"))

@@ -300,7 +300,7 @@ def test_a_vote_of_many_rules_cannot_be_explained(tmp_path):
     with in_thread(folder) as server:
         answer = server.post("/v1/explain", json={"text": "joy"})
         assert answer.status_code == 409
-        assert "no sum over columns" in answer.json()["error"]
+        assert "not a sum over columns" in answer.json()["error"]
 
 
 def test_an_example_that_teaches_nothing_is_passed_over(state, kind):

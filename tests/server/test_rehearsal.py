@@ -155,8 +155,8 @@ def test_a_model_file_as_the_candidate(learned, run, model_file):
 
 def test_refusals(folder, learned, run, tmp_path, model_file):
     for arguments, words in [
-        (("rehearse", tmp_path), "is no state directory"),
-        (("promote", tmp_path), "is no state directory"),
+        (("rehearse", tmp_path), "is not a state directory"),
+        (("promote", tmp_path), "is not a state directory"),
         (("promote", learned), "there is no candidate"),
         (("go-back", learned), "nothing was promoted"),
         (("rehearse", learned, "--model", model_file, "--learner", "mmp"), "--model is a whole candidate"),

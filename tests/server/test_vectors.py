@@ -169,7 +169,7 @@ def test_an_encoder_is_named_on_the_command_line(tmp_path, monkeypatch):
     assert find_encoder("an_encoder_of_mine:encode")(["a", "b"]) == [[1.0], [1.0]]
     for wrong, sentence in [
         ("an_encoder_of_mine", "must be MODULE:FUNCTION"),
-        ("an_encoder_of_mine:n", "n in an_encoder_of_mine is no function but of the type int; name"),
+        ("an_encoder_of_mine:n", "n in an_encoder_of_mine is not a function but of the type int; name"),
         ("an_encoder_of_mine:absent", "the module an_encoder_of_mine has no absent; name a function that it has"),
         ("an_encoder_of_mine:encode.absent", r"has no encode\.absent"),
         ("no_such_module_of_mine:encode", "there is no module no_such_module_of_mine here or among what is installed"),

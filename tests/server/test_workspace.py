@@ -66,7 +66,7 @@ def test_refusals(worked, run, tmp_path):
     file = tmp_path / "work.zip"
     workspace.save(folder, file)
     for arguments, words in [
-        (("save", tmp_path / "nothing", file), "is no state directory"),
+        (("save", tmp_path / "nothing", file), "is not a state directory"),
         (("open", folder, file), "is not empty"),
         (("open", tmp_path / "new", tmp_path / "nothing.zip"), "is no workspace"),
         (("shut", folder, file), "save or open, not to 'shut'"),

@@ -121,8 +121,8 @@ function drawDecision() {
   byId("decision").hidden = !known;
   byId("decision").className = alone ? "alone" : "";
   byId("decision").textContent = !known ? "" : alone
-    ? `Alone it would assign ${decision.assigned.map((label) => called(String(label))).join(", ")}.`
-    : `It would ask a person: ${decision.reason}.`;
+    ? `Would assign automatically: ${decision.assigned.map((label) => called(String(label))).join(", ")}`
+    : `Needs a person: ${decision.reason}`;
 }
 
 function row({ label, score, probability }, share, number) {

@@ -62,7 +62,7 @@ function draw({ waiting, held, judged, skipped, flagged, total }) {
   byId("flagged").hidden = flagged === 0;
   byId("queue-stop").hidden = byId("passing").hidden = item === null;
   byId("order-choice").hidden = total === 0;
-  byId("queue-held").textContent = held > (item === null ? 0 : 1) ? `Others have ${(held - (item === null ? 0 : 1)).toLocaleString()}` : "";
+  byId("queue-held").textContent = held > (item === null ? 0 : 1) ? `${(held - (item === null ? 0 : 1)).toLocaleString()} open with colleagues` : "";
 }
 
 // Taking texts in
@@ -126,7 +126,7 @@ async function next() {
     item = answer.item;
     draw(answer.progress);
     if (item !== null || was !== null) await label.judgeItem(item);
-    if (item === null) say(answer.progress.waiting ? "Others have all texts that are left." : "Nothing is left.");
+    if (item === null) say(answer.progress.waiting ? "All texts that are left are open with colleagues." : "Nothing is left.");
     byId("text").focus();
   } finally {
     busy = false;
