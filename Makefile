@@ -15,7 +15,7 @@ HOSTILE := kills queue_kills promotion_kills journals connections models inputs 
 INTEGRATIONS := mcp annif label-studio
 REAL_label-studio := label-studio # beside what the extra brings, which does not need it
 
-.PHONY: demo test long quick check loops format docs papers bench coverage hostile mutants integrations clean
+.PHONY: demo test long quick check loops format docs papers wheels bench coverage hostile mutants integrations clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready
@@ -41,6 +41,10 @@ NAMES ?= all
 DATA ?= ../shared/data
 papers: $(VENV)/.ready-test
 	$(BIN)/python -m papers $(NAMES) --data $(DATA) --out results
+
+# A wheel with compiled loops, for this Python and this kind of processor, in dist/.
+wheels: $(VENV)/.ready-test
+	$(BIN)/python scripts/wheels.py
 
 # Times beside those of other tools. They are shown and compared; only what cannot run is an error.
 bench: $(VENV)/.ready-test

@@ -6,7 +6,8 @@ there, or an upgrade of the package, the old loops would go on running. So the s
 taken from what is in memory, not from files, which may have changed since they were imported.
 
 Loops are kept beside the source, or in the user's own folder where that cannot be written. What was compiled beside the
-source by whoever installed the package (``shortlist warmup``) is read in any case.
+source by whoever installed the package (``shortlist warmup``) is read in any case. Wheels carry loops compiled for a
+baseline, which every processor with its features runs (scripts/wheels.py).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import builtins
 import contextlib
 import hashlib
 import os
+import platform
 import re
 import sys
 import tempfile
@@ -25,6 +27,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import llvmlite.binding
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
@@ -102,6 +105,22 @@ HOW = Path(__file__).with_name("kernels.py").read_bytes()  # the compiler's opti
 Constant = (bool, int, float, complex, str, bytes, tuple, np.generic, np.ndarray)
 
 
+# The baseline of each kind of machine: LLVM's name for it, and the features that a processor needs to run its loops.
+BASELINES = {
+    "x86_64": ("x86-64-v3", ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")),
+    "aarch64": ("generic", ("neon",)),
+}
+
+
+@cache
+def baseline() -> tuple[str, str] | None:
+    """The name and the features of the baseline of this machine, as LLVM takes them; None where it does not run it."""
+    name, needed = BASELINES.get(platform.machine(), ("", ()))
+    known = llvmlite.binding.get_host_cpu_features() if needed else {}
+    runs = bool(needed) and all(known.get(feature) for feature in needed)
+    return (name, ",".join(f"+{feature}" for feature in needed)) if runs else None
+
+
 class BesideTheSource:
     """Where the loops of a function are if no folder at all can be written; Numba asks for this one last."""
 
@@ -135,6 +154,7 @@ class StampedCache(FunctionCache):
 
     _impl_class = Places
     _cache_file: Any
+    _for_baseline = False  # whether a loop for the baseline is asked for, not one for this very processor
 
     @property
     def place(self) -> str | None:
@@ -148,14 +168,20 @@ class StampedCache(FunctionCache):
         own._source_stamp = stamp(self._py_func)
         installed = str(Path(self._py_func.__code__.co_filename).with_name("__pycache__"))
         found = None
-        for place in dict.fromkeys([self._cache_path, installed]):
-            self._cache_file = IndexDataCacheFile(place, self._impl.filename_base, own._source_stamp)
-            with contextlib.suppress(OSError):
-                found = found or super().load_overload(sig, target_context)
-        self._cache_file = own
+        places = list(dict.fromkeys([self._cache_path, installed]))
+        for self._for_baseline in (False, True) if baseline() else (False,):
+            for place in places:
+                self._cache_file = IndexDataCacheFile(place, self._impl.filename_base, own._source_stamp)
+                with contextlib.suppress(OSError):
+                    found = found or super().load_overload(sig, target_context)
+        self._cache_file, self._for_baseline = own, False
         if found is None:
             _say_so_once()
         return found
+
+    def _index_key(self, sig: object, codegen: Any) -> Any:
+        signature, (triple, *processor), code = super()._index_key(sig, codegen)
+        return signature, (triple, *((baseline() if self._for_baseline else None) or processor)), code
 
     def save_overload(self, sig: object, data: object) -> None:
         """Keep a loop where that is possible. Where it is not, it has been compiled all the same."""

@@ -45,8 +45,8 @@ def find_encoder(named: str) -> Encoder:
     if not callable(found):
         kind = type(found).__name__
         raise InputError(
-            f"--encoder: {function} in {module} is not a function but of the type {kind}; name a function that makes of a "
-            "list of texts a matrix with a row for each"
+            f"--encoder: {function} in {module} is not a function but of the type {kind}; name one that makes a matrix "
+            "of a list of texts, with a row for each"
         )
     encoder: Encoder = found
     return encoder

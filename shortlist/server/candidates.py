@@ -26,7 +26,7 @@ def opened(path: Path) -> Categorizer:
     """The model in a file, which must be able to learn a journal."""
     model = open_model(path)
     if not isinstance(model, Categorizer) or not model.can_learn:
-        raise InputError(f"{path} is not a model of texts with labels that goes on learning, as a journal is learned by")
+        raise InputError(f"{path} is not a model of texts with labels that can learn a journal")
     return model
 
 
