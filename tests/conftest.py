@@ -24,7 +24,7 @@ ARCHIVES = Path(__file__).resolve().parents[2] / "shared" / "data"
 # What takes longest comes first, so that no process is left alone with it at the end.
 LONGEST = (
     "server/page", "distributed", "models/memory", "hostile/kills", "hostile/interrupts",
-    "hostile/models", "tests/site", "tests/packages", "arrays/compiling", "models/scikit_learn", "server/http",
+    "hostile/models", "tests/site", "tests/packages", "arrays/stamps", "models/scikit_learn", "server/http",
     "tests/docs", "models/search", "papers/document_tables", "papers/originals", "categories/tuned_index",
     "models/new_learner", "server/openapi",
 )  # fmt: skip

@@ -14,6 +14,7 @@ import pytest
 pytestmark = pytest.mark.long
 
 PROGRAM = """
+import papers
 import io, sys
 from shortlist.inputs import read
 from tests.inputs.test_long_records import LONG

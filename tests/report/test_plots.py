@@ -64,5 +64,5 @@ def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
-    with pytest.raises(InputError, match=r"pip install 'shortlist\[plot\]'"):
+    with pytest.raises(InputError, match=r"pip install '.\[plot\]'"):
         plots.plot_among_first_k(tmp_path / "plot.png", CURVES)

@@ -168,7 +168,8 @@ def test_an_encoder_is_named_on_the_command_line(tmp_path, monkeypatch):
     (tmp_path / "an_encoder_of_mine.py").write_text("def encode(texts):\n    return [[1.0]] * len(texts)\nn = 3\n")
     assert find_encoder("an_encoder_of_mine:encode")(["a", "b"]) == [[1.0], [1.0]]
     for wrong, sentence in [
-        ("an_encoder_of_mine", "must be MODULE:FUNCTION"),
+        ("an_encoder_of_mine", "there is no encoder an_encoder_of_mine: name a folder"),
+        (":encode", "must be a name, a folder or MODULE:FUNCTION"),
         ("an_encoder_of_mine:n", "n in an_encoder_of_mine is not a function but of the type int; name"),
         ("an_encoder_of_mine:absent", "the module an_encoder_of_mine has no absent; name a function that it has"),
         ("an_encoder_of_mine:encode.absent", r"has no encode\.absent"),
