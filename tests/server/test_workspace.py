@@ -134,7 +134,7 @@ def test_a_backup_while_people_work_is_never_damaged(folder, run, tmp_path, star
         client.close()
     assert {path.name for path in (tmp_path / "copy7").iterdir()} >= {FILE, MARK, "queue.sqlite", "journal.end"}
     assert "is there already" in run("backup", folder, tmp_path / "copy7").err
-    assert "no state directory" in run("backup", tmp_path, tmp_path / "copy9").err
+    assert "not a state directory" in run("backup", tmp_path, tmp_path / "copy9").err
     said = run("backup", tmp_path / "copy7", tmp_path / "copy8")
     assert (said.code, "serves the copy" in said.out) == (0, True)
     with in_thread(tmp_path / "copy8") as copy:
