@@ -8,6 +8,7 @@ from shortlist.cli.terminal import (
     facts_in_words,
     print_json,
     progress,
+    say,
     say_when_compiling,
     saying_warnings,
     warn_of_labels,
@@ -33,6 +34,7 @@ def learn(
     it is.
     """
     from shortlist.inputs.labelled import teaching
+    from shortlist.models.category_model import CategoryModel
     from shortlist.models.making import bound_memory, open_model
 
     say_when_compiling()
@@ -48,7 +50,13 @@ def learn(
         model.learn_batches(teaching(model.task, data, stream, progress(stream, "learning"), may_be_empty=True))
     model.save(target)
     facts = model.describe()
-    warn_of_labels(facts)
+    if getattr(model, "vocabulary_", None) is None:  # whose labels may have no example
+        warn_of_labels(facts)
+    if isinstance(model, CategoryModel) and model.confidence_.runs.now:
+        say(
+            "warning: the examples came sorted by label, from which nothing can be promised: no label is assigned by "
+            "--precision until others come mixed; shuffle the file, or use shortlist train"
+        )
     if as_json:
         print_json({"model": str(target), "format": stream.format, **facts, "skipped": stream.skipped.count})
     else:

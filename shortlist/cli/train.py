@@ -138,7 +138,8 @@ def train(
         model.trained_from_ = reading.to_remember() or None
     model.save(target, compact=compact)
     n_bytes = target.stat().st_size
-    warn_of_labels(facts)
+    if names is None:  # whose labels may have no example
+        warn_of_labels(facts)
     if as_json:
         said = {"model": str(target), "format": format, "seconds": round(seconds, 3), "bytes": n_bytes}
         print_json(said | facts | {"skipped": skipped.count} | ({"search": found.record} if found else {}))

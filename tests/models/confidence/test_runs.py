@@ -13,6 +13,7 @@ import shortlist as sl
 from shortlist.labels import LabelSets
 from shortlist.models.confidence.conformal import SURE, safe_level
 from shortlist.models.confidence.runs import LEAST, WINDOW, Runs
+from tests.cli.conftest import run  # noqa: F401 - a fixture
 
 WORDS = ["wheat", "bank", "goal", "ship", "gold"]
 
@@ -106,3 +107,11 @@ def test_lists_of_too_few_examples_say_so():
     assert model.confidence_.ready
     with pytest.warns(UserWarning, match=r"coverage=0.98 cannot be promised yet: too few examples"):
         model.shortlist("wheat word1", 0.98)
+
+
+def test_the_terminal_says_that_a_file_is_sorted(run, tmp_path):  # noqa: F811
+    lines = [f"__label__{WORDS[n // 40]} {WORDS[n // 40]} word{n % 30}\n" for n in range(200)]
+    (tmp_path / "sorted.txt").write_text("".join(lines))
+    assert run("train", "sorted.txt", "--format", "fasttext").code == 0
+    said = run("learn", "sorted.shortlist", "sorted.txt", "--format", "fasttext")
+    assert "the examples came sorted by label" in said.err
