@@ -141,7 +141,7 @@ def load_same(name: str, digest: str, *, threads: int | None = None) -> Encoder:
 def _require(name: str) -> None:
     missing = [package for package in PACKAGES if find_spec(package) is None]
     if missing:
-        raise InputError(f"encoder {name} needs {' and '.join(missing)}; {installing('meaning')}")
+        raise InputError(f"encoder {name} needs {', '.join(missing)}; {installing('meaning')}")
 
 
 def digest_of(settings: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ halfway from there to 1 the stream is in a run: its rankings are not counted, an
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,24 +38,25 @@ class Runs:
 
     def note(self, labels: LabelSets, order: Longs, counts: Longs) -> NDArray[np.bool_]:
         """For the examples of ``order``, each in its turn, whether the stream is in a run; ``counts`` has them all."""
-        sets = [labels.ids[labels.indptr[i] : labels.indptr[i + 1]].tolist() for i in order.tolist()]
-        left: dict[int, int] = {}
+        ids, ends = labels.ids.tolist(), labels.indptr.tolist()
+        sets = [ids[ends[i] : ends[i + 1]] for i in order.tolist()]
+        counted = {label: int(counts[label]) for label in set(chain.from_iterable(sets))}
+        for label in chain.from_iterable(sets):  # back to what they were before these
+            counted[label] -= 1
+        found = []
         for own in sets:
-            for label in own:
-                left[label] = left.get(label, 0) + 1
-        found = np.zeros(order.size, dtype=np.bool_)
-        for n, own in enumerate(sets):
             same = not self._last.isdisjoint(own)
             self._same = (self._same << 1 | same) & (1 << WINDOW) - 1
             self._noted = min(self._noted + 1, WINDOW)
             for label in own:
-                self._squares += 2 * (int(counts[label]) - left[label]) + 1
-                left[label] -= 1
+                self._squares += 2 * counted[label] + 1
+                counted[label] += 1
             self._several = self._several or (bool(self._last) and not same)
             self._last = frozenset(own) or self._last
             self._seen += 1
-            self.now = found[n] = self._is_run()
-        return found
+            self.now = self._is_run()
+            found.append(self.now)
+        return np.array(found, dtype=np.bool_)
 
     def _is_run(self) -> bool:
         if self._noted < LEAST:
