@@ -49,6 +49,4 @@ def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:
         if not isinstance(model, Categorizer):
             raise InputError("--vocabulary names the labels of texts; this model has others")
         model.set_vocabulary(names)
-        if model.get_params().get("learner__tree", names) is None:  # a learner that wants a tree, and was given none
-            model.set_params(learner__tree={label: above[0] for label, above in names.broader.items()})
     return model

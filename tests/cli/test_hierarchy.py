@@ -1,11 +1,8 @@
-"""A vocabulary's hierarchy on the terminal: a learner that goes down it, and measures that know it."""
+"""A vocabulary's hierarchy on the terminal: measures that know it."""
 
 import json
 
 import pytest
-
-import shortlist as sl
-from tests.cli.test_bad_input import refused
 
 NAMES = {
     "c1": "crops",
@@ -24,14 +21,6 @@ def data(tmp_path):
     return tmp_path / "data.jsonl"
 
 
-def test_top_down_follows_the_vocabulary(run, data, tmp_path):
-    result = run("train", data, "--learner", "top-down", "--vocabulary", "names.json", "--set", "sigmoid=fixed")
-    assert result.code == 0, result.err
-    model = sl.load(tmp_path / "data.shortlist")
-    assert dict(model.learner_.tree) == {"c2": "c1", "c3": "c1"}
-    assert run("rank", "data.shortlist", "--text", "corn", "--json").json["labels"][0] == "c3"
-
-
 def test_evaluate_knows_what_is_near(run, data, tmp_path):
     assert run("train", data, "--vocabulary", "names.json").code == 0
     (tmp_path / "near.jsonl").write_text('{"text": "wheat exports rose", "labels": ["c3"]}\n' * 2)
@@ -44,10 +33,3 @@ def test_a_vocabulary_without_a_hierarchy_says_nothing_of_it(run, data, tmp_path
     (tmp_path / "flat.tsv").write_text("c2\twheat\nc3\tcorn\nc4\tmoney\n")
     assert run("train", data, "--vocabulary", "flat.tsv").code == 0
     assert "hierarchy" not in run("evaluate", "data.shortlist", "data.jsonl", "--json").json
-
-
-def test_a_circle_is_refused(run, data, tmp_path):
-    (tmp_path / "circle.json").write_text(
-        '{"c2": {"name": "a", "broader": ["c3"]}, "c3": {"name": "b", "broader": ["c2"]}}'
-    )
-    refused(run("train", data, "--learner", "top-down", "--vocabulary", "circle.json"), "the tree leads from")
