@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from math import nan
 from typing import Any, ClassVar
 
@@ -21,13 +22,11 @@ import numpy as np
 
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
-from shortlist.inputs.parsing.cells import LabelCells, even_columns
 from shortlist.inputs.parsing.columns import (
     NAMED,
     Column,
     bare,
     listed,
-    may_be_guarded,
     names_in,
     recognised,
     shown,
@@ -35,7 +34,7 @@ from shortlist.inputs.parsing.columns import (
     with_point,
 )
 from shortlist.inputs.parsing.quoting import Quoting, place_of
-from shortlist.inputs.parsing.table import BadValue, Table
+from shortlist.inputs.parsing.table import BadValue, Table, numbered
 from shortlist.inputs.source import Source
 from shortlist.texts.beside import Vectors, WithVectors
 from shortlist.texts.fields import Fielded, Value, cell_value
@@ -101,14 +100,6 @@ class Csv(Table):
             if quoting and (quoting.waiting or quoting.quote.encode() in block):
                 numbers, rows = quoting.rows(*source.decoded(first, block))
             else:
-                if layout is None and (header := _first_line(block)):
-                    layout = self._first_row(source, first, [*map(unguarded, header.split(separator))])
-                    if layout.has_header:
-                        first, block = first + 1, block[block.index(b"\n") + 1 :]
-                plain = layout is not None and not may_be_guarded(block)
-                if layout and plain and (columns := even_columns(block, separator, layout.width)):
-                    yield self._examples(source, layout, range(first, first + len(columns[0])), columns)
-                    continue
                 lines = zip(*source.decoded(first, block), strict=True)
                 full = [(number, line.split(separator)) for number, line in lines if line]
                 numbers, rows = [number for number, _ in full], [row for _, row in full]
@@ -179,7 +170,7 @@ class Csv(Table):
 
         Where there is no layout yet, the first row gives it; either way, it is given back.
         """
-        rows = [[unguarded(cell) for cell in row] for row in rows]
+        rows = [[unguarded(cell) if cell[:1] == "'" else cell for cell in row] for row in rows]
         if layout is None:
             layout = self._first_row(source, numbers[0], rows[0])
             if layout.has_header:
@@ -193,7 +184,7 @@ class Csv(Table):
                 source.bad(number, end, f"expected {counted(layout.width, 'columns')}, found {len(row)}")
         if not kept:
             return layout, Examples(texts=[])
-        columns = [[row[column] for _, row in kept] for column in range(layout.width)]
+        columns = [list(column) for column in zip(*(row for _, row in kept), strict=True)]
         return layout, self._examples(source, layout, [number for number, _ in kept], columns)
 
     def _examples(
@@ -222,19 +213,16 @@ class Csv(Table):
         if self.brackets:
             cells |= {what: [_without_brackets(own) for own in cells[what]] for what in ("labels", "wrong")}
         ratings = [found for column, found in values.items() if column.what == "rating"]
-        hot = [
-            [column.label if yes else "" for yes in found]
-            for column, found in values.items() if column.what == "one_hot"
-        ]  # fmt: skip
-        labels = [layout.labels.split(own, self.label_separator) for own in cells["labels"]]
-        labels += [layout.labels.split(own, None) for own in hot]
-        wrong = [layout.labels.split(own, self.label_separator) for own in cells["wrong"]]
+        labels = [[self.split_labels(cell) for cell in own] for own in cells["labels"]]
+        hot = {column.label: found for column, found in values.items() if column.what == "one_hot"}
+        labels += [[[label] if yes else [] for yes in found] for label, found in hot.items()]
+        wrong = [[self.split_labels(cell) for cell in own] for own in cells["wrong"]]
         complete = [found for column, found in values.items() if column.what == "complete"]
         texts = self._documents(layout, columns) if self.has_fields else cells["text"][0]
         return Examples(
             texts=texts if vectors is None else WithVectors(texts, vectors),
-            labels=layout.labels.together(labels) if labels else None,
-            wrong=wrong[0] if wrong else None,
+            labels=numbered([[*chain(*own)] for own in zip(*labels, strict=True)]) if labels else None,
+            wrong=numbered(wrong[0]) if wrong else None,
             complete=[None if one == UNSAID else bool(one) for one in complete[0]] if complete else None,
             ids=list(cells["id"][0]) if cells["id"] else None,
             ratings=np.array(ratings[0]) if ratings else None,
@@ -322,7 +310,6 @@ class Layout:
     width: int
     columns: dict[Column, int]
     has_header: bool
-    labels: LabelCells = field(default_factory=LabelCells)
 
 
 @dataclass

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar
 
 import msgspec
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
-from shortlist.inputs.parsing.cells import LabelCells
 from shortlist.inputs.parsing.columns import Column, found_among, named
-from shortlist.inputs.parsing.json_kernel import usual_records
-from shortlist.inputs.parsing.table import BadValue, Row, Table
+from shortlist.inputs.parsing.table import BadValue, Row, Table, numbered
 from shortlist.inputs.source import Source
 
 # An escape in a string: two halves of a character, or one half alone, or any other.
@@ -46,21 +45,20 @@ class JsonLines(Table):
     def examples(self, source: Source) -> Iterator[Examples]:
         to_row = self._reader()
         plain = self._flat and self.label_separator is None and self.id is None and self.rating is None
-        labels = LabelCells()
+        decode = self._decoder().decode if plain else None
         written = () if self.wrong is None else {json.dumps(self.wrong, ensure_ascii=way) for way in (True, False)}
         crossed, met = [name.encode() for name in written], False
         for first, block in source.blocks():
             met |= (named_here := any(name in block for name in crossed))
-            usual = plain and not named_here
-            if usual and (found := usual_records(block, str(self.text), str(self.labels))):
-                texts, own, indptr = found
-                places = Places(source.name, _full_lines(first, block, len(texts)))
-                yield Examples(texts=texts, labels=labels.number(own, indptr), places=places)
+            full = [(number, line) for number, line in enumerate(block.split(b"\n")[:-1], first) if line.strip()]
+            if decode and not named_here and (found := _usual_records(decode, block, full)):
+                texts, labels = found
+                yield Examples(texts, labels=labels, places=Places(source.name, [number for number, _ in full]))
                 continue
             # Some line is bad, or has other fields or labels than most files have: look at each.
             rows, numbers = [], []
-            for number, line in enumerate(block.split(b"\n")[:-1], first):
-                if line.strip() and source.decoded_line(number, line) is not None:
+            for number, line in full:
+                if source.decoded_line(number, line) is not None:
                     try:
                         rows.append(row := to_row(line))
                         numbers.append(number)
@@ -134,11 +132,19 @@ class JsonLines(Table):
         )
 
 
-def _full_lines(first: int, block: bytes, n: int) -> range | list[int]:
-    """The numbers of the n lines of a block that are not blank."""
-    if block.count(b"\n") == n:
-        return range(first, first + n)
-    return [number for number, line in enumerate(block.split(b"\n")[:-1], first) if line.strip()]
+def _usual_records(
+    decode: Callable[[bytes], Any], block: bytes, lines: list[tuple[int, bytes]]
+) -> tuple[list[str], Sequence[list[str]]] | None:
+    """The texts and the labels of lines whose labels are lists of texts; None where one is another, or wrong."""
+    try:
+        block.decode()  # msgspec does not look into the fields that it skips
+        records = [decode(line) for _, line in lines]
+        lists = [record.labels for record in records]
+        names = set(chain.from_iterable(lists))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    usual = {*map(type, lists)} <= {list} and all(isinstance(name, str) and name.strip() for name in names)
+    return ([record.text for record in records], numbered(lists)) if usual else None
 
 
 def explained(line: bytes, problem: Exception) -> tuple[int, str]:

@@ -25,11 +25,6 @@ def unguarded(cell: str) -> str:
     return cell[1:] if cell[:1] == "'" and GUARDED.match(cell) else cell
 
 
-def may_be_guarded(block: bytes) -> bool:
-    """Whether a cell in this block may have an apostrophe before it."""
-    return any(b"'" + mark in block for mark in (b"=", b"+", b"-", b"@", b"\t", b"\r"))
-
-
 # How spreadsheets write tables: what stands between cells, and between the whole part of a number and its fraction.
 
 

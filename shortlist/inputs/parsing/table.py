@@ -25,6 +25,7 @@ from shortlist.inputs.parsing.columns import (
     twice,
 )
 from shortlist.inputs.source import Progress
+from shortlist.labels import NumberedLabels
 from shortlist.texts.beside import WithVectors
 from shortlist.texts.fields import Document, Fielded, Value, cell_value, features_of
 
@@ -282,6 +283,11 @@ class Table(Format):
                 yield self.batch(rows, Places(where, numbers, "row"))
                 rows, numbers, held = [], [], 0
         yield self.batch(rows, Places(where, numbers, "row"))
+
+
+def numbered(labels: Sequence[list[str]]) -> Sequence[list[str]]:
+    """The same lists in little room: each name once."""
+    return cast("Sequence[list[str]]", NumberedLabels.of(labels))
 
 
 class BadValue(Exception):
