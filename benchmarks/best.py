@@ -42,12 +42,12 @@ def new(examples, learner=None):
     """A model for such examples that has learned nothing."""
     if examples.texts is not None:
         return sl.Categorizer(learner)
-    return RowCategorizer(sl.Categorizer(learner).new_learner())
+    return RowCategorizer(sl.Categorizer(learner)._new_learner())
 
 
 def measured(model, test):
     """The measures of a model on the test part, example by example."""
-    ranking = Ranking.stack([model.rank_examples(test, 5)], 5)
+    ranking = Ranking.stack([model._rank_examples(test, 5)], 5)
     truth = model.learner_.label_numbers(test.labels)
     return evaluate(ranking, truth, MEASURES, n_labels=len(model.learner_.classes_), resamples=0)
 

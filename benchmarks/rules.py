@@ -37,7 +37,7 @@ def main() -> None:
     kinds = [Concept(f"kind {n}", f"kind {n}") for n in range(100)]
     model = Categorizer().fit(texts[ASKED:], labels[ASKED:]).set_vocabulary(LabelVocabulary(every + kinds))
     known = [names.concepts[label].label for label in names.concepts]
-    model.learner_._expect_labels([[label] for label in known if not model.knows(label)])
+    model.learner_._expect_labels([[label] for label in known if not model._knows(label)])
     print(f"{len(texts) - ASKED:,} titles learned, {len(model.classes_):,} labels")
     some = np.random.default_rng(0).permutation(model.classes_).tolist()
     ways = {

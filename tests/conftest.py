@@ -26,7 +26,7 @@ LONGEST = (
     "server/page", "distributed", "models/memory", "hostile/kills", "hostile/interrupts",
     "hostile/models", "tests/site", "tests/packages", "arrays/stamps", "models/scikit_learn", "server/http",
     "tests/docs", "models/search", "papers/document_tables", "papers/originals", "categories/tuned_index",
-    "models/new_learner", "server/openapi",
+    "models/_new_learner", "server/openapi",
 )  # fmt: skip
 # Rooms and files that share something that takes long to make: a cluster, a browser.
 TOGETHER = {"distributed": "distributed"} | dict.fromkeys(

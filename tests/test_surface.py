@@ -1,6 +1,7 @@
 """The public surface: what ``import shortlist`` shows is the same wherever it is written, and its types are real."""
 
 import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -90,3 +91,11 @@ def test_public_types_are_real():
         inside = path.relative_to(PACKAGE).as_posix()
         found += [f"{inside}: {one}" for one in annotations_that_are_any(path.read_text(encoding="utf-8"))]
     assert set(found) == set(ANY)
+
+
+def test_a_categorizer_has_few_public_names_and_all_are_documented():
+    kind = shortlist.Categorizer
+    names = {name for base in kind.__mro__ for name in vars(base)} | set(kind().get_params(deep=False))
+    public = {name for name in names if not name.startswith("_")}
+    assert len(public) <= 60
+    assert [name for name in public if callable(one := getattr(kind, name, None)) and not inspect.getdoc(one)] == []

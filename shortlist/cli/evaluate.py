@@ -40,8 +40,8 @@ def evaluate(
     say_when_compiling()
     model = open_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
     for option, asked, detail in (("--per-label", per_label, "label"), ("--per-query", per_query, "query")):
-        if asked and model.detail != detail:
-            has = f"--per-{model.detail} shows each {model.detail}" if model.detail else "leave it out"
+        if asked and model._detail != detail:
+            has = f"--per-{model._detail} shows each {model._detail}" if model._detail else "leave it out"
             raise InputError(f"{option} is not for a model of {model.task}; {has}")
     if (plot or errors) and model.task != "categories":
         what = "--plot draws" if plot else "--errors lists"

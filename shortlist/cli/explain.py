@@ -22,7 +22,7 @@ def explain(
 
     say_when_compiling()
     model = open_model(model_file)
-    found = model.explain_text(text, label)
+    found = model._explain_text(text, label)
     votes = found.votes if top == 0 else found.votes[:top]
     name = model.name_of(found.label)
     if as_json:

@@ -41,8 +41,8 @@ class OnCluster:
         """What ``evaluate`` prints."""
         from shortlist.distributed.answers import judge
 
-        chosen = model.usual_measures if measures is None else measures
-        return model.report(judge(self.cluster, self.parts, model, chosen, self.skipped), chosen, details=details)
+        chosen = model._usual_measures if measures is None else measures
+        return model._report(judge(self.cluster, self.parts, model, chosen, self.skipped), chosen, details=details)
 
     def lines(self, model: Model[Any], k: int, as_json: bool) -> Iterator[str]:
         """What ``rank`` prints."""
@@ -56,7 +56,7 @@ def answered(model: Model[Any], part: Part, stream: Stream, k: int, as_json: boo
     """What ``rank`` prints for a part."""
     import numpy as np
 
-    found = "".join(lines_of(model.answer(stream, k), as_json))
+    found = "".join(lines_of(model._answer(stream, k), as_json))
     return {"lines": np.frombuffer(found.encode("utf-8", "surrogatepass"), dtype=np.uint8)}
 
 

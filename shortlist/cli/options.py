@@ -178,7 +178,7 @@ class Reading:
 
         Whoever names a column of labels has named all of them.
         """
-        known = getattr(model, "trained_from_", None) or {}
+        known = getattr(model, "_trained_from", None) or {}
         known = {name: value for name, value in known.items() if name in REMEMBERED and getattr(self, name) is None}
         if any(getattr(self, name) is not None for name in OTHER_LABELS):
             known = {name: value for name, value in known.items() if name == "text_column"}
@@ -210,12 +210,12 @@ class Reading:
 
         if model is not None:
             self.recall(model, source)
-        of_texts = model is not None and model.of_texts
+        of_texts = model is not None and model._of_texts
         learned: dict[str, Any] = {}  # what the model has learned from, unless columns are named
         if model is not None and model.fields_ is not None:
             learned |= {} if self.text_column else {"text": model.fields_}
             learned |= (
-                {} if self.feature_column or not model.fields_beside_ else {"known_features": model.fields_beside_}
+                {} if self.feature_column or not model._fields_beside_ else {"known_features": model._fields_beside_}
             )
         if self.has_vectors and task != "categories":
             raise InputError(f"--vectors and --vector-column are for labels of texts, not for {task}")

@@ -99,14 +99,14 @@ def rank(
         from shortlist.inputs import Examples
 
         found = next(next(iter(answers([Examples(texts=[text])]))).records()) if answers else None
-        found = found or next(model.answer_text(text, k).records())
+        found = found or next(model._answer_text(text, k).records())
         if names is not None and "labels" in found:
             found["names"] = [names.name(label) for label in found["labels"]]
         show_one(found, as_json)
         return
     sources = data or ["-"]
     if cluster.workers is None and cluster.dask is None:
-        check_sources(sources, of_texts=model.of_texts)
+        check_sources(sources, of_texts=model._of_texts)
     reading.recall(model, sources[0])
     with on_cluster(cluster, reading, sources) as there:
         if there:
@@ -120,7 +120,7 @@ def rank(
     if model.task == "documents":  # they are answered query by query, and name their documents themselves
         if as_csv or with_text:
             raise InputError("--csv and --with-text are for labels and ratings, not for documents")
-        sys.stdout.writelines(lines_of(model.answer(progress(stream, "ranking"), k), as_json))
+        sys.stdout.writelines(lines_of(model._answer(progress(stream, "ranking"), k), as_json))
         return
     output = Output(
         "csv" if as_csv else "json" if as_json else "lines", ids=reading.id_column is not None, texts=with_text,
@@ -129,7 +129,7 @@ def rank(
         names=names,
     )  # fmt: skip
     batches = output.noted(progress(stream, "ranking"))
-    for line in output.lines(answers(batches) if answers else model.answer(batches, k), stream):
+    for line in output.lines(answers(batches) if answers else model._answer(batches, k), stream):
         sys.stdout.write(line)
 
 
@@ -186,13 +186,13 @@ def answering(
     if coverage is not None:
         share = as_real(coverage, "--coverage", least=0, most=1)
         with warnings_as_sentences():
-            model.check_promise(share)
-        return lambda batches: model.shortlist_batches(batches, share)
+            model._check_promise(share)
+        return lambda batches: model._shortlist_batches(batches, share)
     if least is not None:
         probability = as_real(least, "--min-probability", least=0, most=1)
-        return lambda batches: model.likely_batches(batches, k, probability)
-    aim = model.aim("f1", precision)
-    return lambda batches: model.assign_batches(batches, aim)
+        return lambda batches: model._likely_batches(batches, k, probability)
+    aim = model._aim("f1", precision)
+    return lambda batches: model._assign_batches(batches, aim)
 
 
 def show_one(found: dict[str, Any], as_json: bool) -> None:

@@ -135,7 +135,7 @@ def train(
     if there_already > facts["examples"]:
         target = another(target, there_already, facts["examples"])
     if isinstance(model, Categorizer):
-        model.trained_from_ = reading.to_remember() or None
+        model._trained_from = reading.to_remember() or None
     model.save(target, compact=compact)
     n_bytes = target.stat().st_size
     if names is None:  # whose labels may have no example
@@ -177,7 +177,7 @@ def train_here(
     first = next(batches)
     model = with_names(asked.model(of_texts=first.texts is not None), names)
     with saying_warnings(model), learning_bar() as bar:
-        return model.fit_by_threads(chain([first], batches), n_jobs, bar)
+        return model._fit_by_threads(chain([first], batches), n_jobs, bar)
 
 
 def examples_of(target: Path) -> int:

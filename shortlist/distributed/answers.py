@@ -46,7 +46,7 @@ def evaluate(
 ) -> Evaluation:  # fmt: skip
     """Measures of a Categorizer, a learner of categories, or a DocumentRanker, as on one machine."""
     asked = as_model(model)
-    return asked.report(judge(cluster, parts, asked, measures, skipped), measures).measures
+    return asked._report(judge(cluster, parts, asked, measures, skipped), measures).measures
 
 
 def judge(
@@ -57,7 +57,7 @@ def judge(
         for found in answers(cluster, parts, model, scored, skipped=skipped):
             yield JudgedDocuments(found["scores"], found["relevance"], array_to_text(found["query"]))
     elif isinstance(model, CategoryModel):
-        names, deep = model.classes_.tolist(), model.judged_depth(measures)
+        names, deep = model.classes_.tolist(), model._judged_depth(measures)
         for found in answers(cluster, parts, model, ranked_and_labelled, deep, skipped=skipped):
             yield JudgedRanking(Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"]))
     else:
@@ -107,7 +107,7 @@ def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings
 
 def ranked(model: CategoryModel[Any], part: Part, stream: Iterable[Examples], k: int) -> Arrays:
     """The best labels of each example, with probabilities where they are known."""
-    ranking = Ranking.stack([model.rank_examples(batch, k) for batch in stream], k)
+    ranking = Ranking.stack([model._rank_examples(batch, k) for batch in stream], k)
     found: Arrays = {"ids": ranking.ids, "scores": ranking.scores}
     return found if np.isnan(ranking.probabilities).all() else found | {"probabilities": ranking.probabilities}
 

@@ -118,8 +118,8 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
             raise InputError("max_memory is for one machine: on a cluster, memory grows with the size of the parts")
         if model.encoder is not None:
             raise InputError("an encoder makes vectors on one machine; a cluster learns those that stand in the data")
-        text = settled(cluster, parts, model.new_text())
-    learner, has_vectors = model.new_learner(), False
+        text = settled(cluster, parts, model._new_text())
+    learner, has_vectors = model._new_learner(), False
     if any(part.options.get("vector") is not None or part.vectors is not None for part in parts):
         learner, has_vectors = beside_vector(learner, 0), True
     if not isinstance(learner, (AdditiveLearner, PartedLearner)):

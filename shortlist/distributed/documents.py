@@ -35,7 +35,7 @@ def train(
     cluster: Cluster, parts: Sequence[Part], model: DocumentRanker, skipped: Skipped | None = None
 ) -> DocumentRanker:
     """Fit a DocumentRanker. Notes in ``skipped`` what was left out."""
-    learner = model.new_learner()
+    learner = model._new_learner()
     if not isinstance(learner, StructuralRanker):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("queries", part, model) for part in parts]
@@ -79,7 +79,7 @@ def survey(part: Part, model: DocumentRanker) -> State:
     """The queries of a part, which of them teach nothing, and the size of its features."""
     stream = part.open()
     rows, relevance, query = gathered(part, stream)
-    learner = model.new_learner()
+    learner = model._new_learner()
     scaled = as_rows(model.scaled(rows, query))
     queries = as_queries(query, rows.n_rows)
     _, taught = learner._pairs(as_numbers(relevance, "relevance"), queries, both=True)

@@ -72,27 +72,27 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     """Base class of the models. ``learner_`` is there once something was learned."""
 
     task: ClassVar[Task]
-    usual_measures: ClassVar[tuple[str, ...]]
-    of_texts: ClassVar[bool] = False  # whether its examples are texts, not rows of numbers
-    detail: ClassVar[str]  # what ``evaluate`` can also show one by one
+    _usual_measures: ClassVar[tuple[str, ...]]
+    _of_texts: ClassVar[bool] = False  # whether its examples are texts, not rows of numbers
+    _detail: ClassVar[str]  # what ``evaluate`` can also show one by one
     learner_: Any
-    parts: ClassVar[tuple[str, ...]] = ("learner",)  # parameters that are estimators, short names of them, or None
+    _parts: ClassVar[tuple[str, ...]] = ("learner",)  # parameters that are estimators, short names of them, or None
 
     # Parameters. Those of a part have names such as ``learner__passes``, also where the part is the usual one.
 
     @abstractmethod
-    def new_learner(self) -> BaseEstimator:
+    def _new_learner(self) -> BaseEstimator:
         """The learner as it is set, before it has learned anything."""
 
     def _new_part(self, name: str) -> BaseEstimator:
         """What a parameter stands for."""
-        part: BaseEstimator = getattr(self, f"new_{name}")()
+        part: BaseEstimator = getattr(self, f"_new_{name}")()
         return part
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with ``deep``, those of the parts too."""
         found: dict[str, Any] = super().get_params(deep=False)
-        for name in self.parts if deep else ():
+        for name in self._parts if deep else ():
             given = found[name]
             part = self._new_part(name) if given is None or isinstance(given, str) else given
             found |= {f"{name}__{key}": value for key, value in part.get_params().items()}
@@ -102,7 +102,7 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
         """Set parameters by name. Of the usual part, or of one with a short name, the model gets one of its own."""
         super().set_params(**{name: value for name, value in params.items() if "__" not in name})
         nested = {name: value for name, value in params.items() if "__" in name}
-        for name in {name.partition("__")[0] for name in nested}.intersection(self.parts):
+        for name in {name.partition("__")[0] for name in nested}.intersection(self._parts):
             given = getattr(self, name)
             if given is None or isinstance(given, str):
                 setattr(self, name, self._new_part(name))
@@ -122,14 +122,14 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     # Answering.
 
     @abstractmethod
-    def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[Answers]:
+    def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[Answers]:
         """Answer batch after batch. ``k`` is how many labels to name, where there are labels."""
 
-    def answer_text(self, text: Document, k: int = 5) -> Answers:
+    def _answer_text(self, text: Document, k: int = 5) -> Answers:
         """Answer one text."""
-        raise InputError(f"the model answers rows of {self.rows_of}, not texts")
+        raise InputError(f"the model answers rows of {self._answers_rows_of}, not texts")
 
-    rows_of: ClassVar[str] = "features"
+    _answers_rows_of: ClassVar[str] = "features"
 
     @property
     def fields_(self) -> list[str] | None:
@@ -137,17 +137,17 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
         return None
 
     @property
-    def fields_beside_(self) -> list[str]:
+    def _fields_beside_(self) -> list[str]:
         """The fields beside texts that it has met: those of categories and numbers."""
         return []
 
     @abstractmethod
-    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         """Why the n-th example of a batch is answered as it is."""
 
-    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
+    def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         """Why a text is answered as it is; or why it has that label, which is named as people type it."""
-        raise InputError(f"the model answers rows of {self.rows_of}, not texts; explain them from Python")
+        raise InputError(f"the model answers rows of {self._answers_rows_of}, not texts; explain them from Python")
 
     def name_of(self, label: Label) -> str:
         """What people call a label."""
@@ -156,11 +156,11 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     # Measuring.
 
     @abstractmethod
-    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[Judged]:
+    def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[Judged]:
         """Answer examples whose truth is known, as deep as these measures look."""
 
     @abstractmethod
-    def report(self, judged: Iterable[Judged], measures: Sequence[str], *, details: bool = False) -> Report:
+    def _report(self, judged: Iterable[Judged], measures: Sequence[str], *, details: bool = False) -> Report:
         """Measure what was judged, here or on other machines."""
 
     def evaluate(
@@ -172,10 +172,10 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
                 "evaluate takes batches as shortlist.read makes them of a file, not lists of texts and labels; "
                 "measure those by shortlist.evaluate(model.rank(texts, k=10), labels, ['R1', 'P@5'])"
             )
-        chosen = self.usual_measures if measures is None else measures
+        chosen = self._usual_measures if measures is None else measures
         if not len(chosen):
             raise InputError("no measure is named; leave them out for the usual ones, or name some, as ['R1', 'P@5']")
-        return self.report(self.judge(batches, chosen), chosen, details=details)
+        return self._report(self._judge(batches, chosen), chosen, details=details)
 
     # Looking inside.
 
@@ -188,7 +188,7 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
         """Whether it can go on learning."""
         return hasattr(self.learner_, "partial_fit")
 
-    def check_can_learn(self) -> None:
+    def _check_can_learn(self) -> None:
         """Refuse a model that cannot go on learning."""
         if not self.can_learn:
             raise InputError(f"{type(self.learner_).__name__} cannot go on learning; train it anew")
@@ -198,16 +198,16 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
         copied: Self = build(self.to_state())
         return copied
 
-    def parameters(self) -> dict[str, Any]:
+    def _parameters(self) -> dict[str, Any]:
         """How the learner, and what stands before it, are set."""
         return {"parameters": self.learner_.get_params(deep=False)}
 
-    def set_jobs(self, n_jobs: int | None) -> None:
+    def _set_jobs(self, n_jobs: int | None) -> None:
         """Let the learner use that many threads, where it can; answers do not depend on it."""
         if "n_jobs" in self.learner_.get_params(deep=False):
             self.learner_.set_params(n_jobs=n_jobs)
 
-    def fit_by_threads(self, batches: Iterable[Examples], n_jobs: int, watcher: Watcher | None = None) -> Self:
+    def _fit_by_threads(self, batches: Iterable[Examples], n_jobs: int, watcher: Watcher | None = None) -> Self:
         """``fit_batches`` on that many threads, where the learner can; the model is the same, and forgets of them."""
         with watched_by(watcher):
             if self.get_params().get("learner__n_jobs", n_jobs) is not None:  # it has none, or the user has set it
@@ -215,7 +215,7 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
             self.set_params(learner__n_jobs=n_jobs)
             try:
                 self.fit_batches(batches)
-                self.set_jobs(None)
+                self._set_jobs(None)
             finally:
                 self.set_params(learner__n_jobs=None)
             return self

@@ -111,8 +111,8 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
     ['wheat', 'wheat*', '(any text)']
     """
 
-    of_texts = True
-    parts = ("learner", "text")
+    _of_texts = True
+    _parts = ("learner", "text")
 
     def __init__(
         self,
@@ -128,10 +128,10 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
 
     text_: TextVectorizer
     encoder_name_: str | None = None  # of the encoder that made the vectors it was learned with, where one did
-    encoder_digest_: str | None = None  # of its weights, where they have one
+    _encoder_digest: str | None = None  # of its weights, where they have one
     retired_: tuple[Label, ...] = ()
     rules_: Rules | None = None
-    trained_from_: dict[str, Any] | None = None  # how the columns were called, where that was said
+    _trained_from: dict[str, Any] | None = None  # how the columns were called, where that was said
     search_: dict[str, Any] | None = None
     _bound_now: Bound | None = None
     _changes: tuple[Done, ...] = ()
@@ -245,12 +245,12 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
             if not fitted and learner.__sklearn_is_fitted__():
                 self._have_parts(text, learner, notes=notes)
 
-    def new_text(self) -> TextVectorizer:
+    def _new_text(self) -> TextVectorizer:
         """The text part as it is set, before it has learned anything."""
         text: TextVectorizer = default_text() if self.text is None else clone(self.text)
         return text
 
-    def new_learner(self) -> CategoryLearner:
+    def _new_learner(self) -> CategoryLearner:
         learner: CategoryLearner = made(self.task, self.learner)
         return learner
 
@@ -263,7 +263,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         maker = {}
         if learner is not getattr(self, "learner_", None):  # who has made the vectors that it learned
             name = None if self.encoder is None else encoding.name_of(self.encoder)
-            maker = {"encoder_name_": name, "encoder_digest_": encoding.digest_of(self.encoder)}
+            maker = {"encoder_name_": name, "_encoder_digest": encoding.digest_of(self.encoder)}
         self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes, **maker)
 
     @writing
@@ -291,7 +291,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         learner, pairs = self._first_suited(map(texts_and_labels, batches))
         if self.vocabulary_ is not None and self.encoder is not None and isinstance(learner, TunedIndex):
             learner.name_labels(*named_vectors(self.vocabulary_, self.encoder))
-        text = self.new_text()
+        text = self._new_text()
         bound, honest = self._bound(text, learner), FirstPass()
         if bound is not None:
             bound.learn_windows(self._checked_apart(pairs, learner), honest)
@@ -367,26 +367,26 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         """The vectors of the texts of a learner: its own, or one that it is about to have."""
         own = getattr(self, "learner_", None)
         learner = own if learner is None else learner
-        learned_with = (self.encoder_name_, self.encoder_digest_) if learner is own else (None, None)
+        learned_with = (self.encoder_name_, self._encoder_digest) if learner is own else (None, None)
         return VectorPart(vector_of(learner), self.encoder, *learned_with)
 
     def _parts_for(self, texts: Sequence[Document]) -> tuple[TextVectorizer, CategoryLearner, Sequence[Document]]:
         """The parts that go on learning: those there are, or new ones, which the model has once they learned."""
         if self.__sklearn_is_fitted__():
-            self.check_can_learn()
+            self._check_can_learn()
             return self.text_, self.learner_, texts
-        return self.new_text(), *suited(self.new_learner(), self.encoder, texts)
+        return self._new_text(), *suited(self._new_learner(), self.encoder, texts)
 
     def _parts_for_all(self, pairs: Iterable[Pair]) -> tuple[TextVectorizer, CategoryLearner, Iterable[Pair]]:
         """The same for batches of texts and labels, of which the first tell whether texts have vectors."""
         if self.__sklearn_is_fitted__():
-            self.check_can_learn()
+            self._check_can_learn()
             return self.text_, self.learner_, pairs
-        return self.new_text(), *self._first_suited(pairs)
+        return self._new_text(), *self._first_suited(pairs)
 
     def _first_suited(self, pairs: Iterable[Pair]) -> tuple[CategoryLearner, Iterable[Pair]]:
         """A new learner for batches of texts and labels, which takes vectors if the first have any; and the batches."""
-        rest, learner = iter(pairs), self.new_learner()
+        rest, learner = iter(pairs), self._new_learner()
         for texts, Y in rest:
             learner, texts = suited(learner, self.encoder, texts)
             return learner, chain([(texts, Y)], rest)
@@ -414,7 +414,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         if self.vocabulary_ is not None:
             self.vocabulary_.check(labels.names)
         if labels.sets.partial.complete.size:
-            (self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()).check_judged(labels)
+            (self.learner_ if self.__sklearn_is_fitted__() else self._new_learner()).check_judged(labels)
 
     def _lessons(self, learner: CategoryLearner, counts: dict[Label, int]) -> tuple[list[str], NumberedLabels]:
         """The names by which the vocabulary teaches labels of few examples, and these labels.
@@ -484,7 +484,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         (over texts); or so that a share of ``precision`` of them is right; or by the costs of a wrong and of a missing
         label. Where each text that was learned has one label, none gets more.
         """
-        wanted = self.aim(aim, precision, costs)
+        wanted = self._aim(aim, precision, costs)
         found = self._assigned(encoding.as_many(texts, vectors), wanted)
         return found[0] if is_one(texts) else found
 
@@ -555,11 +555,11 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
 
         return audit(documents, labels, taught, n, random_state, watch)
 
-    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         some = as_documents(texts_of(examples))[n : n + 1]
         return self._explain_best(some[0], some.vectors[0] if isinstance(some, WithVectors) else None)
 
-    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
+    def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         if label is None:
             return self._explain_best(text)
         return self.explain(text, next((name for name in self.classes_.tolist() if str(name) == label), label))
@@ -600,11 +600,11 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         """How many numbers the vectors have that it was learned with; 0 where there were none."""
         return vector_of(self.learner_) if self.__sklearn_is_fitted__() else 0
 
-    def vectors_of(self, texts: Sequence[Document]) -> Vectors | None:
+    def _vectors_of(self, texts: Sequence[Document]) -> Vectors | None:
         """The vectors of texts, as it would take them; refused where they do not fit. None if it has learned none."""
         return self._vectors().apart(texts)[1]
 
-    def answer_text(self, text: Document, k: int = 5) -> RankedLabels:
+    def _answer_text(self, text: Document, k: int = 5) -> RankedLabels:
         return RankedLabels(self.rank([text], k), None)
 
     @property
@@ -612,14 +612,14 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         return self.text_._settings.fields
 
     @property
-    def fields_beside_(self) -> list[str]:
+    def _fields_beside_(self) -> list[str]:
         return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
 
     @property
-    def n_name_bytes(self) -> int:
+    def _n_name_bytes(self) -> int:
         return int(self.text_.vocabulary_.n_bytes)
 
-    def feature_names(self, columns: Sequence[int]) -> list[str]:
+    def _feature_names(self, columns: Sequence[int]) -> list[str]:
         return self.text_.names([column - self.n_vector_ for column in columns])
 
     @reading
@@ -627,7 +627,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         """The n features that speak for a label the most, as a person would name them (readable.py); their weights."""
         self._check_index()
         found = self.learner_._strongest(label, n * MORE)
-        names = self.feature_names([column for column, _, _ in found])
+        names = self._feature_names([column for column, _, _ in found])
         kept = worth_naming(names, [says for _, _, says in found])[:n]
         return [(names[i], found[i][1]) for i in kept]
 
@@ -648,8 +648,8 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         copied.encoder = self.encoder
         return copied
 
-    def parameters(self) -> dict[str, Any]:
-        return super().parameters() | {"text": self.text_.get_params()}
+    def _parameters(self) -> dict[str, Any]:
+        return super()._parameters() | {"text": self.text_.get_params()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -677,9 +677,9 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
     def _begin_with_names(self, vocabulary: LabelVocabulary, encoder: encoding.Encoder) -> None:
         if self.__sklearn_is_fitted__():
             if isinstance(self.learner_, TunedIndex) and self.n_vector_:
-                self.learner_.name_labels(*named_vectors(vocabulary, encoding.loaded(encoder, self.encoder_digest_)))
+                self.learner_.name_labels(*named_vectors(vocabulary, encoding.loaded(encoder, self._encoder_digest)))
             return
-        text, (learner, _) = self.new_text().fit([]), suited(self.new_learner(), encoder, [])
+        text, (learner, _) = self._new_text().fit([]), suited(self._new_learner(), encoder, [])
         if isinstance(learner, TunedIndex):
             learner.name_labels(*named_vectors(vocabulary, encoder))
             self._have_parts(text, learner)
@@ -705,7 +705,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         return self.change_labels(Change("restore", tuple(labels)))
 
     @reading
-    def check_change(self, change: Change) -> None:
+    def _check_change(self, change: Change) -> None:
         """Refuse a change that cannot be made."""
         self._check_fitted()
         self._labelled().check(change)
@@ -714,7 +714,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
     @whole
     def change_labels(self, change: Change) -> Self:
         """Make a change of labels (relabelling.py)."""
-        self.check_change(change)
+        self._check_change(change)
         before = self._labelled()
         self._have_labelled(before.after(change), (*self._changes, Done(change, before))[-KEPT:])
         return self
@@ -759,8 +759,8 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
         self._check_fitted()
         given = {
             "max_memory": self.max_memory, "search": self.search_, "encoder": self.encoder_name_,
-            "encoder_digest": self.encoder_digest_,
-            "retired": list(self.retired_) or None, "columns": self.trained_from_ or None,
+            "encoder_digest": self._encoder_digest,
+            "retired": list(self.retired_) or None, "columns": self._trained_from or None,
             "rules": self.rules_.to_dict() if self.rules_ else None,
         }  # fmt: skip
         settings = {name: value for name, value in given.items() if value is not None}
@@ -771,6 +771,7 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
+        """The model of a state that ``to_state`` gave, all of which is checked."""
         text, learner = build_all([state.parts["text"], state.parts["learner"]])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
@@ -790,13 +791,13 @@ class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
     def _take_settings(self, state: State) -> None:
         settings = state.settings
         retired, columns, encoder = settings.get("retired", []), settings.get("columns"), settings.get("encoder")
-        state.require(isinstance(retired, list) and all(map(self.knows, retired)), "its retired labels are its own")
+        state.require(isinstance(retired, list) and all(map(self._knows, retired)), "its retired labels are its own")
         state.require(columns is None or are_columns(columns), "the columns that it was trained from have names")
         digest = settings.get("encoder_digest")
         named = all(one is None or isinstance(one, str) for one in (encoder, digest))
         state.require(named, "its encoder has a name and a digest")
-        self.retired_, self.trained_from_ = tuple(retired), columns
-        self.encoder_name_, self.encoder_digest_ = encoder, digest
+        self.retired_, self._trained_from = tuple(retired), columns
+        self.encoder_name_, self._encoder_digest = encoder, digest
         if digest is not None:
             self.encoder = encoder  # whose weights can be found by its name
         if "rules" in settings:

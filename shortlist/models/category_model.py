@@ -58,15 +58,15 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     """Base class: ranks labels, with probabilities, and decides. A model says how examples become rows."""
 
     task = "categories"
-    usual_measures = ("R1", "R5", "MRR", "P@5", "nDCG@5")
-    detail = "label"
+    _usual_measures = ("R1", "R5", "MRR", "P@5", "nDCG@5")
+    _detail = "label"
     learner_: CategoryLearner
     vocabulary_: LabelVocabulary | None = None  # what its labels are called, where somebody has said
 
     @abstractmethod
-    def new_learner(self) -> CategoryLearner: ...
+    def _new_learner(self) -> CategoryLearner: ...
 
-    nothing_known: ClassVar[Reason] = Reason.NO_KNOWN_WORD  # what it says of an example of which nothing is known
+    _nothing_known: ClassVar[Reason] = Reason.NO_KNOWN_WORD  # what it says of an example of which nothing is known
     _notes: Notes | None = None
 
     @property
@@ -100,18 +100,18 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     # Ranking.
 
-    def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedLabels]:
-        for ranking, batch in self.rank_batches(batches, k):
+    def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedLabels]:
+        for ranking, batch in self._rank_batches(batches, k):
             yield RankedLabels(ranking, batch.ids)
 
-    def rank_batches(self, batches: Iterable[Examples], k: int) -> Iterator[tuple[Ranking, Examples]]:
+    def _rank_batches(self, batches: Iterable[Examples], k: int) -> Iterator[tuple[Ranking, Examples]]:
         """The k best labels of one batch after the other; while one is ranked, the next are tokenised and made."""
         self._check_fitted()
         with closing(prefetch(batches)) as read, closing(prefetch((self._rows(one), one) for one in read)) as tokenised:
             for rows, batch in tokenised:
                 yield self._ranked(rows, k), batch
 
-    def rank_examples(self, examples: Examples, k: int) -> Ranking:
+    def _rank_examples(self, examples: Examples, k: int) -> Ranking:
         """The k best labels of each example of a batch."""
         self._check_fitted()
         return self._ranked(self._rows(examples), k)
@@ -162,11 +162,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """For each example a ranking that is as long as it must be."""
         as_choice(by, "by", FORMS)
         ranking = self._deep(given)
-        self.check_promise(coverage, by)
-        return ranking.only(self.listed(ranking, coverage, by))
+        self._check_promise(coverage, by)
+        return ranking.only(self._listed(ranking, coverage, by))
 
     @reading
-    def listed(self, ranking: Ranking, coverage: float, by: str = "example") -> NDArray[np.bool_]:
+    def _listed(self, ranking: Ranking, coverage: float, by: str = "example") -> NDArray[np.bool_]:
         """Which labels of each ranking, of a hundred labels or all there are, to list: see ``shortlist``."""
         confidence, scores = self.confidence_, ranking.scores
         if by == "wrong":
@@ -176,7 +176,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return kept
 
     @reading
-    def check_promise(self, coverage: float, by: str = "example") -> None:
+    def _check_promise(self, coverage: float, by: str = "example") -> None:
         """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts."""
         confidence = self.confidence_
         self._warn_of_runs(confidence)
@@ -203,10 +203,10 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     @reading
     def _assigned(self, given: Given, aim: Aim) -> list[Assigned]:
         self._warn_of_runs(self.confidence_)
-        return self.decide(given, self._deep(given), aim)
+        return self._decide(given, self._deep(given), aim)
 
     @reading
-    def decide(self, given: Given, ranking: Ranking, aim: Aim) -> list[Assigned]:
+    def _decide(self, given: Given, ranking: Ranking, aim: Aim) -> list[Assigned]:
         """What to assign to examples that have been ranked; nothing to one of which nothing is known.
 
         Where a precision is promised, also nothing to one of which too little is known.
@@ -215,33 +215,33 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         unlike = np.zeros(known.size, dtype=np.bool_)
         if isinstance(aim, Precision):
             unlike = self.confidence_.are_unlike(self._known_share(given))
-        kept = self.chosen(ranking, aim) & (known & ~unlike)[:, None]
+        kept = self._chosen(ranking, aim) & (known & ~unlike)[:, None]
         reasons = self.confidence_.reasons(ranking.scores, kept)
         nothing = ~known | (reasons == Reason.NO_KNOWN_WORD)
         reasons[unlike] = Reason.UNLIKE_ANYTHING_LEARNED
-        reasons[nothing] = self.nothing_known
+        reasons[nothing] = self._nothing_known
         return [Assigned(one, Reason(why)) for one, why in zip(ranking.only(kept), reasons.tolist(), strict=True)]
 
     @reading
-    def chosen(self, ranking: Ranking, aim: Aim) -> NDArray[np.bool_]:
+    def _chosen(self, ranking: Ranking, aim: Aim) -> NDArray[np.bool_]:
         """Which labels of rankings to assign for an aim."""
         kept = self.confidence_.assigned(ranking.scores, aim)
-        if self.one_label_each:
+        if self._one_label_each:
             kept[:, 1:] = False
         return kept
 
-    def aim(self, aim: str | Aim, precision: float | None = None, costs: tuple[float, float] | None = None) -> Aim:
+    def _aim(self, aim: str | Aim, precision: float | None = None, costs: tuple[float, float] | None = None) -> Aim:
         """The aim that is meant."""
         if precision is not None and costs is not None:
             raise InputError("labels are assigned for a precision or by costs, not both; leave one out")
         if precision is not None:
-            return Precision(precision, alone=self.one_label_each)
+            return Precision(precision, alone=self._one_label_each)
         if costs is not None:
             return Costs(*costs)
         return AIMS[as_choice(aim, "aim", tuple(AIMS))] if isinstance(aim, str) else aim
 
     @property
-    def one_label_each(self) -> bool:
+    def _one_label_each(self) -> bool:
         """Whether no example had several labels, as far as counts can tell."""
         return int(self.learner_.label_counts_.sum()) <= int(self.learner_.n_examples_)
 
@@ -262,7 +262,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         columns = self.learner_._label_columns
         if columns is not None and self.confidence_.ready:
             ranking = self._ranked(rows, DEPTH)
-            return self.learner_._indicate(np.where(self.chosen(ranking, F1("micro")), ranking.ids, -1), columns)
+            return self.learner_._indicate(np.where(self._chosen(ranking, F1("micro")), ranking.ids, -1), columns)
         if not self.retired_ and not self._every_rule(None):
             return self.learner_._predict_rows(rows)
         if columns is not None:
@@ -280,7 +280,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         check_table(n, len(columns or learner.classes_))
         if not self.confidence_.ready:
             raise InputError("the model has not seen enough examples to say how sure it is; it needs some hundred")
-        if self.one_label_each:
+        if self._one_label_each:
             if columns is None or list(columns) != learner.classes_.tolist():
                 check_order(learner.classes_)
             return summing_to_one(self._deep(given), learner.label_counts_)
@@ -291,40 +291,40 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             )
         return of_columns(self._deep(given), learner._columns(columns), len(columns))
 
-    def assign_batches(self, batches: Iterable[Examples], aim: Aim) -> Iterator[AssignedLabels]:
+    def _assign_batches(self, batches: Iterable[Examples], aim: Aim) -> Iterator[AssignedLabels]:
         """The labels assigned to the examples of one batch after the other."""
-        for ranking, batch in self.rank_batches(batches, DEPTH):
-            yield AssignedLabels(self.decide(self._given_in(batch), ranking, aim), batch.ids)
+        for ranking, batch in self._rank_batches(batches, DEPTH):
+            yield AssignedLabels(self._decide(self._given_in(batch), ranking, aim), batch.ids)
 
-    def shortlist_batches(self, batches: Iterable[Examples], coverage: float) -> Iterator[RankedLabels]:
-        """The shortlists of the examples of batch after batch; ``check_promise`` tells what they can promise."""
-        for ranking, batch in self.rank_batches(batches, DEPTH):
-            yield RankedLabels(ranking.only(self.listed(ranking, coverage)), batch.ids)
+    def _shortlist_batches(self, batches: Iterable[Examples], coverage: float) -> Iterator[RankedLabels]:
+        """The shortlists of the examples of batch after batch; ``_check_promise`` tells what they can promise."""
+        for ranking, batch in self._rank_batches(batches, DEPTH):
+            yield RankedLabels(ranking.only(self._listed(ranking, coverage)), batch.ids)
 
-    def likely_batches(self, batches: Iterable[Examples], k: int, least: float) -> Iterator[RankedLabels]:
+    def _likely_batches(self, batches: Iterable[Examples], k: int, least: float) -> Iterator[RankedLabels]:
         """Of the k best labels of each example those that are at least so probable."""
-        for ranking, batch in self.rank_batches(batches, k):
+        for ranking, batch in self._rank_batches(batches, k):
             with np.errstate(invalid="ignore"):
                 yield RankedLabels(ranking.only(ranking.probabilities >= least), batch.ids)
 
     # Measuring.
 
-    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRanking]:
-        for ranking, batch in self.rank_batches(batches, self.judged_depth(measures)):
+    def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRanking]:
+        for ranking, batch in self._rank_batches(batches, self._judged_depth(measures)):
             yield JudgedRanking(ranking, batch.labels or [])
 
-    def judged_depth(self, measures: Sequence[str]) -> int:
+    def _judged_depth(self, measures: Sequence[str]) -> int:
         """How many labels to rank where these are measured."""
-        return max(self.depth(measures), DEPTH if self.confidence_.ready else 1)
+        return max(self._depth(measures), DEPTH if self.confidence_.ready else 1)
 
-    def depth(self, measures: Sequence[str]) -> int:
+    def _depth(self, measures: Sequence[str]) -> int:
         """How many labels these measures look at."""
         return depth([measure(name) for name in measures], len(self.learner_.classes_))
 
-    def report(self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False) -> Report:
+    def _report(self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False) -> Report:
         judged = list(judged)
-        ranking, truth = self.together(judged, measures)
-        found = Report(self.measured(ranking, truth, measures))
+        ranking, truth = self._together(judged, measures)
+        found = Report(self._measured(ranking, truth, measures))
         if details:
             found_for = per_label(ranking, truth, n_labels=len(self.learner_.classes_)).to_dicts()
             table: list[dict[str, Any]] = [dict(row) for row in found_for]
@@ -342,12 +342,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             found.details["hierarchy"] = near
         if self.confidence_.ready:  # how well it and its decisions fare
             deep = Ranking.stack([one.ranking for one in judged], min(DEPTH, len(self.learner_.classes_)))
-            decisions = Decisions(self.confidence_, self.chosen, deep, truth)
+            decisions = Decisions(self.confidence_, self._chosen, deep, truth)
             found.details["confidence"] = of_confidence = decisions.details()
             found.tables = decisions.tables(of_confidence) + found.tables
         return found
 
-    def together(self, judged: Iterable[JudgedRanking], measures: Sequence[str]) -> tuple[Ranking, LabelSets]:
+    def _together(self, judged: Iterable[JudgedRanking], measures: Sequence[str]) -> tuple[Ranking, LabelSets]:
         """The rankings of all batches as one, and the labels as numbers."""
         rankings: list[Ranking] = []
         labels: list[Sequence[list[Any]]] = []
@@ -357,9 +357,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         if not any(labels):
             raise InputError("there are no examples to evaluate")
         numbers = self.learner_.label_numbers(NumberedLabels.stack(labels))
-        return Ranking.stack(rankings, self.depth(measures)), numbers
+        return Ranking.stack(rankings, self._depth(measures)), numbers
 
-    def measured(self, ranking: Ranking, truth: LabelSets, measures: Sequence[str]) -> Evaluation:
+    def _measured(self, ranking: Ranking, truth: LabelSets, measures: Sequence[str]) -> Evaluation:
         """Measures of rankings as deep as these look."""
         learner, chosen = self.learner_, [measure(name) for name in measures]
         propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
@@ -378,11 +378,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return facts | ({"edges": learner.n_edges_} if hasattr(learner, "n_edges_") else {})
 
     @property
-    def n_name_bytes(self) -> int:
+    def _n_name_bytes(self) -> int:
         """How many bytes the names of the features take."""
         return 0
 
-    def feature_names(self, columns: Sequence[int]) -> list[Any]:
+    def _feature_names(self, columns: Sequence[int]) -> list[Any]:
         """What people call the features of these columns."""
         return list(columns)
 
@@ -402,7 +402,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return self._named(self.learner_.leaks(n)) if hasattr(self.learner_, "leaks") else []
 
     def _named(self, pairs: Sequence[tuple[int, float]]) -> list[tuple[Any, float]]:
-        names = self.feature_names([column for column, _ in pairs])
+        names = self._feature_names([column for column, _ in pairs])
         return [(name, weight) for name, (_, weight) in zip(names, pairs, strict=True)]
 
     @property
@@ -420,6 +420,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     def name_of(self, label: Label) -> str:
         return str(label) if self.vocabulary_ is None else self.vocabulary_.name(label)
 
-    def knows(self, label: object) -> bool:
+    def _knows(self, label: object) -> bool:
         """Whether the label was learned."""
         return bool(self.learner_.label_numbers([[label]]).ids[0] < self.label_counts_.size)

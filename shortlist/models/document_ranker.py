@@ -88,8 +88,8 @@ class DocumentRanker(Model[JudgedDocuments]):
     """
 
     task = "documents"
-    usual_measures = ("MAP", "nDCG@10", "MRR", "P@10")
-    detail = "query"
+    _usual_measures = ("MAP", "nDCG@10", "MRR", "P@10")
+    _detail = "query"
     learner_: LinearRanker
 
     # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
@@ -100,7 +100,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         self.learner = learner
         self.scale = scale
 
-    def new_learner(self) -> LinearRanker:
+    def _new_learner(self) -> LinearRanker:
         learner: LinearRanker = made(self.task, self.learner)
         return learner
 
@@ -110,7 +110,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         """Learn from rows X, their relevance and the query that each answers, forgetting what was learned before."""
         rows, names = _as_rows(X), None if isinstance(X, Rows) else column_names(X)
         n_queries = len(as_queries(query, rows.n_rows))
-        learner = self.new_learner()
+        learner = self._new_learner()
         learner.fit(self.scaled(rows, query), relevance, query=query)
         note_names(learner, names)
         self._have(learner_=learner, n_examples_=rows.n_rows, n_queries_=n_queries, n_features_in_=rows.n_features)
@@ -158,11 +158,11 @@ class DocumentRanker(Model[JudgedDocuments]):
         heaviest = [feature for feature in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[feature] != 0]
         return Explanation(row, float(np.sum(votes)), [(feature, float(votes[feature])) for feature in heaviest])
 
-    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         ((rows, query, _, _),) = whole_queries([examples])
         return self.explain(rows, n, query)
 
-    def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedDocuments]:
+    def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedDocuments]:
         for rows, query, _, ids in whole_queries(batches):
             yield RankedDocuments(self.rank(rows, query), ids)
 
@@ -185,11 +185,11 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     # Measuring.
 
-    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedDocuments]:
+    def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedDocuments]:
         rows, query, relevance, _ = _gathered(batches)
         yield JudgedDocuments(self.scores(rows, query), relevance, query)
 
-    def report(self, judged: Iterable[JudgedDocuments], measures: Sequence[str], *, details: bool = False) -> Report:
+    def _report(self, judged: Iterable[JudgedDocuments], measures: Sequence[str], *, details: bool = False) -> Report:
         parts = list(judged)
         scores, relevance = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
         query = [name for part in parts for name in part.query]

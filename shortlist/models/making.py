@@ -111,5 +111,5 @@ def open_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> Model
     if not isinstance(found, Model):
         raise InputError(f"{path} holds a {type(found).__name__} alone, which answers from Python only")
     if n_jobs is not None:
-        found.set_jobs(n_jobs)
+        found._set_jobs(n_jobs)
     return found

@@ -121,15 +121,15 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     """
 
     task = "ratings"
-    usual_measures = ("MAE", "exact", "within@1")
-    detail = ""
-    rows_of = "numbers"
+    _usual_measures = ("MAE", "exact", "within@1")
+    _detail = ""
+    _answers_rows_of = "numbers"
     learner_: RatingLearner
 
     def __init__(self, learner: RatingLearner | str | None = None) -> None:
         self.learner = learner
 
-    def new_learner(self) -> RatingLearner:
+    def _new_learner(self) -> RatingLearner:
         given = self.learner
         learner: RatingLearner = (
             default_learner(given) if given is None or isinstance(given, str) else made(self.task, given)
@@ -142,7 +142,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """Forget everything and learn these rows. ``columns`` names the columns of X; a data frame has names itself."""
         table, names = _dense(X), _names(X, columns)
         mean, spread = table.mean(axis=0), table.std(axis=0)
-        learner = self.new_learner()
+        learner = self._new_learner()
         scale = np.where(spread > 0, spread, 1.0) * _length(learner, int(np.count_nonzero(spread)))
         learner.fit((table - mean) / scale, ratings)
         n_examples, n_features = table.shape
@@ -176,7 +176,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         """``fit`` from batches of rows and ratings, all of which are kept."""
-        rows, ratings, columns = _gathered(batches, self.new_learner().scale)
+        rows, ratings, columns = _gathered(batches, self._new_learner().scale)
         return self.fit(rows, ratings, columns)
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
@@ -235,11 +235,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         names = list(range(self.mean_.size)) if self.columns_ is None else self.columns_
         return self.learner_.explain(scaled, names)
 
-    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         row = _rows(examples).block(n, n + 1)
         return self.explain(_dense(row)[0], examples.feature_names)
 
-    def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
+    def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
             yield self._given(_rows(batch), batch.feature_names)
 
@@ -260,11 +260,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     # Measuring.
 
-    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
+    def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
         rows, ratings, columns = _gathered(batches, self.classes_)
         yield JudgedRatings(self.rate(rows, columns), ratings)
 
-    def report(self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False) -> Report:
+    def _report(self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False) -> Report:
         ((given, true),) = judged
         scale = self.classes_.tolist()
         table = confusion(given, true, scale).tolist()

@@ -65,7 +65,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
     [['sun']]
     """
 
-    nothing_known = Reason.NO_KNOWN_FEATURE
+    _nothing_known = Reason.NO_KNOWN_FEATURE
 
     def __init__(self, learner: CategoryLearner | str | None = None) -> None:
         self.learner = learner
@@ -77,7 +77,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
         model.learner_ = learner
         return model
 
-    def new_learner(self) -> CategoryLearner:
+    def _new_learner(self) -> CategoryLearner:
         learner: CategoryLearner = made(self.task, self.learner)
         return learner
 
@@ -85,7 +85,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
         """Forget everything and learn these rows: shuffled, and as many passes as the learner is set to."""
-        learner, honest = self.new_learner(), FirstPass(whole=True)
+        learner, honest = self._new_learner(), FirstPass(whole=True)
         rows = learner._as_rows(X)
         learner._fit_rows(rows, in_sorted_order(numbered(Y, rows.n_rows)), column_names(X), watch=honest)
         self._have(learner_=learner, _notes=Notes(honest.confidence()))
@@ -95,7 +95,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
     @whole
     def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
         """Learn some more rows, once, in the order given. ``classes`` names labels that need not occur in Y."""
-        learner = self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()
+        learner = self.learner_ if self.__sklearn_is_fitted__() else self._new_learner()
         learner._check_updatable()
         rows, labels = learner._met(X, Y, classes)
         with nothing_if_refused(self):
@@ -109,7 +109,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         labels, parts = LabelBatches(), []
-        learner, honest = self.new_learner(), FirstPass(whole=True)
+        learner, honest = self._new_learner(), FirstPass(whole=True)
         learner._start()  # checks its settings
         names: list[str] | None = None
         for batch in prefetch(batches):
@@ -126,7 +126,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
         return self
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
-        self.check_can_learn()
+        self._check_can_learn()
         for batch in prefetch(batches):
             rows = self._rows(batch)
             self.learner_.check_learnable(rows, batch.row_called)
@@ -150,7 +150,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
     @reading
     def _give_to(self, taker: RowCategorizer) -> None:
         self._check_fitted()
-        learner = taker.learner_ if taker.__sklearn_is_fitted__() else taker.new_learner()
+        learner = taker.learner_ if taker.__sklearn_is_fitted__() else taker._new_learner()
         if not isinstance(learner, MergingLearner):
             raise InputError(f"a {type(learner).__name__} cannot be merged; learn the rows of both at once")
         learner.merge(self.learner_)
@@ -179,7 +179,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
         costs: tuple[float, float] | None = None,
     ) -> list[Assigned]:
         """For each row its labels, or none and a reason, as ``Categorizer.assign`` has it for texts."""
-        return self._assigned(X, self.aim(aim, precision, costs))
+        return self._assigned(X, self._aim(aim, precision, costs))
 
     @reading
     def predict(self, X: MatrixLike) -> NDArray[Any]:
@@ -209,7 +209,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
         self._check_fitted()
         return self._with_names(self.learner_.explain(x, label))
 
-    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         row = self._rows(examples).take([n])
         best = list(self.learner_._rank_rows(row, 1)[0])
         if not best:
@@ -218,7 +218,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
 
     def _with_names(self, found: Explanation) -> Explanation:
         known = [voter for voter, _ in found.votes if isinstance(voter, int) and voter >= 0]
-        names: dict[Label, Label] = dict(zip(known, self.feature_names(known), strict=True))
+        names: dict[Label, Label] = dict(zip(known, self._feature_names(known), strict=True))
         names[BIAS] = "(any row)"
         return Explanation(found.label, found.score, [(names.get(voter, voter), vote) for voter, vote in found.votes])
 
@@ -226,7 +226,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
         check_names(getattr(self.learner_, "feature_names_in_", None), examples.feature_names)
         return self.learner_._of_right_signs(rows_in(examples), examples.row_called)
 
-    def feature_names(self, columns: Sequence[int]) -> list[Any]:
+    def _feature_names(self, columns: Sequence[int]) -> list[Any]:
         names: Sequence[Any] = getattr(self.learner_, "feature_names_in_", ())
         return [names[column] if column < len(names) else column for column in columns]  # more may have come without
 
@@ -267,7 +267,7 @@ class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self.new_learner().nonnegative
+        tags.input_tags.positive_only = self._new_learner().nonnegative
         tags.classifier_tags.multi_label = True
         return tags
 

@@ -329,7 +329,7 @@ class Course:
 
     def compile(self, trial: Trial, part: Part) -> None:
         """Let a kind of learner learn a little at first: what is compiled then says nothing of the time it takes."""
-        kind = type(trial.candidate.model.new_learner())
+        kind = type(trial.candidate.model._new_learner())
         if kind not in self.compiled:
             self.measured(trial, Part(part.to_learn[:LEAST], part.to_try[:1]))
             self.compiled.add(kind)
@@ -351,7 +351,7 @@ class Course:
             warnings.simplefilter("ignore")  # it will be said of the model that is chosen
             model.fit_batches([self.examples.take(part.to_learn)])
         test = self.examples.take(part.to_try)
-        ranking = Ranking.stack([model.rank_examples(test, DEPTH)], DEPTH)
+        ranking = Ranking.stack([model._rank_examples(test, DEPTH)], DEPTH)
         learner = model.learner_
         trial.n_weights = getattr(learner, "n_edges_", getattr(learner, "n_weights_", 0))
         truth = learner.label_numbers(test.labels)

@@ -72,16 +72,16 @@ class TextRater(Rater):
     [1, 5]
     """
 
-    parts = ("learner", "text")
-    rows_of = "texts"
-    of_texts = True
+    _parts = ("learner", "text")
+    _answers_rows_of = "texts"
+    _of_texts = True
     text_: TextVectorizer
 
     def __init__(self, learner: RatingLearner | str | None = None, text: TextVectorizer | None = None) -> None:
         super().__init__(learner)
         self.text = text
 
-    def new_text(self) -> TextVectorizer:
+    def _new_text(self) -> TextVectorizer:
         """The text part as it is set, before it has learned anything."""
         text: TextVectorizer = default_rated_text() if self.text is None else clone(self.text)
         return text
@@ -90,7 +90,7 @@ class TextRater(Rater):
 
     def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:
         """Forget everything and learn these texts."""
-        texts, text, learner = as_documents(X), self.new_text(), self.new_learner()
+        texts, text, learner = as_documents(X), self._new_text(), self._new_learner()
         if not texts:
             raise InputError("there are no texts to learn from")
         learner.fit(text.fit_transform(texts), ratings)
@@ -115,7 +115,7 @@ class TextRater(Rater):
         return self
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
-        texts, ratings = _gathered(batches, self.new_learner().scale)
+        texts, ratings = _gathered(batches, self._new_learner().scale)
         return self.fit(texts, ratings)
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
@@ -140,22 +140,22 @@ class TextRater(Rater):
         spans = self.text_.spans(x)
         return Explanation(found.label, found.score, votes, [spans.get(column, []) for column in columns])
 
-    def explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         return self.explain(texts_of(examples)[n])
 
-    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
+    def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         if label is not None:
             raise InputError("a rating is explained by what each word adds to its score; leave the label out")
         return self.explain(text)
 
-    def answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
+    def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
             yield self._given(texts_of(batch))
 
-    def answer_text(self, text: Document, k: int = 5) -> GivenRatings:
+    def _answer_text(self, text: Document, k: int = 5) -> GivenRatings:
         return self._given([text])
 
-    def judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
+    def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
         texts, ratings = _gathered(batches, self.classes_)
         yield JudgedRatings(self.rate(texts), ratings)
 
@@ -172,11 +172,11 @@ class TextRater(Rater):
         return self.text_._settings.fields
 
     @property
-    def fields_beside_(self) -> list[str]:
+    def _fields_beside_(self) -> list[str]:
         return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
 
-    def parameters(self) -> dict[str, Any]:
-        return super().parameters() | {"text": self.text_.get_params()}
+    def _parameters(self) -> dict[str, Any]:
+        return super()._parameters() | {"text": self.text_.get_params()}
 
     def _scaled(self, X: Any, columns: Sequence[str] | None) -> Floats:
         """The rows of texts."""

@@ -111,9 +111,9 @@ def evaluate_closely(
             kept.append(batch)
             yield batch
 
-    chosen = model.usual_measures if measures is None else measures
-    judged = list(model.judge(keeping(), chosen))
-    ranking, truth = model.together(judged, chosen)
+    chosen = model._usual_measures if measures is None else measures
+    judged = list(model._judge(keeping(), chosen))
+    ranking, truth = model._together(judged, chosen)
     if folder is not None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ def evaluate_closely(
         true = [label for batch in kept for own in batch.labels or () for label in own]
         draw_confusion(folder, ranking, truth, true, model.name_of)
         draw_learning(folder, model, kept, ranking.ids[:, 0], truth)
-    report = model.report(judged, chosen, details=details)
+    report = model._report(judged, chosen, details=details)
     if folder is not None and "confidence" in report.details:
         draw_confidence(folder, report.details["confidence"])
     if errors:
@@ -180,7 +180,7 @@ def draw_learning(
             for first in range(0, len(batch), FEW):
                 few = batch.take(list(range(first, min(first + FEW, len(batch)))))
                 numbers = learning.learner_.label_numbers(few.labels)
-                hits += is_true(learning.rank_examples(few, 1).ids[:, 0], numbers).tolist()
+                hits += is_true(learning._rank_examples(few, 1).ids[:, 0], numbers).tolist()
                 learning.learn_batches([few])
         curves["learning as it goes"] = progressive(hits)
     plots.plot_learning(folder / "learning.png", curves, "R1")

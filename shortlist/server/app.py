@@ -50,8 +50,8 @@ ABOUT_RATINGS = "Rates texts or rows of numbers, says why, and learns from corre
 def served_as(model: Model[Any]) -> tuple[str, tuple[type[Any], ...]]:
     """What a server of such a model does, and by which routes."""
     if model.task == "ratings":
-        return ABOUT_RATINGS, OF_RATED_TEXTS if model.of_texts else OF_RATED_ROWS
-    return (ABOUT_TEXTS, OF_TEXTS) if model.of_texts else (ABOUT_ROWS, OF_ROWS)
+        return ABOUT_RATINGS, OF_RATED_TEXTS if model._of_texts else OF_RATED_ROWS
+    return (ABOUT_TEXTS, OF_TEXTS) if model._of_texts else (ABOUT_ROWS, OF_ROWS)
 
 
 def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:

@@ -49,12 +49,12 @@ def taught(model: Categorizer, data: str, stream: Stream) -> Categorizer:
 
 def as_trained(present: Categorizer, data: str) -> Stream:
     """A file read by the columns that the present model was trained from, if it has them."""
-    given = {COLUMNS[name]: value for name, value in (present.trained_from_ or {}).items() if name in COLUMNS}
+    given = {COLUMNS[name]: value for name, value in (present._trained_from or {}).items() if name in COLUMNS}
     options: dict[str, Any] = {
         name: value[0] if isinstance(value, list) and len(value) == 1 else value for name, value in given.items()
     }
     if present.fields_ is not None:
-        options |= {"text": present.fields_, "known_features": present.fields_beside_ or None}
+        options |= {"text": present.fields_, "known_features": present._fields_beside_ or None}
     with contextlib.suppress(InputError):
         if options and read(data, prefer=options).begins():
             return read(data, prefer=options)

@@ -102,7 +102,7 @@ class Context:
         if given is None and encoder is not None and texts:
             return encoded(encoder, as_documents(texts))
         try:
-            return model.vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
+            return model._vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
         except InputError as problem:  # the question can be read; it is the model that does not allow it
             raise HTTPException(409, str(problem)) from None
 
@@ -189,13 +189,13 @@ class Context:
         """Refuse rules that name labels which nobody knows: a rule with a slip in it would leave nothing, or all."""
         model = self.model
         for name in names:
-            if not model.knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
+            if not model._knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
                 said = f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
                 raise HTTPException(409, said)
 
     def known_label(self, name: str) -> Label:
         """The label of that name, which must have been learned."""
         label = self.replica.label(name)
-        if not self.model.knows(label):  # retired ones are known: they can be restored
+        if not self.model._knows(label):  # retired ones are known: they can be restored
             raise HTTPException(404, f"the label {name!r} has not been learned")
         return label

@@ -23,13 +23,13 @@ def decided(
     ranking = model.rank(texts, deep, rules)
     kept = ranking.ids >= 0
     if question.coverage is not None:
-        kept &= model.listed(ranking, question.coverage)
+        kept &= model._listed(ranking, question.coverage)
     else:
         kept[:, question.k :] = False
     if question.min_probability is not None:
         with np.errstate(invalid="ignore"):
             kept &= ranking.probabilities >= question.min_probability
-    (own,) = model.decide(texts, ranking, model.aim("f1", question.precision))
+    (own,) = model._decide(texts, ranking, model._aim("f1", question.precision))
     (one,) = ranking.only(kept)
     found = [
         {"label": label, "score": score, "probability": chance if chance == chance else None}

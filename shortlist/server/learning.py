@@ -108,7 +108,7 @@ class LearningRoutes:
             into = replica.label(question.into)
         change = Change(question.change, labels, into)
         try:
-            context.model.check_change(change)
+            context.model._check_change(change)
         except InputError as problem:  # the question can be read; it is the labels that do not allow it
             raise HTTPException(409, str(problem)) from None
         return Example("", change.to_dict(), question.key, person=context.person)

@@ -40,7 +40,7 @@ class LookingRoutes:
         context, replica = self._context, self._replica
         replica.see_snapshots()
         journal, undone = replica.journal.counts()
-        about: dict[str, Any] = {"edges": None} | context.model.describe() | context.model.parameters()
+        about: dict[str, Any] = {"edges": None} | context.model.describe() | context.model._parameters()
         return as_json(about | {
             "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
             "passed_over": len(replica.passed), "passed": first_of(replica.passed),

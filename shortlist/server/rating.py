@@ -47,7 +47,7 @@ class TextRatingRoutes:
         found: list[dict[str, Any]] = []
         for text in texts:
             began = time.perf_counter()
-            found += context.served.answer_text(text).records()
+            found += context.served._answer_text(text).records()
             context.speed.add(1, time.perf_counter() - began)
             await asyncio.sleep(0)  # let others have a turn
         context.metrics.texts.inc(len(texts))
@@ -57,7 +57,7 @@ class TextRatingRoutes:
         """Say what each word of a text adds to its score."""
         self._context.limits.check_texts([question.text])
         try:
-            found = self._context.served.explain_text(question.text)
+            found = self._context.served._explain_text(question.text)
         except InputError as problem:  # the question can be read; it is the model that cannot say
             raise HTTPException(409, str(problem)) from None
         votes = [
@@ -75,7 +75,7 @@ class RatingRoutes:
 
     def router(self) -> APIRouter:
         router = APIRouter(route_class=DirectRoute)
-        of_texts = self._context.served.of_texts
+        of_texts = self._context.served._of_texts
         router.post("/v1/learn", **LEARNING)(self.learn_texts if of_texts else self.learn_rows)
         return router
 
@@ -139,7 +139,7 @@ class RaterRoutes(RowModelRoutes):
         replica.see_snapshots()
         journal, undone = replica.journal.counts()
         return super().about() | {
-            "scale": model.classes_.tolist(), "columns": None if model.of_texts else model.column_names,
+            "scale": model.classes_.tolist(), "columns": None if model._of_texts else model.column_names,
             "calibrated": model.is_calibrated, "journal": journal, "undone": undone,
             "follows": replica.version.examples, "snapshot": replica.snapshot,
             "read_only": self._context.settings.read_only, "rolling": rolling(replica.journal.places()[::-1]),

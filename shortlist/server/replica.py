@@ -81,11 +81,11 @@ class Replica:
         learn_anything(self.served)
         if isinstance(self.served, Categorizer):
             self.rank("example", 1)
-        elif self.served.of_texts:
-            self.served.answer_text("example")
+        elif self.served._of_texts:
+            self.served._answer_text("example")
         else:
             nothing = as_rows(np.zeros((1, self.served.describe()["features"])))
-            for answers in self.served.answer([Examples(rows=nothing, query=[""])]):
+            for answers in self.served._answer([Examples(rows=nothing, query=[""])]):
                 list(answers.records())
 
     def check_can_learn(self) -> None:
@@ -205,8 +205,8 @@ class Replica:
         A new label has no spaces around it: no file could tell them apart.
         """
         vocabulary = self.model.vocabulary_
-        name = name if self.model.knows(name) else name.strip()
-        if name not in self._numbers and vocabulary is not None and not self.model.knows(name):
+        name = name if self.model._knows(name) else name.strip()
+        if name not in self._numbers and vocabulary is not None and not self.model._knows(name):
             name = vocabulary.of_name(name) or name  # what people call it
         return self._numbers.get(name, name)
 

@@ -39,7 +39,7 @@ class RowRoutes:
         """Rate each row, or order the rows as the documents of one query."""
         context = self._context
         batch, began = self._batch(question), time.perf_counter()
-        found = [one for some in context.served.answer([batch], question.k) for one in some.records()]
+        found = [one for some in context.served._answer([batch], question.k) for one in some.records()]
         context.speed.add(len(batch), time.perf_counter() - began)
         context.metrics.texts.inc(len(batch))
         return as_json({"answers": found})
@@ -49,7 +49,7 @@ class RowRoutes:
         batch = self._batch(question)
         if question.row >= len(batch):
             raise InputError(f"there is no row {question.row}: {there_are(len(batch), 'rows')}, numbered from 0")
-        found = self._context.served.explain_example(batch, question.row)
+        found = self._context.served._explain_example(batch, question.row)
         votes = [{"feature": feature, "vote": vote} for feature, vote in found.votes]
         return as_json({"answer": found.label, "score": found.score, "votes": votes})
 
@@ -87,7 +87,7 @@ class RowModelRoutes:
     def about(self) -> dict[str, Any]:
         context, model = self._context, self._context.served
         numbers = model.describe()
-        return model.parameters() | {
+        return model._parameters() | {
             "task": model.task, "learner": numbers.pop("learner"), "numbers": numbers, "bytes": context.replica.bytes,
             "limits": asdict(context.limits), "speed": context.speed.read(),
         }  # fmt: skip

@@ -112,10 +112,10 @@ def listen(settings: Settings) -> socket.socket:
 def check_encoder(settings: Settings, replica: Replica) -> None:
     """Refuse an encoder for a model that has no vectors, or those of another."""
     if settings.encoder is None:
-        if replica.served.of_texts and replica.served.task == "categories" and isinstance(replica.model.encoder, str):
-            replica.model.vectors_of(["a text"])  # or it is said now that the weights are not here, or others
+        if replica.served._of_texts and replica.served.task == "categories" and isinstance(replica.model.encoder, str):
+            replica.model._vectors_of(["a text"])  # or it is said now that the weights are not here, or others
         return
-    n = replica.model.n_vector_ if replica.served.of_texts and replica.served.task == "categories" else 0
+    n = replica.model.n_vector_ if replica.served._of_texts and replica.served.task == "categories" else 0
     if n == 0:
         raise InputError("--encoder is for a model that was learned with vectors, and this one was not")
     try:

@@ -31,7 +31,7 @@ def learns_here(model: Model[Any]) -> bool:
 def teach(model: Model[Any], lesson: Lesson) -> None:
     """Have a model learn one example, or change its labels."""
     if isinstance(model, Rater):
-        model.learn([lesson.text] if model.of_texts else row_of(lesson.text), [rating_of(lesson.labels)])
+        model.learn([lesson.text] if model._of_texts else row_of(lesson.text), [rating_of(lesson.labels)])
     elif isinstance(model, Categorizer) and isinstance(lesson.labels, dict):
         model.change_labels(Change.of(lesson.labels))
     elif isinstance(model, Categorizer):
@@ -45,7 +45,7 @@ def learn_anything(model: Model[Any]) -> None:
     if isinstance(model, Categorizer):
         clone(model).learn("a first example", ["a label"]).rank("example")
     elif isinstance(model, Rater) and model.can_learn:
-        two = ["a first example", "another"] if model.of_texts else np.eye(2, model.n_features_in_)
+        two = ["a first example", "another"] if model._of_texts else np.eye(2, model.n_features_in_)
         clone(model).fit(two, model.classes_[[0, -1]]).learn(two[:1], model.classes_[:1])
 
 

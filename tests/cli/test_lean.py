@@ -12,7 +12,7 @@ import sys
 from shortlist.cli.lean import load_what_is_used
 load_what_is_used()
 from shortlist.models.making import Settings
-Settings().model(of_texts=True).new_learner()
+Settings().model(of_texts=True)._new_learner()
 print([name for name in {NOT_NEEDED} if name in sys.modules])
 import scipy
 from sklearn.utils import fixes

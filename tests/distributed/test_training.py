@@ -54,7 +54,7 @@ def test_rankings_are_as_sure_as_on_one_machine(client, tmp_path):
     parts = cut(str(tmp_path / "rows.svm"), part_size=1000)
     assert len(parts) > 3
     there = Ranking.stack(list(rank(Cluster(client), parts, model, k=2)), 2)
-    here = Ranking.stack([model.rank_examples(batch, 2) for batch in read(tmp_path / "rows.svm")], 2)
+    here = Ranking.stack([model._rank_examples(batch, 2) for batch in read(tmp_path / "rows.svm")], 2)
     assert not np.isnan(here.probabilities).all()
     assert there.probabilities.tobytes() == here.probabilities.tobytes()
 

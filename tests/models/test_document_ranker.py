@@ -70,7 +70,7 @@ def test_batches_are_what_fit_takes(judged):
     ]
     ranker = sl.DocumentRanker().fit_batches(batches)
     assert (ranker.scores(X, names) == sl.DocumentRanker().fit(X, relevance, names).scores(X, names)).all()
-    assert sum(len(list(answers.records())) for answers in ranker.answer(batches)) == 20
+    assert sum(len(list(answers.records())) for answers in ranker._answer(batches)) == 20
     found = ranker.evaluate(batches, ["MAP"], details=True)
     assert found.measures["MAP"] == pytest.approx(ranker.score(X, relevance, names))
     assert len(found.details["queries"]) == len(found.tables[0].rows) == 20

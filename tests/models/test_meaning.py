@@ -84,7 +84,7 @@ def test_a_model_file_finds_its_encoder_by_name_and_digest(folder, tmp_path):  #
     model.save(tmp_path / "m.shortlist")
     opened = sl.load(tmp_path / "m.shortlist")
     assert opened.encoder == str(folder)
-    assert opened.encoder_digest_ == model.encoder_digest_
+    assert opened._encoder_digest == model._encoder_digest
     assert opened.rank("the cat").scores.tolist() == model.rank("the cat").scores.tolist()
     opened.learn("a cat ran", "cat")
     weights = folder / "model.safetensors"

@@ -110,7 +110,7 @@ def test_a_row_of_which_nothing_is_known_gets_nothing(single):
 def test_honest_rankings_are_those_of_the_rows_as_they_are(learner):
     """A slow twin: each row is ranked by a learner that has learned those before it, with all its features."""
     X, Y = examples(330, more=60)
-    model, twin = sl.RowCategorizer(learner).partial_fit(X, Y), sl.RowCategorizer(learner).new_learner()
+    model, twin = sl.RowCategorizer(learner).partial_fit(X, Y), sl.RowCategorizer(learner)._new_learner()
     found = []
     for i in range(len(Y)):
         if (i + 1) % STRIDE == 0:
@@ -213,7 +213,7 @@ def test_an_explanation_names_the_columns():
     assert {voter for voter, _ in plain.explain(X[:1], "a").votes} == {0, "(any row)"}
     batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
     named = sl.RowCategorizer().fit_batches([batch])
-    found = named.explain_example(batch, 2)
+    found = named._explain_example(batch, 2)
     assert {voter for voter, _ in found.votes} == {"wings", "(any row)"}
     assert [vote for _, vote in found.votes] == [vote for _, vote in plain.explain(X[:1], "a").votes]
     assert named.strongest("b", 1) == [("paws", plain.strongest("b", 1)[0][1])]
@@ -229,7 +229,7 @@ def test_batches_with_other_columns_are_refused():
 def test_a_row_that_is_refused_is_numbered_within_its_file(tmp_path):
     model = sl.RowCategorizer().fit(*examples(100))
     (tmp_path / "rows.svm").write_text("+1 1:0.5 2:3\n" * 40 + "+1 1:0.5 2:-3\n")
-    for ask in (model.learn_batches, lambda batches: list(model.rank_batches(batches, 1))):
+    for ask in (model.learn_batches, lambda batches: list(model._rank_batches(batches, 1))):
         batches = sl.read(tmp_path / "rows.svm", batch=100)
         with pytest.raises(InputError, match=r"rows.svm, line 41: the row holds -3 in column 1"):
             ask(batches)
@@ -240,7 +240,7 @@ def test_columns_that_came_without_a_name_are_numbers():
     batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
     wider = Examples(rows=as_rows([[1.0, 0.0, 1.0]]), labels=[["a"]])
     model = sl.RowCategorizer().fit_batches([batch]).learn_batches([wider])
-    assert {voter for voter, _ in model.explain_example(wider).votes} == {"wings", 2, "(any row)"}
+    assert {voter for voter, _ in model._explain_example(wider).votes} == {"wings", 2, "(any row)"}
     assert {name for name, _ in model.strongest("a", 2)} == {"wings", 2}
 
 
@@ -255,6 +255,6 @@ def test_what_it_cannot_take_is_refused(single):
     with pytest.raises(InputError, match="by"):
         single.shortlist(np.ones((1, FEATURES)), by="nothing")
     with pytest.raises(InputError, match="texts"):
-        next(single.assign_batches([Examples(texts=["wheat"])], single.aim("f1")))
+        next(single._assign_batches([Examples(texts=["wheat"])], single._aim("f1")))
     with pytest.raises(InputError, match="cannot go on"):
         sl.RowCategorizer("ovr-svm").fit(*examples(60)).partial_fit(*examples(20))

@@ -48,7 +48,7 @@ def few(monkeypatch):
     """Say which models are tried."""
 
     def set_to(*others):
-        made = [Candidate(model, model.new_learner()) for model in others]
+        made = [Candidate(model, model._new_learner()) for model in others]
         monkeypatch.setattr(searching, "candidates", lambda usual, examples: [Candidate(usual), *made])
 
     return set_to
@@ -128,10 +128,10 @@ def test_what_would_take_too_much_memory_goes_no_further(few, monkeypatch):
 
 def test_within_a_bound_only_learners_that_can_make_room_are_tried():
     bounded = candidates(sl.Categorizer(max_memory="100MB"), examples())
-    kinds = {type(one.model.new_learner()).__name__ for one in bounded}
+    kinds = {type(one.model._new_learner()).__name__ for one in bounded}
     assert kinds == {"TunedIndex", "FeatureFocus"}
     assert all(one.model.max_memory == "100MB" for one in bounded)
-    assert "MMP" in {type(one.model.new_learner()).__name__ for one in candidates(sl.Categorizer(), examples())}
+    assert "MMP" in {type(one.model._new_learner()).__name__ for one in candidates(sl.Categorizer(), examples())}
 
 
 def test_a_candidate_that_fails_is_left_out(few):
@@ -162,7 +162,7 @@ def test_only_features_that_differ_are_tried():
     short, long = notes(100)[0], [text * 40 for text in notes(100)[0]]
     tried = [text.settled(long, True).get_params() for text in features(long, True)]
     assert tried
-    assert sl.Categorizer().new_text().settled(long, True).get_params() not in tried
+    assert sl.Categorizer()._new_text().settled(long, True).get_params() not in tried
     assert [text.ngrams for text in features(long, True)].count(1) == 0  # they have single words by themselves
     assert [text.ngrams for text in features(short, True)].count(1) == 1
 
@@ -202,7 +202,7 @@ def test_rows_of_features_have_other_learners_only():
     some = Examples(rows=as_rows(X), labels=[[int(x[0] > 0.5)] for x in X])
     assert all(one.text is None for one in candidates(RowCategorizer(sl.TunedIndex()), some))
     found = search(RowCategorizer(sl.TunedIndex()), some)
-    assert found.model.rank_examples(some, 1).labels.shape == (60, 1)
+    assert found.model._rank_examples(some, 1).labels.shape == (60, 1)
 
 
 def test_texts_with_vectors_are_tried_with_learners_of_both(few):
@@ -212,7 +212,7 @@ def test_texts_with_vectors_are_tried_with_learners_of_both(few):
     V[np.arange(120), [names.index(own) for own in labels]] += 9.0  # which say all, where words are wrong
     some = Examples(texts=WithVectors(texts, V.astype(np.float32)), labels=[[own] for own in labels])
     tried = candidates(sl.Categorizer(), some)
-    assert {type(one.model.new_learner()).__name__ for one in tried} == {"TunedIndex"}
+    assert {type(one.model._new_learner()).__name__ for one in tried} == {"TunedIndex"}
     assert len({one.name for one in tried}) == len(tried) > 4
     few(sl.Categorizer(sl.TunedIndex(passes=5)))
     model = sl.Categorizer.tuned(texts, labels, vectors=V)
