@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from shortlist.server import ending
+from shortlist.server import chain
 from shortlist.server.journal import Example, Journal
 
 TEXT = "a title of about sixty letters, as libraries have them, no. {}"
@@ -24,16 +24,16 @@ TEXT = "a title of about sixty letters, as libraries have them, no. {}"
 def commits(folder: Path, n: int) -> None:
     """Time single commits, with each way of waiting for the disk in turn."""
     Journal.begin(folder)
-    journal, sync = Journal(folder), ending.sync
+    journal, sync = Journal(folder), chain.sync
     ways = {"both on disk": (sync, "FULL"), "the record not waited for": (int, "FULL"), "no wait at all": (int, "OFF")}
     times: dict[str, list[float]] = {way: [] for way in ways}
     for number in range(n):
-        for way, (ending.sync, mode) in ways.items():
+        for way, (chain.sync, mode) in ways.items():
             journal._db.execute(f"PRAGMA synchronous={mode}")
             began = time.perf_counter()
             journal.append([[Example(TEXT.format(number), ["x"])]])
             times[way].append(time.perf_counter() - began)
-    ending.sync = sync
+    chain.sync = sync
     journal.close()
     for way, taken in times.items():
         told = statistics.median(taken), statistics.quantiles(taken, n=100)[98]

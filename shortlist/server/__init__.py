@@ -6,25 +6,19 @@ the journal holds after it, one example at a time.
 
     journal.py      examples and undos on disk, in order             writer.py    one commit for many requests
     ledger.py       the file under it: opened, checked, written      salvage.py   the sound part of a damaged one
-    layout.py       its tables                                       state.py      a folder that is none of a server
-    chain.py        a checksum from row to row                       ending.py    the end of the chain, written down
+    chain.py        a checksum from row to row, its end written down
     snapshots.py    model files beside the journal                   replica.py   a model that follows the journal
-    snapshot_writer.py  the process that writes one
     app.py          all routes, with what is around them             context.py   what the routes share
     ranking.py, learning.py, looking.py, learned.py, operations.py   the routes, in the shapes of schemas.py
     rating.py       those of a model that rates texts or rows        teaching.py  what an example teaches each kind
     rows.py         those of other models of rows, which do not learn
-    rating_schemas.py, report_schemas.py, document_shapes.py         more shapes
-    deciding.py     one text: its labels, and what to do alone       auditing.py   labels that may be wrong
-    documents.py    documents of several fields                      meaning.py    vectors, in the journal
-    column_names.py  what is written beside those fields
-    responses.py    answers and errors                               label_search.py  labels by name
-    connections.py  limits before anything is asked                  direct.py    routes without detours
-    people.py       who may use the server                           roles.py     which role each route needs
-    reporting.py    routes that look back on judgements               exporting.py, agreement.py, watching.py
-    rehearsal.py    the journal replayed with a candidate             promotion.py  which takes its place
-    rehearsing.py   one that is under way                             promoting.py  the routes of both; candidates.py
-    workspace.py    a whole state directory as one file               client.py    asks a server, from elsewhere
+    documents.py    documents of several fields                      auditing.py  labels that may be wrong
+    responses.py    answers and errors                               direct.py    routes without detours
+    connections.py  limits before anything is asked                  people.py    who may use the server, for what
+    reporting.py    routes that look back on judgements              exporting.py, agreement.py, watching.py
+    rehearsal.py    the journal replayed with a candidate            promotion.py which takes its place
+    rehearsing.py   one that is under way                            promoting.py the routes of both
+    workspace.py    a whole state directory as one file              client.py    asks a server, from elsewhere
     backup.py       a copy of one while the server runs
     middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals
     background.py   what goes on beside the requests                 metrics.py, logs.py, page/

@@ -22,6 +22,7 @@ from shortlist.server.learning import LearningRoutes, UndoRoutes
 from shortlist.server.looking import LookingRoutes
 from shortlist.server.middleware import Middleware
 from shortlist.server.operations import OperationsRoutes
+from shortlist.server.people import Needed
 from shortlist.server.promoting import PromotionRoutes
 from shortlist.server.queue.routes import QueueRoutes
 from shortlist.server.ranking import RankingRoutes
@@ -29,7 +30,6 @@ from shortlist.server.rating import RatedRowsRoutes, RaterRoutes, RatingRoutes, 
 from shortlist.server.replica import Replica
 from shortlist.server.reporting import ReportingRoutes
 from shortlist.server.responses import explain_problems
-from shortlist.server.roles import Needed
 from shortlist.server.rows import RowModelRoutes, RowRoutes
 from shortlist.server.settings import Settings
 

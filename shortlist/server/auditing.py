@@ -19,7 +19,7 @@ from shortlist.labels import judged
 from shortlist.models.auditing import PARTS, Audit, audit, same
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.relabelling import Change
-from shortlist.server import report_schemas, snapshots
+from shortlist.server import schemas, snapshots
 from shortlist.server.context import Context
 from shortlist.server.documents import alike
 from shortlist.server.journal import Journal, Lesson
@@ -41,7 +41,7 @@ class AuditRoutes:
 
     def router(self) -> APIRouter:
         router = APIRouter()
-        router.get("/v1/audit", **answers(report_schemas.AuditAnswer, 422))(self.audit)
+        router.get("/v1/audit", **answers(schemas.AuditAnswer, 422))(self.audit)
         return router
 
     async def audit(self, limit: Annotated[int, Query(ge=1, le=NAMED)] = 50) -> Response:

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from shortlist.errors import InputError
-from shortlist.server import ending, ledger, people, promotion, snapshots
+from shortlist.server import chain, ledger, people, promotion, snapshots
 from shortlist.server.journal import Journal
+from shortlist.server.ledger import identity
 from shortlist.server.queue.store import FILE as QUEUE
-from shortlist.server.state import identity
 
 WHOLE = (
     snapshots.BASE, promotion.BEFORE, promotion.CANDIDATE, promotion.REPORT, people.FILE, people.MARK,
@@ -52,7 +52,7 @@ def _copied(folder: Path, draft: Path) -> bool:
             _copy_database(folder / QUEUE, draft / QUEUE)
         with journal.held():
             _copy_database(folder / ledger.FILE, draft / ledger.FILE)
-            _copy(folder, draft, [ending.FILE])
+            _copy(folder, draft, [chain.END_FILE])
             return identity(folder) == base
     finally:
         journal.close()

@@ -6,11 +6,14 @@ and so on: a row that was changed, taken out, put in or moved breaks the chain a
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 SIZE = 16  # bytes
 START = bytes(SIZE)  # before the first row
@@ -50,3 +53,86 @@ def at(db: sqlite3.Connection, table: str, number: int) -> bytes | None:
         return START
     row = db.execute(f"SELECT chain FROM {table} WHERE number = ?", (number,)).fetchone()
     return None if row is None else row[0]
+
+
+# The journal's end, written down beside the journal after each commit and before anything is acknowledged.
+
+
+END_FILE = "journal.end"
+LENGTH = 200  # more than a line is long
+sync = getattr(os, "fdatasync", os.fsync)  # the length never changes, so the content alone need be on disk
+
+
+class End(NamedTuple):
+    """The numbers of the last example and of the last undo, and their checksums."""
+
+    examples: int = 0
+    undos: int = 0
+    example_chain: bytes = START
+    undo_chain: bytes = START
+
+    def line(self) -> bytes:
+        said = f"{self.examples:015} {self.undos:015} {self.example_chain.hex()} {self.undo_chain.hex()}".encode()
+        return said + b" " + _checksum(said) + b"\n"
+
+    @classmethod
+    def of(cls, line: bytes) -> End | None:
+        """What a line says; None if it is damaged."""
+        said, _, check = line.rstrip(b"\n").rpartition(b" ")
+        if check != _checksum(said):
+            return None
+        examples, undos, *chains = said.decode().split()
+        return cls(int(examples), int(undos), *map(bytes.fromhex, chains))
+
+
+def _checksum(said: bytes) -> bytes:
+    return blake2b(said, digest_size=8).hexdigest().encode()
+
+
+class EndRecord:
+    """The file that holds the end of the journal in a folder."""
+
+    def __init__(self, folder: Path, read_only: bool = False) -> None:
+        self.path = folder / END_FILE
+        if read_only and not self.path.exists():
+            self._file = -1
+        else:
+            flags = os.O_RDONLY if read_only else os.O_RDWR | os.O_CREAT
+            self._file = os.open(self.path, flags | os.O_CLOEXEC, 0o644)
+
+    def close(self) -> None:
+        if self._file != -1:
+            os.close(self._file)
+            self._file = -1
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Alone among all processes."""
+        import fcntl
+
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def line(self) -> bytes:
+        """What is written, to whoever holds the record; nothing if there is no record yet."""
+        return os.pread(self._file, LENGTH, 0)
+
+    def line_beside(self) -> bytes:
+        """What is written, to whoever only reads."""
+        import fcntl
+
+        if self._file == -1:
+            return b""
+        fcntl.flock(self._file, fcntl.LOCK_SH)
+        try:
+            return self.line()
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def write(self, end: End) -> None:
+        """Returns when the disk has it."""
+        os.pwrite(self._file, end.line(), 0)
+        sync(self._file)

@@ -7,10 +7,34 @@ beside it says which of the two it is.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from shortlist.texts.fields import Document, Fielded
+
+# What the fields of a record are called that say more of an example than its document: labels, who judged, when.
+
+
+BESIDE = ("labels", "wrong", "complete", "person", "time", "key", "vector")
+
+
+def called(fields: Collection[str]) -> dict[str, str]:
+    """What each of ours is called beside documents with these fields."""
+    return {name: unlike(name, fields) for name in BESIDE}
+
+
+def unlike(name: str, others: Collection[str]) -> str:
+    """The name, with as many _ behind it as make it unlike all others."""
+    while name in others:
+        name += "_"
+    return name
+
+
+USUAL = called(())
+
+
+def renamed(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {names[name]: value for name, value in record.items()}
 
 
 def kept(document: Document) -> tuple[str, int]:

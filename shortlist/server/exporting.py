@@ -2,7 +2,7 @@
 
 Each layout gives what stands before, what each example becomes, what stands between two, and what stands behind. Who
 judged, when, and the example's key go with it, but in fastText's layout, which has no room for more than labels. What
-these are called depends on the fields that documents have (column_names.py).
+these are called depends on the fields that documents have (documents.py).
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from typing import Any
 
 from shortlist.errors import InputError
 from shortlist.inputs.parsing.columns import guarded
-from shortlist.server.column_names import USUAL, called, renamed, unlike
-from shortlist.server.documents import plain
+from shortlist.server.documents import USUAL, called, plain, renamed, unlike
 from shortlist.server.journal import Journal, Judged
 from shortlist.server.teaching import rating_of, row_of
 

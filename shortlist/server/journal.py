@@ -10,21 +10,42 @@ from __future__ import annotations
 
 import json
 import time
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import chain
-from shortlist.server.column_names import USUAL, renamed
-from shortlist.server.documents import kept, read_back
-from shortlist.server.ledger import Ledger, Version
-from shortlist.server.meaning import read, written
-from shortlist.server.state import identity
+from shortlist.server.documents import USUAL, kept, read_back, renamed
+from shortlist.server.ledger import Ledger, Version, identity
 from shortlist.texts.beside import Vectors
 from shortlist.texts.fields import Document
+
+# The vector of an example in the journal, so that it is learned again as it was.
+
+
+NUMBERS = np.dtype("<f4")
+
+
+def written_vector(vector: Vectors | None) -> str:
+    """A vector as the journal keeps it."""
+    return "" if vector is None else b64encode(vector.astype(NUMBERS).tobytes()).decode()
+
+
+def read_vector(kept: str) -> Vectors | None:
+    """The vector again."""
+    if not kept:
+        return None
+    try:
+        return np.frombuffer(b64decode(kept, validate=True), dtype=NUMBERS).astype(np.float32)
+    except ValueError:
+        raise InputError("the stored vector is not valid base64 float32") from None
+
 
 WINDOW = 200  # examples that the rolling measures look back on
 WITH_PREFIX = "{0} >= ? AND {0} < ?"  # what _span gives
@@ -84,7 +105,7 @@ class Lesson(NamedTuple):
     wrong: list[Any]
     complete: bool
     person: str
-    vector: str  # as the journal keeps it (meaning.py)
+    vector: str  # as the journal keeps it (journal.py)
 
 
 class Judged(NamedTuple):
@@ -234,7 +255,7 @@ class Journal(Ledger):
             f"SELECT {columns} FROM examples WHERE number = ?", (number,)
         ):
             judged = json.loads(wrong), bool(complete), person
-            return Example(read_back(text, fields), json.loads(labels), key, place, *judged, read(vector))
+            return Example(read_back(text, fields), json.loads(labels), key, place, *judged, read_vector(vector))
         return None
 
     def keyed(self, prefix: str, after: int, last: int) -> list[tuple[int, str]]:
@@ -256,7 +277,7 @@ class Journal(Ledger):
     ) -> tuple[int, bytes]:
         """Some examples as JSON lines, a training file like any other, and the number of the last of them.
 
-        names: what labels and all else beside a document are called (column_names.py). last: none after this number.
+        names: what labels and all else beside a document are called (documents.py). last: none after this number.
         """
         lessons = self.after(after, last, limit)
         records = [_record(lesson, names) for lesson in lessons if not isinstance(lesson.labels, dict)]
@@ -335,7 +356,7 @@ class Journal(Ledger):
         labels = json.dumps(given, ensure_ascii=False)
         wrong = json.dumps(list(example.wrong), ensure_ascii=False)
         text, fields = kept(example.text)
-        judged = (wrong, int(example.complete), example.person, written(example.vector), fields)
+        judged = (wrong, int(example.complete), example.person, written_vector(example.vector), fields)
         if example.key is not None:
             query = "SELECT number, text, labels, wrong, complete, person, vector, fields FROM examples WHERE key = ?"
             known = self._db.execute(query, (example.key,)).fetchone()
@@ -366,7 +387,7 @@ def _record(lesson: Lesson, names: Mapping[str, str]) -> dict[str, Any]:
         record |= {"wrong": lesson.wrong, "complete": lesson.complete}
     if lesson.person:
         record["person"] = lesson.person
-    vector = read(lesson.vector)
+    vector = read_vector(lesson.vector)
     record |= {} if vector is None else {"vector": vector.tolist()}
     return {**own, **renamed(record, names)}
 

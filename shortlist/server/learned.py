@@ -11,8 +11,8 @@ from fastapi.responses import StreamingResponse
 
 from shortlist.models.auditing import shown
 from shortlist.server import schemas
-from shortlist.server.column_names import called
 from shortlist.server.context import Context
+from shortlist.server.documents import called
 from shortlist.server.journal import Journal
 from shortlist.server.looking import Limit
 from shortlist.server.responses import JSON_LINES, answers, as_json

@@ -1,7 +1,7 @@
 """The file under the journal: a SQLite file whose rows are chained, with the record of its end beside it.
 
 A checksum is chained from row to row (chain.py), and the end of the chain is written down after each commit
-(ending.py): what is changed, lost or put in another's place from outside is noticed, when a server starts and before
+(chain.py): what is changed, lost or put in another's place from outside is noticed, when a server starts and before
 each commit. The file is made once, with the state directory; where it is gone no other is made in its place.
 """
 
@@ -15,9 +15,67 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shortlist.errors import ShortlistError, counted
-from shortlist.server import chain, layout
-from shortlist.server.ending import End, EndRecord
+from shortlist.errors import InputError, ShortlistError, counted
+from shortlist.server import chain
+from shortlist.server.chain import End, EndRecord
+
+# The state directory of a server: which file its base is, and the sentence about a folder that is none.
+
+
+BASE = "base.shortlist"  # the model that serving began with, or what was promoted since
+
+
+def identity(folder: Path) -> tuple[int, ...]:
+    """Which file the base is: another one, once something was promoted."""
+    return identity_of(folder / BASE)
+
+
+def identity_of(path: Path) -> tuple[int, ...]:
+    """Which file this is: another one, once it was replaced or written to."""
+    found = os.stat(path)
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def no_state(folder: Path) -> InputError:
+    return InputError(f"{folder} is not a state directory yet: start shortlist serve MODEL --state {folder} once")
+
+
+# The tables of the journal's file.
+
+
+VERSION = 1
+
+TABLES = """
+CREATE TABLE examples (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    time REAL NOT NULL,
+    key TEXT UNIQUE,
+    text TEXT NOT NULL,
+    labels TEXT NOT NULL,  -- a JSON list: those that are right; or an object, which is a change of labels
+    place INTEGER,         -- where the best of its labels stood before it was learned; NULL if not among the first
+    wrong TEXT NOT NULL DEFAULT '[]',  -- a JSON list: labels that were crossed out
+    complete INTEGER NOT NULL DEFAULT 1,  -- whether all other labels are wrong; 0: they were not judged
+    person TEXT NOT NULL DEFAULT '',  -- who judged
+    vector TEXT NOT NULL DEFAULT '',  -- that of the text (journal.py)
+    fields INTEGER NOT NULL DEFAULT 0,  -- whether the text is an object of fields (documents.py)
+    chain BLOB             -- the checksum of this row and of all before it
+);
+CREATE TABLE undos (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    time REAL NOT NULL,
+    example INTEGER NOT NULL UNIQUE REFERENCES examples,
+    person TEXT NOT NULL DEFAULT '',
+    chain BLOB
+);
+"""
+
+
+def make_tables(db: sqlite3.Connection) -> None:
+    """Make the tables."""
+    for statement in TABLES.split(";\n")[:-1]:
+        db.execute(statement)
+    db.execute(f"PRAGMA user_version={VERSION}")
+
 
 FILE = "journal.sqlite"
 PATIENCE = 30.0  # seconds to wait for another process's commit
@@ -179,13 +237,13 @@ class Ledger:
 
     def _prepare(self) -> None:
         found = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if found not in (0, layout.VERSION):
-            raise JournalError(f"the journal {self.path} has version {found}; this shortlist reads {layout.VERSION}")
+        if found not in (0, VERSION):
+            raise JournalError(f"the journal {self.path} has version {found}; this shortlist reads {VERSION}")
         if not self._read_only:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA foreign_keys=ON")
-            if found != layout.VERSION:
+            if found != VERSION:
                 self._make_tables()
 
     def _make_tables(self) -> None:
@@ -196,7 +254,7 @@ class Ledger:
             if found == 0 and self._record.line() not in (b"", End().line()):
                 raise JournalError(f"the journal {self.path} is empty, and was not; bring back a copy of it. {AFRESH}")
             if found == 0:
-                layout.make(self._db)
+                make_tables(self._db)
             self._db.execute("COMMIT")
             if found == 0:
                 self._record.write(self._newest())

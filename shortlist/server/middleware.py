@@ -11,8 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shortlist.server.logs import log, log_failure
 from shortlist.server.metrics import Metrics
-from shortlist.server.people import ANYONE, ASKING, Doorkeeper, NotAllowed, PeopleError
-from shortlist.server.roles import Needed
+from shortlist.server.people import ANYONE, ASKING, Doorkeeper, Needed, NotAllowed, PeopleError
 from shortlist.server.settings import Settings
 
 FILES = {"/v1/queue/file", "/v1/rehearse"}  # to which a file is posted, and not JSON

@@ -16,13 +16,12 @@ from starlette.exceptions import HTTPException
 from shortlist.errors import InputError, counted
 from shortlist.models.learners import learners
 from shortlist.models.named_values import named_values
-from shortlist.server import promotion, rehearsing, report_schemas
+from shortlist.server import promotion, rehearsing, schemas
 from shortlist.server.background import in_a_process
-from shortlist.server.candidates import candidate_like
 from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
 from shortlist.server.logs import log
-from shortlist.server.rehearsal import LEAST
+from shortlist.server.rehearsal import LEAST, candidate_like
 from shortlist.server.replica import first_of
 from shortlist.server.responses import A_FILE, ASKING, answers, as_json
 
@@ -37,11 +36,11 @@ class PromotionRoutes:
 
     def router(self) -> APIRouter:
         asking = APIRouter(route_class=DirectRoute)
-        asking.post("/v1/promote", **answers(report_schemas.PromoteAnswer, 403, 409, *ASKING))(self.promote)
-        asking.post("/v1/go-back", **answers(report_schemas.GoBackAnswer, 403, 409, *ASKING))(self.go_back)
+        asking.post("/v1/promote", **answers(schemas.PromoteAnswer, 403, 409, *ASKING))(self.promote)
+        asking.post("/v1/go-back", **answers(schemas.GoBackAnswer, 403, 409, *ASKING))(self.go_back)
         looking = APIRouter()
-        looking.get("/v1/rehearsal", **answers(report_schemas.RehearsalAnswer))(self.rehearsal)
-        file = answers(report_schemas.RehearseAnswer, 403, 409, *ASKING) | {"openapi_extra": {"requestBody": A_FILE}}
+        looking.get("/v1/rehearsal", **answers(schemas.RehearsalAnswer))(self.rehearsal)
+        file = answers(schemas.RehearseAnswer, 403, 409, *ASKING) | {"openapi_extra": {"requestBody": A_FILE}}
         looking.post("/v1/rehearse", **file)(self.rehearse)
         asking.routes += looking.routes
         return asking
@@ -103,7 +102,7 @@ class PromotionRoutes:
             context.beside(_seen_to(held.pop_all(), folder, learner, values, file))
         return as_json({"examples": examples})
 
-    async def promote(self, question: report_schemas.PromoteQuestion) -> Response:
+    async def promote(self, question: schemas.PromoteQuestion) -> Response:
         """Serve the candidate of the last rehearsal.
 
         Refused, unless forced, where a group of labels falls, or where examples of the journal cannot be learned by the
@@ -115,7 +114,7 @@ class PromotionRoutes:
         log("promoted", person=self._context.person, passed_over=len(passed))
         return as_json({"all": report["all"], "passed_over": len(passed), "passed": first_of(passed)})
 
-    async def go_back(self, question: report_schemas.GoBackQuestion) -> Response:
+    async def go_back(self, question: schemas.GoBackQuestion) -> Response:
         """Serve the model of before the last promotion again; a second time returns.
 
         Refused, unless forced, where it cannot learn examples of the journal.

@@ -24,11 +24,10 @@ from shortlist.errors import InputError, counted
 from shortlist.files.drafts import whole_file
 from shortlist.models.categorizer import Categorizer
 from shortlist.server import snapshots
-from shortlist.server.candidates import opened
+from shortlist.server.background import only_one
 from shortlist.server.journal import Journal
-from shortlist.server.rehearsal import Apprentice
+from shortlist.server.rehearsal import Apprentice, opened
 from shortlist.server.replica import listed
-from shortlist.server.snapshot_writer import only_one
 
 CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsal.json"
 ASIDE = f".{BEFORE}"  # what is to be the model of before, until it is

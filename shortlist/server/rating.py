@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from shortlist.arrays.given_labels import Label
 from shortlist.errors import InputError
 from shortlist.models.rater import Rater
-from shortlist.server import rating_schemas, schemas
+from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.direct import DirectRoute
 from shortlist.server.exporting import table_piece
@@ -24,7 +24,7 @@ from shortlist.server.responses import ASKING, answers, as_json
 from shortlist.server.rows import RowModelRoutes
 from shortlist.server.teaching import written_row
 
-LEARNING = answers(rating_schemas.LearnRatingsAnswer, 403, 409, 507, *ASKING)
+LEARNING = answers(schemas.LearnRatingsAnswer, 403, 409, 507, *ASKING)
 
 
 class TextRatingRoutes:
@@ -36,10 +36,10 @@ class TextRatingRoutes:
     def router(self) -> APIRouter:
         router = APIRouter(route_class=DirectRoute)
         router.post("/v1/rank", **answers(schemas.RowsAnswer, *ASKING))(self.rank)
-        router.post("/v1/explain", **answers(rating_schemas.TextExplanation, 409, *ASKING))(self.explain)
+        router.post("/v1/explain", **answers(schemas.TextExplanation, 409, *ASKING))(self.explain)
         return router
 
-    async def rank(self, question: rating_schemas.TextsQuestion) -> Response:
+    async def rank(self, question: schemas.TextsQuestion) -> Response:
         """Rate one text or many."""
         context = self._context
         texts = [question.text] if isinstance(question.text, str) else question.text
@@ -53,7 +53,7 @@ class TextRatingRoutes:
         context.metrics.texts.inc(len(texts))
         return as_json({"answers": found})
 
-    async def explain(self, question: rating_schemas.ExplainTextQuestion) -> Response:
+    async def explain(self, question: schemas.ExplainTextQuestion) -> Response:
         """Say what each word of a text adds to its score."""
         self._context.limits.check_texts([question.text])
         try:
@@ -79,13 +79,13 @@ class RatingRoutes:
         router.post("/v1/learn", **LEARNING)(self.learn_texts if of_texts else self.learn_rows)
         return router
 
-    async def learn_texts(self, question: rating_schemas.LearnTextsQuestion) -> Response:
+    async def learn_texts(self, question: schemas.LearnTextsQuestion) -> Response:
         """Learn ratings of texts, all or none. The answer comes when they are on disk and in the model."""
         texts = [one.text for one in question.examples]
         self._context.limits.check_texts(texts)
         return await self._learn(texts, [[text] for text in texts], question.examples)
 
-    async def learn_rows(self, question: rating_schemas.LearnRowsQuestion) -> Response:
+    async def learn_rows(self, question: schemas.LearnRowsQuestion) -> Response:
         """Learn ratings of rows, all or none. The answer comes when they are on disk and in the model."""
         rows = [one.row for one in question.examples]
         self._context.limits.check_rows(len(rows))
@@ -96,7 +96,7 @@ class RatingRoutes:
         self,
         kept: list[str],
         given: Sequence[Any],
-        examples: Sequence[rating_schemas.RatedText | rating_schemas.RatedRow],
+        examples: Sequence[schemas.RatedText | schemas.RatedRow],
         columns: list[str] | None = None,
     ) -> Response:
         context, writer = self._context, self._context.writer()
@@ -131,7 +131,7 @@ class RaterRoutes(RowModelRoutes):
 
     def router(self) -> APIRouter:
         router = APIRouter()
-        router.get("/v1/model", **answers(rating_schemas.RaterAnswer))(self.model)
+        router.get("/v1/model", **answers(schemas.RaterAnswer))(self.model)
         return router
 
     def about(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from shortlist.errors import InputError, ShortlistError
 from shortlist.files.drafts import whole_file
 from shortlist.models.categorizer import Categorizer
 from shortlist.server import promotion, rehearsal, snapshots
-from shortlist.server.candidates import as_trained, candidate_like, opened, taught
+from shortlist.server.rehearsal import as_trained, candidate_like, opened, taught
 
 PROGRESS, LOCK = "rehearsing.json", "rehearsal.lock"
 OFTEN = 0.5  # seconds from one word of how far it has come to the next

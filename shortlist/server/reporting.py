@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
 from shortlist.errors import InputError
-from shortlist.server import report_schemas, watching
+from shortlist.server import schemas, watching
 from shortlist.server.agreement import agreement, latest
 from shortlist.server.context import Context
 from shortlist.server.exporting import LAYOUTS, layout_for, pieces
@@ -32,8 +32,8 @@ class ReportingRoutes:
     def router(self) -> APIRouter:
         router = APIRouter()
         router.get("/v1/export", response_class=Response, **answers(str, 409, 422, kinds=KINDS))(self.export)
-        router.get("/v1/agreement", **answers(report_schemas.AgreementAnswer))(self.agreement)
-        router.get("/v1/watch", **answers(report_schemas.WatchAnswer))(self.watch)
+        router.get("/v1/agreement", **answers(schemas.AgreementAnswer))(self.agreement)
+        router.get("/v1/watch", **answers(schemas.WatchAnswer))(self.watch)
         return router
 
     async def export(

@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 from shortlist.errors import counted
-from shortlist.server import ending, ledger, snapshots
+from shortlist.server import chain, ledger, snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.ledger import JournalError
 
-PARTS = (ledger.FILE, f"{ledger.FILE}-wal", f"{ledger.FILE}-shm", ending.FILE)
+PARTS = (ledger.FILE, f"{ledger.FILE}-wal", f"{ledger.FILE}-shm", chain.END_FILE)
 
 
 def salvage(folder: Path) -> list[str]:
@@ -71,7 +71,7 @@ def _rewrite(folder: Path, aside: Path) -> list[int]:
         fresh.close()
     for name in PARTS[1:3]:
         (folder / name).unlink(missing_ok=True)
-    for name in (ledger.FILE, ending.FILE):
+    for name in (ledger.FILE, chain.END_FILE):
         os.replace(sound / name, folder / name)
     shutil.rmtree(sound)
     directory = os.open(folder, os.O_RDONLY)

@@ -21,11 +21,10 @@ from shortlist.files.drafts import whole_file
 from shortlist.models.base import Model
 from shortlist.models.making import open_model
 from shortlist.server.journal import Journal
-from shortlist.server.ledger import JournalError, Version
-from shortlist.server.state import BASE as BASE
-from shortlist.server.state import identity as identity
-from shortlist.server.state import identity_of as identity_of
-from shortlist.server.state import no_state
+from shortlist.server.ledger import BASE as BASE
+from shortlist.server.ledger import JournalError, Version, no_state
+from shortlist.server.ledger import identity as identity
+from shortlist.server.ledger import identity_of as identity_of
 
 LOCK = "lock"
 NAME = re.compile(r"snapshot-(\d+)-(\d+)(?:-([0-9a-f]{16}))?\.shortlist")  # earlier ones have no checksum

@@ -18,8 +18,7 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.rater import Rater
 from shortlist.models.relabelling import Change
-from shortlist.server.journal import Lesson
-from shortlist.server.meaning import read
+from shortlist.server.journal import Lesson, read_vector
 from shortlist.texts.fields import Document
 
 
@@ -35,7 +34,7 @@ def teach(model: Model[Any], lesson: Lesson) -> None:
     elif isinstance(model, Categorizer) and isinstance(lesson.labels, dict):
         model.change_labels(Change.of(lesson.labels))
     elif isinstance(model, Categorizer):
-        model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=read(lesson.vector))
+        model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=read_vector(lesson.vector))
     else:
         raise InputError(f"{type(model).__name__} does not learn from a journal")
 

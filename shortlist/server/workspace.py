@@ -15,10 +15,10 @@ from pathlib import Path
 
 from shortlist.errors import InputError
 from shortlist.files.drafts import whole_file
-from shortlist.server import ending, ledger, people, snapshots
+from shortlist.server import chain, ledger, people, snapshots
 from shortlist.server.journal import Journal
 
-PARTS = (snapshots.BASE, ledger.FILE, ending.FILE, people.FILE)
+PARTS = (snapshots.BASE, ledger.FILE, chain.END_FILE, people.FILE)
 NEEDED = PARTS[:3]
 NO_WORKSPACE = "is no workspace of shortlist; shortlist workspace save makes one"
 

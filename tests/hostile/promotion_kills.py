@@ -17,10 +17,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a program
 
 from shortlist.server import promotion, rehearsing, snapshots
-from shortlist.server.candidates import candidate_like
 from shortlist.server.journal import Journal
 from shortlist.server.people import Role, changing
-from shortlist.server.rehearsal import LEAST
+from shortlist.server.rehearsal import LEAST, candidate_like
 from tests.hostile.kills import wait_a_little_for
 from tests.hostile.queue_kills import Judging, first_texts, run_queue
 

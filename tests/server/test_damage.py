@@ -7,9 +7,9 @@ import sqlite3
 import pytest
 
 import shortlist as sl
-from shortlist.server import snapshot_writer
-from shortlist.server.ending import FILE as END
-from shortlist.server.ending import End
+from shortlist.server import background
+from shortlist.server.chain import FILE as END
+from shortlist.server.chain import End
 from shortlist.server.journal import Example, Journal
 from shortlist.server.ledger import FILE, JournalError, Version
 from shortlist.server.replica import Replica
@@ -153,7 +153,7 @@ def test_the_record_of_the_end(tmp_path):
 
 def test_salvage_keeps_what_is_sound_and_sets_all_else_aside(folder, model_file):
     commit_and_crash(folder, 60, undone=[3, 50])
-    early = snapshot_writer.write(folder)
+    early = background.write(folder)
     settle(folder)
     db = sqlite3.connect(folder / FILE)
     db.execute("UPDATE examples SET text = 'other' WHERE number = 41")
@@ -209,7 +209,7 @@ def test_a_journal_that_ends_before_a_snapshot_is_refused(folder, model_file, be
 
 def test_another_journal_under_a_snapshot_is_refused(folder, tmp_path):
     commit_and_crash(folder, 20)
-    snapshot_writer.write(folder)
+    background.write(folder)
     Replica(folder).close()
     for path in folder.glob("journal*"):
         path.unlink()
@@ -221,7 +221,7 @@ def test_another_journal_under_a_snapshot_is_refused(folder, tmp_path):
 
 def test_a_snapshot_without_a_checksum_is_as_good_as_before(folder):
     commit_and_crash(folder, 20)
-    path = snapshot_writer.write(folder)
+    path = background.write(folder)
     path.rename(folder / "snapshot-000000000020-000000000.shortlist")
     replica = Replica(folder)
     assert (replica.snapshot, replica.problems) == (20, [])

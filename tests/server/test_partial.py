@@ -6,7 +6,7 @@ import json
 import pytest
 
 import shortlist as sl
-from shortlist.server import snapshot_writer, snapshots
+from shortlist.server import background, snapshots
 from shortlist.server.replica import Replica
 from tests.server.servers import EXAMPLES, in_thread, state_bytes
 
@@ -69,7 +69,7 @@ def test_learned_taken_back_and_learned_again(state, tuned_file):
         kept = [LESSONS[0], *LESSONS[2:]]
         assert state_bytes(server.replica.model) == expected(tuned_file, kept)
     assert of_folder(state) == expected(tuned_file, kept)
-    snapshot_writer.write(state)
+    background.write(state)
     assert of_folder(state) == expected(tuned_file, kept)
 
 

@@ -8,8 +8,7 @@ import pytest
 import shortlist as sl
 from shortlist.server.app import OF_ROWS, OF_TEXTS
 from shortlist.server.middleware import FILES
-from shortlist.server.people import FILE, MARK, NAME, Doorkeeper, People, PeopleError, Role, changing
-from shortlist.server.roles import NEEDS, Needed
+from shortlist.server.people import FILE, MARK, NAME, NEEDS, Doorkeeper, Needed, People, PeopleError, Role, changing
 from shortlist.server.settings import Settings
 from shortlist.server.snapshots import take_base
 from tests.server.servers import Client, in_thread
@@ -65,7 +64,7 @@ def asked(client, method, path, token):
 
 
 def test_every_route_is_in_the_table_and_the_table_has_no_other():
-    assert set(routes()) == set(NEEDS), "shortlist/server/roles.py says who may use each route"
+    assert set(routes()) == set(NEEDS), "shortlist/server/people.py says who may use each route"
 
 
 @pytest.mark.parametrize(("method", "path"), routes(), ids=lambda part: part)

@@ -11,10 +11,10 @@ import pytest
 
 import shortlist as sl
 from shortlist.errors import InputError
-from shortlist.server import promotion, rehearsing, snapshot_writer, snapshots
+from shortlist.server import background, promotion, rehearsing, snapshots
+from shortlist.server.background import only_one, write
 from shortlist.server.journal import Example, Journal
 from shortlist.server.promoting import as_file_name
-from shortlist.server.snapshot_writer import only_one, write
 from shortlist.server.writer import Writer
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
 from tests.server.servers import in_thread, state_bytes
@@ -250,7 +250,7 @@ def test_a_snapshot_waits_for_a_promotion(falling, monkeypatch):
     with ThreadPoolExecutor(1) as other:
         with only_one(falling):
             monkeypatch.setattr(fcntl, "flock", held_by_another)
-            writes = other.submit(snapshot_writer.main, falling)
+            writes = other.submit(background.main, falling)
             assert meets.wait(60)
         writes.result()
     assert len(snapshots.listed(falling)) == 2

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.server import snapshot_writer, snapshots
+from shortlist.server import background, snapshots
 from shortlist.server.exporting import exported_rows
 from shortlist.server.journal import Example, Journal, Lesson
 from shortlist.server.rating import rolling
@@ -137,7 +137,7 @@ def test_what_was_learned_is_there_after_a_restart_with_and_without_a_snapshot(s
         model.learn(given(kind, n), [STARS[n]])
     with in_thread(state) as server:
         same(server, model)
-    assert snapshot_writer.write(state) is not None
+    assert background.write(state) is not None
     with in_thread(state) as server:
         same(server, model)
         server.ask("learn", examples=examples(kind, 3))

@@ -8,10 +8,10 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import promotion, rehearsal, snapshots
-from shortlist.server.candidates import as_trained
+from shortlist.server.background import write
 from shortlist.server.journal import ALONE, Example, Journal
+from shortlist.server.rehearsal import as_trained
 from shortlist.server.replica import Replica
-from shortlist.server.snapshot_writer import write
 from tests.server.servers import in_thread, state_bytes
 
 WORDS = {"grain": ["wheat", "corn", "rye"], "money": ["bank", "rates", "loan"], "animals": ["zebra", "lion", "wolf"]}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import shortlist as sl
 from shortlist.errors import ModelFileError
 from shortlist.files import store
-from shortlist.server import background, snapshot_writer, snapshots
+from shortlist.server import background, snapshots
 from shortlist.server.journal import Example
 from shortlist.server.ledger import JournalError, Version
 from shortlist.server.metrics import Metrics
@@ -45,7 +45,7 @@ def test_any_history_gives_the_model_of_the_journal(model_file, history):
                 replica.journal.undo(what[0])
                 del kept[what[0]]
             elif event == "snapshot":
-                snapshot_writer.write(folder)
+                background.write(folder)
             elif event == "damage" and len(snapshots.listed(folder)) > 1:
                 newest = snapshots.listed(folder)[0][1]
                 content = bytearray(newest.read_bytes())
@@ -71,11 +71,11 @@ def test_old_snapshots_go_and_the_base_stays(folder):
     replica = Replica(folder)
     for n in range(5):
         replica.journal.append([[Example(f"text {n}", ["x"])]])
-        assert snapshot_writer.write(folder) is not None
-    assert snapshot_writer.write(folder) is None, "nothing is new"
+        assert background.write(folder) is not None
+    assert background.write(folder) is None, "nothing is new"
     assert [version.examples for version, _ in snapshots.listed(folder)] == [5, 4, 3, 0]
     replica.journal.undo(4)
-    snapshot_writer.write(folder)
+    background.write(folder)
     assert [version for version, _ in snapshots.listed(folder)] == [(5, 1), (3, 0), (0, 0)]
     replica.close()
 

@@ -9,7 +9,7 @@ import shortlist as sl
 from shortlist.cli.serve import find_encoder
 from shortlist.errors import InputError
 from shortlist.server import snapshots
-from shortlist.server.meaning import read, written
+from shortlist.server.journal import read_vector, written_vector
 from shortlist.server.replica import Replica
 from shortlist.server.serving import check_encoder
 from shortlist.server.settings import Settings
@@ -232,9 +232,9 @@ def test_an_encoder_that_fails_at_the_start_is_told_in_a_sentence(folder, encode
 
 def test_vectors_in_the_journal_are_what_they_were():
     numbers = np.array([0.1, -2.5e-30, 3e38], dtype=np.float32)
-    assert read(written(numbers)).tobytes() == numbers.tobytes()
-    assert written(None) == ""
-    assert read("") is None
+    assert read_vector(written_vector(numbers)).tobytes() == numbers.tobytes()
+    assert written_vector(None) == ""
+    assert read_vector("") is None
     for bad in ("?", "AAA=", "AAAAA"):
         with pytest.raises(InputError):
-            read(bad)
+            read_vector(bad)

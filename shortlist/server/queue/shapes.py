@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from shortlist.server.document_shapes import Document, FieldValue, encodable
-from shortlist.server.schemas import Label, Question, Share, Whole
+from shortlist.server.schemas import Document, FieldValue, Label, Question, Share, Whole, encodable
 
 Person = Annotated[
     str,
