@@ -43,8 +43,8 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 suppress_warnings = ["myst.header"]
 
-# The parts of the site, in order, each with a page that lists its own, by topic if it has several. Pages that are listed
-# nowhere come last, under "More".
+# The parts of the site, in order, each with a page that lists its own, by topic if it has several. Pages listed nowhere
+# come last, under "More".
 PARTS: dict[str, dict[str, list[str]]] = {
     "Begin": {"": ["start", "tutorials/*", "glossary"]},
     "How do I …?": {

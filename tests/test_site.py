@@ -90,7 +90,7 @@ def test_the_reference_has_every_public_name(site):
 
 
 def test_a_search_for_excel_finds_the_page_on_spreadsheets_first(site):
-    """Sphinx lists pages with the word in a title or heading before all others: it must be in those of no other page."""
+    """Sphinx lists pages with the word in a title or heading before all others; no other page may have it there."""
     text = (site / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     found = index["titleterms"]["excel"]
