@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ sys.path[:0] = [str(ROOT), str(DOCS)]
 
 import http_page  # noqa: E402
 
-from shortlist.names import VERSION, WHERE  # noqa: E402
+from shortlist.names import VERSION, WHERE, public  # noqa: E402
 
 project = "shortlist"
 author = "The shortlist maintainers"
@@ -53,10 +54,10 @@ PARTS: dict[str, dict[str, list[str]]] = {
         "Label with people": [
             "how-to/label-with-a-queue", "how-to/people", "how-to/partial-judgements", "how-to/audit", "how-to/export",
         ],
-        "Connect": ["how-to/label-studio", "how-to/assistants"],
+        "Connect": ["how-to/label-studio", "from-annif", "how-to/assistants"],
         "Run in production": ["server", "how-to/production", "how-to/rehearse", "how-to/*"],
     },
-    "Coming from …": {"": ["from-a-spreadsheet", "from-annif", "coming-from/*"]},
+    "Coming from …": {"": ["from-a-spreadsheet", "coming-from/*"]},
     "Reference": {"": ["commands", "api", "http", "formats", "measures", "text", "versions", "changelog"]},
     "How it works": {
         "": ["categories", "index-learning", "tuned-index", "vectors", "ratings", "documents", "tried"],
@@ -111,7 +112,7 @@ def write_pages(_: Any) -> None:
     kinds = {
         "Models": [*of("models."), "load"],
         "Vocabularies of labels": of("concepts."),
-        "Learners of categories": of("categories."),
+        "Learners of labels": of("categories."),
         "Learners of ratings": of("ratings."),
         "Learners of documents, and their features": of("documents."),
         "Text and files": of("text.", "inputs"),
@@ -121,15 +122,17 @@ def write_pages(_: Any) -> None:
     lines = ["# Public names", "", "Everything that `import shortlist` provides, one page each, from the docstrings."]
     (DOCS / "api").mkdir(exist_ok=True)
     for title, names in kinds.items():
-        lines += ["", f"## {title}", "", toctree([f"api/{name}" for name in names], ":maxdepth: 1")]
+        lines += ["", f"## {title}", "", toctree([f"api/{name}" for name in names], ":hidden:"), "| | |", "|---|---|"]
         for name in names:
+            first = " ".join((getdoc(public(name)) or "").partition("\n\n")[0].split()).replace("|", "\\|")
+            lines += [f"| [{name}](api/{name}.md) | {first} |"]
             page = [f"# {name}", "", "```{eval-rst}", f".. currentmodule:: shortlist.{WHERE[name]}"]
             if name[0].isupper():
                 page += [f".. autoclass:: {name}", "   :members:", "   :inherited-members: BaseEstimator, Exception"]
             else:
                 page += [f".. autofunction:: {name}"]
             write(DOCS / "api" / f"{name}.md", "\n".join([*page, "```", ""]))
-    write(DOCS / "api.md", "\n".join(lines))
+    write(DOCS / "api.md", "\n".join(lines) + "\n")
     write(DOCS / "http.md", http_page.page())
     for title, topics in parts().items():
         listed = [f"## {topic}\n" * bool(topic) + "\n" + toctree(own, ":maxdepth: 1") for topic, own in topics.items()]
