@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ sys.path[:0] = [str(ROOT), str(DOCS)]
 
 import http_page  # noqa: E402
 
-from shortlist.names import VERSION, WHERE  # noqa: E402
+from shortlist.names import VERSION, WHERE, public  # noqa: E402
 
 project = "shortlist"
 author = "The shortlist maintainers"
@@ -43,15 +44,26 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 suppress_warnings = ["myst.header"]
 
-# The parts of the site, in order, each with a page that lists its own. What stands nowhere comes last, under "More".
-PARTS = {
-    "Begin": ["start", "tutorials/*", "which-learner", "glossary"],
-    "How do I …?": ["how-to/*", "how-sure", "scale", "cluster", "server", "add-a-learner"],
-    "Coming from …": ["from-a-spreadsheet", "from-annif", "coming-from/*"],
-    "Reference": ["commands", "api", "http", "formats", "measures", "text", "versions", "changelog"],
-    "How it works": ["categories", "index-learning", "tuned-index", "vectors", "ratings", "documents", "tried"],
-    "Results": ["benchmarks", "papers/*", "testing", "contributing", "code-of-conduct", "security"],
-}
+# The parts of the site, in order, each with a page that lists its own, by topic if it has several. Pages listed nowhere
+# come last, under "More".
+PARTS: dict[str, dict[str, list[str]]] = {
+    "Begin": {"": ["start", "tutorials/*", "glossary"]},
+    "How do I …?": {
+        "Learn": ["which-learner", "how-to/labels", "how-to/embeddings", "scale", "cluster", "add-a-learner"],
+        "Decide": ["how-sure"],
+        "Label with people": [
+            "how-to/label-with-a-queue", "how-to/people", "how-to/partial-judgements", "how-to/audit", "how-to/export",
+        ],
+        "Connect": ["how-to/label-studio", "from-annif", "how-to/assistants"],
+        "Run in production": ["server", "how-to/production", "how-to/rehearse", "how-to/*"],
+    },
+    "Coming from …": {"": ["from-a-spreadsheet", "coming-from/*"]},
+    "Reference": {"": ["commands", "api", "http", "formats", "measures", "text", "versions", "changelog"]},
+    "How it works": {
+        "": ["categories", "index-learning", "tuned-index", "vectors", "ratings", "documents", "tried"],
+    },
+    "Results": {"": ["benchmarks", "papers/*", "testing", "contributing", "code-of-conduct", "security"]},
+}  # fmt: skip
 WRITTEN_ELSEWHERE = {
     "changelog": "CHANGELOG.md",
     "code-of-conduct": "CODE_OF_CONDUCT.md",
@@ -62,17 +74,19 @@ WRITTEN_ELSEWHERE = {
 
 def pages() -> list[str]:
     names = [path.relative_to(DOCS).with_suffix("").as_posix() for path in sorted(DOCS.rglob("*.md"))]
-    return [name for name in names if not name.startswith(("_build", "part-")) and name != "index"]
+    return [name for name in names if not name.startswith(("_build", "api/", "part-")) and name != "index"]
 
 
-def parts() -> dict[str, list[str]]:
-    """The parts with their pages, every page in one of them."""
-    left, found = pages(), {}
-    for title, wanted in [*PARTS.items(), ("More", ["*", "*/*"])]:
-        own = [name for pattern in wanted for name in left if Path(name).match(pattern) and fits(name, pattern)]
-        left = [name for name in left if name not in own]
-        if own:
-            found[title] = list(dict.fromkeys(own))
+def parts() -> dict[str, dict[str, list[str]]]:
+    """The parts with their topics and pages, every page in one of them."""
+    left = pages()
+    found: dict[str, dict[str, list[str]]] = {}
+    for title, topics in [*PARTS.items(), ("More", {"": ["*", "*/*"]})]:
+        for topic, wanted in topics.items():
+            own = [name for pattern in wanted for name in left if Path(name).match(pattern) and fits(name, pattern)]
+            left = [name for name in left if name not in own]
+            if own:
+                found.setdefault(title, {})[topic] = list(dict.fromkeys(own))
     return found
 
 
@@ -89,7 +103,7 @@ def toctree(names: list[str], *options: str) -> str:
 
 
 def write_pages(_: Any) -> None:
-    """Pages that are made: the public names, the files that stand beside docs/, and a page for each part."""
+    """Pages that are made: one for each public name, the files beside docs/, and a page for each part."""
     for name, file in WRITTEN_ELSEWHERE.items():
         text = (ROOT / file).read_text(encoding="utf-8")
         for other, its_file in WRITTEN_ELSEWHERE.items():
@@ -98,27 +112,31 @@ def write_pages(_: Any) -> None:
     kinds = {
         "Models": [*of("models."), "load"],
         "Vocabularies of labels": of("concepts."),
-        "Learners of categories": of("categories."),
+        "Learners of labels": of("categories."),
         "Learners of ratings": of("ratings."),
         "Learners of documents, and their features": of("documents."),
         "Text and files": of("text.", "inputs"),
         "Answers and measures": of("ranking", "measures"),
         "Errors": of("errors"),
     }
-    lines = ["# Public names", "", "Everything that `import shortlist` gives, from the docstrings."]
+    lines = ["# Public names", "", "Everything that `import shortlist` provides, one page each, from the docstrings."]
+    (DOCS / "api").mkdir(exist_ok=True)
     for title, names in kinds.items():
-        lines += ["", f"## {title}"]
+        lines += ["", f"## {title}", "", toctree([f"api/{name}" for name in names], ":hidden:"), "| | |", "|---|---|"]
         for name in names:
-            lines += ["", f"### {name}", "", "```{eval-rst}", f".. currentmodule:: shortlist.{WHERE[name]}"]
+            first = " ".join((getdoc(public(name)) or "").partition("\n\n")[0].split()).replace("|", "\\|")
+            lines += [f"| [{name}](api/{name}.md) | {first} |"]
+            page = [f"# {name}", "", "```{eval-rst}", f".. currentmodule:: shortlist.{WHERE[name]}"]
             if name[0].isupper():
-                lines += [f".. autoclass:: {name}", "   :members:", "   :inherited-members: BaseEstimator, Exception"]
+                page += [f".. autoclass:: {name}", "   :members:", "   :inherited-members: BaseEstimator, Exception"]
             else:
-                lines += [f".. autofunction:: {name}"]
-            lines += ["```"]
+                page += [f".. autofunction:: {name}"]
+            write(DOCS / "api" / f"{name}.md", "\n".join([*page, "```", ""]))
     write(DOCS / "api.md", "\n".join(lines) + "\n")
     write(DOCS / "http.md", http_page.page())
-    for title, names in parts().items():
-        write(DOCS / f"{page_of(title)}.md", f"# {title}\n\n{toctree(names, ':maxdepth: 1')}")
+    for title, topics in parts().items():
+        listed = [f"## {topic}\n" * bool(topic) + "\n" + toctree(own, ":maxdepth: 1") for topic, own in topics.items()]
+        write(DOCS / f"{page_of(title)}.md", f"# {title}\n\n" + "\n".join(listed))
 
 
 def of(*rooms: str) -> list[str]:

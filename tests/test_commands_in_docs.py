@@ -16,10 +16,11 @@ MADE = {"api.md", "http.md", "changelog.md", "contributing.md", "security.md", "
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")] + [
     page
     for page in sorted((ROOT / "docs").rglob("*.md"))
-    if "_build" not in page.parts and page.name not in MADE and not page.name.startswith("part-")
+    if not {"_build", "api"} & set(page.parts) and page.name not in MADE and not page.name.startswith("part-")
 ]
 INLINE = re.compile(r"`((?:python|shortlist|make) [^`]+)`")
-FENCED = re.compile(r"^```(?:bash|sh|console|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELL = {"", "bash", "sh", "console", "text"}  # languages of blocks that may have commands in them
 LINE = re.compile(r"^(?:\$ |[\w./]+ \| )?((?:python|shortlist|make) [^\n]+)", re.MULTILINE)
 ENDS = {"|", ">", "<", "&&", "||", "&", "…", "#", ";"}  # what follows is not for the command
 EVERYWHERE = {"--help", "--json"}
@@ -31,10 +32,15 @@ MANY = 6  # figures that make a table one of measurements
 DROPPED = ROOT / "docs" / "tried.md"  # figures of code that is not in the project, as the page says
 
 
+def fenced(text):
+    """The blocks of a page that may have commands in them."""
+    return [block for language, block in BLOCK.findall(text) if language in SHELL]
+
+
 def commands(text):
     """The words of each command, up to where another one begins. A line that ends in a backslash goes on."""
     text = text.replace("\\\n", " ")
-    found = INLINE.findall(text) + [one for block in FENCED.findall(text) for one in LINE.findall(block)]
+    found = INLINE.findall(text) + [one for block in fenced(text) for one in LINE.findall(block)]
     for command in found:
         try:
             words = shlex.split(command, comments=True)
@@ -108,6 +114,7 @@ def test_what_is_not_there_is_noticed():
         "does not take ['--no-such']", "no such target",
     ]  # fmt: skip
     assert said("`shortlist nothing`, `shortlist rank MODEL -k 3 --json`") == ["no such verb", None]
+    assert said("```python\nprint(1)\n```\n```\nshortlist nothing FILE\n```\n") == ["no such verb"]
 
 
 def absent(text):
@@ -131,7 +138,7 @@ def test_tables_of_figures_name_their_command(page):
     for part in re.split(r"^(?=#{1,6} )", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
         level = len(part) - len(part.lstrip("#"))
         above = {depth: named for depth, named in above.items() if depth < level}
-        shown = [INLINE.search(part), "```python" in part, *(LINE.search(block) for block in FENCED.findall(part))]
+        shown = [INLINE.search(part), "```python" in part, *(LINE.search(block) for block in fenced(part))]
         above[level] = any(shown)
         figures = sum(len(FIGURE.findall(line)) for line in part.splitlines() if line.startswith("|"))
         if figures >= MANY and not any(above.values()):

@@ -1,6 +1,7 @@
 """The documentation site is built without a warning, its links lead somewhere, and it needs no network."""
 
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -19,7 +20,8 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(bool(MISSING), reason=f"pip install '.[docs]' for {', '.join(MISSING)}"),
 ]
-MADE = ("api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md", "part-*.md")
+MADE = ("api", "api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md", "part-*.md")
+TOPICS = ("Learn", "Decide", "Label with people", "Connect", "Run in production")
 NOT_BUILT = shutil.ignore_patterns("_build", *MADE)
 
 
@@ -80,8 +82,25 @@ def test_nothing_is_loaded_from_elsewhere(site):
 def test_the_reference_has_every_public_name(site):
     from shortlist.names import WHERE
 
-    text = (site / "api.html").read_text(encoding="utf-8")
-    assert [name for name in WHERE if not re.search(rf'id="shortlist\.[\w.]*{name}"', text)] == []
+    listed = (site / "api.html").read_text(encoding="utf-8")
+    for name in WHERE:
+        assert f'href="api/{name}.html"' in listed
+        text = (site / "api" / f"{name}.html").read_text(encoding="utf-8")
+        assert re.search(rf'id="shortlist\.[\w.]*{name}"', text)
+
+
+def test_a_search_for_excel_finds_the_page_on_spreadsheets_first(site):
+    """Sphinx lists pages with the word in a title or heading before all others; no other page may have it there."""
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    found = index["titleterms"]["excel"]
+    assert [index["docnames"][n] for n in ([found] if isinstance(found, int) else found)] == ["from-a-spreadsheet"]
+
+
+def test_how_tos_are_grouped_by_topic(site):
+    text = (site / "part-how-do-i.html").read_text(encoding="utf-8")
+    places = [text.index(f"<h2>{topic}<") for topic in TOPICS]
+    assert places == sorted(places)
 
 
 def test_the_start_page_shows_the_product(site):

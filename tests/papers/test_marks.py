@@ -44,10 +44,10 @@ def test_the_page_lists_every_part_of_every_paper():
         for item in items:
             assert f"| {item.section} | {item.place}: {item.what} |" in page
     assert "| `svmmap-fields` | **met on a stand-in** |" in page
-    assert "| `svmmap-cranfield` | **not in this run** |" in page
+    assert re.search(r"\| `svmmap-cranfield`[^|]* \| \*\*not in this run\*\* \|", page)
     assert re.search(r"all` on today: 1 met on a stand-in, \d+ tested, \d+ not in this run\.", page)
     page = to_coverage(report(HOLDS, FAILS))
-    assert "| **differs**. Not found: roc is behind. Why: the data are small. |" in page
+    assert "| `svmmap-fields` | **differs** |" in page
 
 
 @pytest.mark.parametrize("item", [item for items in PAPERS.values() for item in items], ids=lambda item: item.place)
