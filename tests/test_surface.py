@@ -13,6 +13,8 @@ PACKAGE = Path(shortlist.__file__).parent
 # The annotations of public signatures that are Any, and why: nothing else is.
 ANY = {
     "arrays/given_labels.py: as_label(label)": "NumPy: what item() of a scalar gives is Any",
+    "cli/__init__.py: Grouped.format_commands(ctx)": "Typer: the types of the Click inside it are private",
+    "cli/__init__.py: Grouped.format_commands(formatter)": "the same",
     "distributed/categories.py: opened(return)": "whatever class a state names, as store.build has it",
     "files/store.py: load(return)": "whatever class a file names; with kind=… it is that one",
     "files/store.py: build(return)": "the same",

@@ -9,26 +9,24 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from shortlist import __version__
 from shortlist.cli import (
-    annif,
     audit,
-    backup,
     compare,
+    connect,
     demo,
     evaluate,
     explain,
     export,
-    go_back,
     inspect,
-    label_studio,
     labels,
     learn,
-    mcp,
     people,
-    promote,
     queue,
     rank,
     rehearse,
@@ -37,27 +35,98 @@ from shortlist.cli import (
     warmup,
     workspace,
 )
-from shortlist.cli.in_short import IN_SHORT
 from shortlist.cli.lean import load_what_is_used, never_keep_large
-from shortlist.cli.version import version
 from shortlist.concurrency.prefetch import is_stuck
 from shortlist.errors import ShortlistError
 
+# What each command does, in as few words as fit on a line of ``shortlist --help``.
+GROUPS: dict[str, dict[Callable[..., None], str]] = {
+    "Learn and rank": {
+        train.train: "Learn from labelled examples and write a model file.",
+        learn.learn: "Teach a model file more examples.",
+        rank.rank: "Rank the labels of texts, or assign labels to them.",
+        explain.explain: "Show why a text gets a label.",
+        labels.labels: "List, rename, merge, split or retire labels of a model.",
+        inspect.inspect: "Show what a model file or a data file holds.",
+    },
+    "Improve": {
+        evaluate.evaluate: "Measure a model on examples that it has not learned.",
+        compare.compare: "Compare learners on the same random splits.",
+        audit.audit: "Find labels in a file that may be wrong.",
+        rehearse.rehearse: "Compare a new model with the one that is served.",
+        rehearse.promote: "Serve the model of the last rehearsal.",
+        rehearse.go_back: "Serve the model from before the last promotion.",
+    },
+    "Serve": {
+        serve.serve: "Serve a model over HTTP, with a web page.",
+        queue.queue: "Add texts to the queue of a server, or show it.",
+        people.people: "Say who may use a server.",
+        export.export: "Write the examples that a server has learned.",
+        workspace.backup: "Copy the state of a running server to a new folder.",
+        workspace.workspace: "Save all that a server has in one file, or open it.",
+    },
+    "Connect": {
+        connect.mcp: "Offer a server to assistants (Model Context Protocol).",
+        connect.annif: "Run Annif with shortlist as one of its backends.",
+        connect.label_studio: "Offer a server to Label Studio as its backend.",
+    },
+    "Set up": {
+        demo.demo: "Learn from Python's own docstrings; no download.",
+        warmup.warmup: "Compile the inner loops in advance.",
+    },
+}
+
+
+class Grouped(TyperGroup):
+    """Commands that help lists in groups."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Each group with a line for each of its commands."""
+        for name, group in GROUPS.items():
+            with formatter.section(name):
+                formatter.write_dl([(_typed(command), said) for command, said in group.items()])
+
+
+def _typed(command: Callable[..., None]) -> str:
+    return command.__name__.replace("_", "-")
+
+
 app = typer.Typer(
+    cls=Grouped,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
 )
-app.callback()(version)
-OF_MODELS = (train, learn, rank, explain, labels, evaluate, audit, compare, inspect)
-OF_SERVERS = (serve, queue, people, export, rehearse, promote, go_back, backup, workspace)
-FOR_OTHER_TOOLS = (mcp, annif, label_studio)
-for verb in (*OF_MODELS, *OF_SERVERS, *FOR_OTHER_TOOLS, demo, warmup):
-    name = verb.__name__.rpartition(".")[2]
-    said = IN_SHORT[name.replace("_", "-")]
-    app.command(context_settings=getattr(verb, "CONTEXT", None), short_help=said)(getattr(verb, name))
+for group in GROUPS.values():
+    for command, said in group.items():
+        own = connect.CONTEXT if command is connect.annif else None
+        app.command(context_settings=own, short_help=said)(command)
+
+LIBRARIES = ("numba", "numpy", "scipy", "scikit-learn")  # on which results and speed depend
+
+
+def show_version(asked: bool) -> None:
+    """Print the versions that an error report should name. Nothing is imported for it."""
+    if asked:
+        import platform
+        from importlib.metadata import version
+
+        print(f"shortlist {__version__}")
+        print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+        print(", ".join(f"{name} {version(name)}" for name in LIBRARIES))
+        raise typer.Exit
+
+
+@app.callback()
+def version(
+    _: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the versions and stop.")
+    ] = False,
+) -> None:
+    """Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query."""
+
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken
 

@@ -1,4 +1,4 @@
-"""shortlist rehearse"""
+"""shortlist rehearse, promote, go-back"""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer
+
 
 State = Annotated[Path, typer.Argument(help="The folder that a server keeps what is learned in.")]
 
@@ -94,3 +95,43 @@ def say_passed(passed: dict[int, str]) -> None:
         from shortlist.server.replica import listed
 
         say(f"it cannot learn {counted(len(passed), 'examples')} of the journal: {listed(list(passed))}")
+
+
+FORCE = "Even where a group of labels falls, or examples of the journal cannot be learned."
+
+
+def promote(
+    state: State,
+    force: Annotated[bool, typer.Option("--force", help=FORCE)] = False,
+) -> None:
+    """Serve the candidate of the last rehearsal from now on.
+
+    The server must be stopped. What it has learned is learned anew by the candidate; the earlier model is kept for
+    shortlist go-back.
+    """
+    from shortlist.server import promotion
+
+    report, passed = promotion.promote(state, force)
+    found = report["all"]
+    say_passed(passed)
+    print(
+        f"The candidate is promoted: P@1 {found['candidate']:.4f}, and {found['present']:.4f} before. "
+        f"Next: shortlist serve --state {state}; shortlist go-back {state} takes it back."
+    )
+
+
+def go_back(
+    state: State,
+    force: Annotated[
+        bool, typer.Option("--force", help="Even where examples of the journal cannot be learned.")
+    ] = False,
+) -> None:
+    """Serve the model from before the last promotion again.
+
+    The server must be stopped. Nothing that it has learned is lost: the earlier model learns it anew. Going back again
+    serves the promoted one.
+    """
+    from shortlist.server import promotion
+
+    say_passed(promotion.go_back(state, force))
+    print(f"The earlier model is back. Next: shortlist serve --state {state}")

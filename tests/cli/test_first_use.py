@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from shortlist.cli.in_short import IN_SHORT
+from shortlist.cli import GROUPS
 from shortlist.cli.options import LEARNERS, MEASURES, complete_learner
 
 
@@ -33,8 +33,11 @@ def test_help_by_its_short_name(run):
 
 
 def test_help_says_in_full_what_each_command_does(run):
-    _, _, listed = run("-h").out.partition("Commands:\n")
-    assert dict(line.split(None, 1) for line in listed.strip().splitlines()) == IN_SHORT
+    shown = run("-h").out
+    for name, group in GROUPS.items():
+        listed = shown.partition(f"{name}:\n")[2].partition("\n\n")[0]
+        found = dict(line.split(None, 1) for line in listed.strip().splitlines())
+        assert found == {command.__name__.replace("_", "-"): said for command, said in group.items()}
 
 
 def test_help_names_the_learners_and_measures_that_there_are():

@@ -1,4 +1,4 @@
-"""shortlist label-studio"""
+"""shortlist mcp, annif, label-studio: a server beside other tools"""
 
 from __future__ import annotations
 
@@ -11,6 +11,37 @@ import typer
 from shortlist.cli.options import ServerAddress, TokenFile
 from shortlist.cli.terminal import say
 from shortlist.errors import InputError, installing
+
+
+def mcp(server: ServerAddress = "http://127.0.0.1:8000/", token_file: TokenFile = None) -> None:
+    """Offer a running server to assistants, over the Model Context Protocol on standard input and output.
+
+    The tools are rank, explain, labels, learn and undo. What they teach goes into the server's journal.
+    """
+    from shortlist.integrations.mcp_tools import serve
+    from shortlist.server.client import Server
+
+    serve(Server(server, token_file))
+
+
+CONTEXT = {"ignore_unknown_options": True, "help_option_names": []}  # options, and --help, are Annif's own
+
+
+def annif(
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="What Annif's own command takes: train my-project …", show_default=False)
+    ] = None,
+) -> None:
+    """Run Annif's command line with one more project type: backend=shortlist, which goes on learning.
+
+    A project keeps its model in Annif's data folder, or asks a running server whose address stands as server= in
+    projects.cfg; what it learns then goes into the server's journal.
+    """
+    if find_spec("annif") is None:
+        raise InputError(f"this needs the package annif; {installing('annif')}")
+    from shortlist.integrations.annif_backend import run
+
+    run(arguments or ["--help"])
 
 
 def label_studio(
