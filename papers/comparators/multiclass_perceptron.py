@@ -16,9 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.full_rows import inner
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import MatrixLike, Rows
+from shortlist.arrays.rows import MatrixLike, Rows, inner
 from shortlist.arrays.validation import as_choice
 from shortlist.concurrency.locks import reading
 from shortlist.dual import Function

@@ -22,7 +22,15 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_real, as_whole
-from shortlist.categories.best import keep_best
+from shortlist.categories.best import (
+    DONE,
+    WANTS_SLOTS,
+    WANTS_WEIGHTS,
+    Scratch,
+    keep_best,
+    make_scratch,
+    room_for_touched,
+)
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.feature_focus import holds, update
 from shortlist.categories.index.lists import END, Index, empty_index
@@ -31,7 +39,6 @@ from shortlist.categories.index.retrieval import add_votes
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.weights import Prototypes, no_prototypes, score, votes_for
-from shortlist.categories.scratch import DONE, WANTS_SLOTS, WANTS_WEIGHTS, Scratch, make_scratch, room_for_touched
 from shortlist.concurrency.interrupts import runs
 from shortlist.concurrency.locks import reading
 from shortlist.files.store import State

@@ -9,7 +9,7 @@ from papers.corpora.rcv1 import Rcv1Judgements, Rcv1Tokens
 from papers.corpora.reuters import Reuters
 from papers.corpora.trec import TrecQrels, TrecRun
 from papers.corpora.trec_text import TrecDocuments, TrecTopics
-from shortlist.inputs.registry import add_formats
+from shortlist.inputs.reading import add_formats
 
 add_formats(
     Reuters, TrecDocuments, TrecTopics, Arff, Rcv1Tokens, Cranfield, CranfieldJudgements,

@@ -105,6 +105,9 @@ HOW = Path(__file__).with_name("kernels.py").read_bytes()  # the compiler's opti
 Constant = (bool, int, float, complex, str, bytes, tuple, np.generic, np.ndarray)
 
 
+MOVED = (ImportError, AttributeError)  # a list of kept loops that names a type where an earlier version had it
+
+
 # The baseline of each kind of machine: LLVM's name for it, and the features that a processor needs to run its loops.
 BASELINES = {
     "x86_64": ("x86-64-v3", ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")),
@@ -172,7 +175,7 @@ class StampedCache(FunctionCache):
         for self._for_baseline in (False, True) if baseline() else (False,):
             for place in places:
                 self._cache_file = IndexDataCacheFile(place, self._impl.filename_base, own._source_stamp)
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(OSError, *MOVED):
                     found = found or super().load_overload(sig, target_context)
         self._cache_file, self._for_baseline = own, False
         if found is None:
@@ -186,7 +189,11 @@ class StampedCache(FunctionCache):
     def save_overload(self, sig: object, data: object) -> None:
         """Keep a loop where that is possible. Where it is not, it has been compiled all the same."""
         with contextlib.suppress(OSError):
-            super().save_overload(sig, data)
+            try:
+                super().save_overload(sig, data)
+            except MOVED:
+                self._cache_file.flush()
+                super().save_overload(sig, data)
 
 
 def folders_of(function: Callable[..., object]) -> list[Path]:

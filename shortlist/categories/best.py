@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from shortlist.arrays.kernels import Floats, Ints, part
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from shortlist.arrays.kernels import Floats, Ints, Longs, part
 
 FEW = 100  # so many are kept in order faster than in a heap, whose branches a processor cannot foresee
 
@@ -77,3 +82,46 @@ def sift(ids: Ints, best: Floats, at: int, n: int) -> None:
         ids[at], best[at] = ids[child], best[child]
         at, child = child, 2 * child + 1
     ids[at], best[at] = c, s
+
+
+# What kernels keep for each label while they work through an example: made once, for many examples.
+
+
+# The score of a retrieved label whose votes cancel, or vanish in rounding: 0 means that it is not retrieved. Smaller
+# numbers count as 0 where a library has told the processor to round so.
+LEAST = np.finfo(np.float64).tiny
+
+
+# Why a kernel that learns has stopped before the end: what it needs first, from Python, to go on.
+DONE = 0  # it has not: all rows are learned
+WANTS_SLOTS = 1  # room in the lists for the next example
+WANTS_WEIGHTS = 2  # room for the weights of the classifiers behind an index
+WANTS_EDGES = 3  # the index is as large as it may be: weak edges have to go
+IS_FULL = 4  # the prototypes have as many weights as they may
+RETIRES = 5  # the prototypes are about to change, and take their place among the voters
+
+
+class Scratch(NamedTuple):
+    """One of each for a label, and a clock that stamps the marks."""
+
+    scores: Floats
+    touched: Ints  # the labels that have a score of their own
+    change: Floats  # by how much of the example each label is to move; all 0 between examples
+    kept: Floats  # the scores of the example's own labels, in their order
+    mark: Longs
+    clock: Longs
+    rising: Ints  # where in a list the labels stand that are to move up
+
+
+@register_jitable
+def make_scratch(n_labels: int) -> Scratch:
+    """Also for loops to make for themselves: each array that a loop is given takes half a microsecond."""
+    scores, change, kept = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels)
+    mark, clock, rising = np.zeros(n_labels, dtype=np.int64), np.zeros(1, dtype=np.int64), room_for_touched(n_labels)
+    return Scratch(scores, room_for_touched(n_labels), change, kept, mark, clock, rising)
+
+
+@register_jitable
+def room_for_touched(n_labels: int) -> Ints:
+    """Where the labels that have a score are listed: ``retrieve`` writes one place beyond the last."""
+    return np.empty(n_labels + 1, dtype=np.int32)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.naming import Language, Policy, Vocabulary, read_names, with_names
-from shortlist.cli.options import Json, ModelFile
+from shortlist.cli.options import Json, Language, ModelFile, Policy, Vocabulary, read_names, with_names
 from shortlist.cli.terminal import print_json, print_table, say_when_compiling
 from shortlist.errors import InputError, counted
 

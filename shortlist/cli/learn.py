@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from shortlist.cli.naming import Language, Policy, Vocabulary, read_names, with_names
-from shortlist.cli.options import Data, Json, MaxMemory, ModelFile, Output, Reading, check_output, reads
+from shortlist.cli.options import (
+    Data,
+    Json,
+    Language,
+    MaxMemory,
+    ModelFile,
+    Output,
+    Policy,
+    Reading,
+    Vocabulary,
+    check_output,
+    read_names,
+    reads,
+    with_names,
+)
 from shortlist.cli.terminal import (
     facts_in_words,
     print_json,

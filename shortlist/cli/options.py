@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from inspect import Signature, signature
@@ -16,8 +18,11 @@ from shortlist.errors import InputError
 from shortlist.models.named_values import named_values as named_values
 
 if TYPE_CHECKING:
+    from shortlist.concepts.vocabulary import LabelVocabulary
     from shortlist.inputs import Stream
     from shortlist.models.base import Model
+    from shortlist.models.encoding import Encoder
+
 
 ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[str, typer.Argument(help="A file or folder of examples; - for standard input.")]
@@ -284,3 +289,88 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {one.name: one.annotation for one in every}
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     return run
+
+
+# Options that give labels names.
+
+
+Vocabulary = Annotated[
+    Path | None,
+    typer.Option(help="A file of what labels are called: TSV of label and name, JSON, or SKOS.", show_default=False),
+]
+Language = Annotated[str | None, typer.Option(help="The language of the names in a SKOS file, such as en.")]
+Policy = Annotated[
+    str, typer.Option(help="Whether labels outside of the vocabulary may be learned: grow, or known only.")
+]
+
+Teach = Annotated[
+    int, typer.Option(min=0, help="Teach labels with at most so many examples by their names too; 5 is a good number.")
+]
+
+
+def read_names(vocabulary: Path | None, language: str | None, policy: str, teach: int = 0) -> LabelVocabulary | None:
+    """The vocabulary that the options name."""
+    if vocabulary is None:
+        if language is not None or policy != "grow" or teach:
+            raise InputError("--language, --policy and --teach need a vocabulary; name its file with --vocabulary")
+        return None
+    from shortlist.concepts.reading import read_vocabulary
+
+    chosen = {"grow": "grow", "known": "known", "known only": "known"}.get(policy)
+    if chosen is None:
+        raise InputError(f"--policy must be grow or known, not {policy!r}")
+    return read_vocabulary(vocabulary, language, chosen, teach)  # type: ignore[arg-type]
+
+
+def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:
+    """The model, which has the vocabulary from now on."""
+    from shortlist.models.categorizer import Categorizer
+
+    if names is not None:
+        if not isinstance(model, Categorizer):
+            raise InputError("--vocabulary names the labels of texts; this model has others")
+        model.set_vocabulary(names)
+    return model
+
+
+# --encoder: what makes vectors of texts.
+
+
+STATIC = ":static"  # behind the name of an encoder: its table of tokens
+
+
+def find_encoder(named: str) -> Encoder:
+    """The encoder of a name or folder; or the callable that MODULE:FUNCTION names, found here or installed."""
+    from shortlist.models.encoding import failure, loaded
+
+    module, colon, function = named.partition(":")
+    if not colon or named.endswith(STATIC) or os.path.exists(named):
+        loaded(named)  # or it is said now what is missing
+        return named
+    if not module or not function:
+        raise InputError(f"--encoder must be a name, a folder or MODULE:FUNCTION, not {named!r}")
+    sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module)
+    except (Exception, SystemExit) as problem:  # whatever a module does when it is imported
+        if isinstance(problem, ModuleNotFoundError) and module.startswith(str(problem.name)):
+            said = (
+                f"there is no module {problem.name} here or among what is installed; start where it is, or install it"
+            )
+        else:
+            said = f"cannot import {module}: {failure(problem)}; mend it, or name another MODULE:FUNCTION"
+        raise InputError(f"--encoder: {said}") from None
+    finally:
+        sys.path.remove(os.getcwd())
+    for name in function.split("."):
+        if not hasattr(found, name):
+            raise InputError(f"--encoder: the module {module} has no {function}; name a function that it has")
+        found = getattr(found, name)
+    if not callable(found):
+        kind = type(found).__name__
+        raise InputError(
+            f"--encoder: {function} in {module} is not a function but of the type {kind}; name one that makes a matrix "
+            "of a list of texts, with a row for each"
+        )
+    encoder: Encoder = found
+    return encoder

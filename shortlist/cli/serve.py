@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.encoders import find_encoder
-from shortlist.cli.options import named_values
+from shortlist.cli.options import find_encoder, named_values
 from shortlist.cli.terminal import say, say_when_compiling
 from shortlist.errors import InputError, installing
 

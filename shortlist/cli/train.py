@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.best import check_best, search_here, show_search
-from shortlist.cli.encoders import find_encoder
-from shortlist.cli.naming import Language, Policy, Teach, Vocabulary, read_names, with_names
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import (
     NAMED,
@@ -20,14 +18,21 @@ from shortlist.cli.options import (
     FilesOrNone,
     Jobs,
     Json,
+    Language,
     MaxMemory,
     Output,
+    Policy,
     Reading,
     Settable,
+    Teach,
+    Vocabulary,
     check_output,
     complete_learner,
+    find_encoder,
     named_values,
+    read_names,
     reads,
+    with_names,
 )
 from shortlist.cli.terminal import (
     facts_in_words,

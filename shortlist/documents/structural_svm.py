@@ -31,10 +31,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.arrays import full_rows
-from shortlist.arrays.full_rows import is_full
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import Rows, is_full
+from shortlist.arrays.rows import inner as inner_of_row
 from shortlist.documents.queries import Pairs
 
 UNUSED_PASSES = 50
@@ -177,9 +176,9 @@ def scores_of(rows: Rows, w: Floats) -> Floats:
 
 @kernel
 def find_scores(indptr: Longs, indices: Ints, data: Floats, w: Floats, scores: Floats) -> None:
-    """scores[i] = w·(row i), each row added up in an order of its own (arrays/full_rows.py)."""
+    """scores[i] = w·(row i), each row added up in an order of its own (arrays/rows.py)."""
     for i in range(scores.size):
-        scores[i] = full_rows.inner(indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]], w)
+        scores[i] = inner_of_row(indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]], w)
 
 
 @kernel

@@ -13,7 +13,7 @@ from shortlist.inputs.parsing.columns import named
 from shortlist.inputs.reading import Stream
 from shortlist.labels import NumberedLabels, label_counts
 from shortlist.texts import lengths_of
-from shortlist.texts.beside import WithVectors
+from shortlist.texts.fields import WithVectors
 
 ERRORS = {"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#NUM!"}  # what spreadsheets put into cells
 BROKEN = "has an empty text, or a spreadsheet's error for a text or a label"

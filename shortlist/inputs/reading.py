@@ -13,12 +13,52 @@ from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.compression import ENDINGS
 from shortlist.inputs.examples import Examples, Skipped
-from shortlist.inputs.format import Option
+from shortlist.inputs.format import Format, Option
+from shortlist.inputs.formats.annotation_tools import Doccano, LabelStudio
+from shortlist.inputs.formats.class_folders import ClassFolders
+from shortlist.inputs.formats.delimited import Csv, Tsv
 from shortlist.inputs.formats.frames import Frame, Frames
+from shortlist.inputs.formats.json_array import JsonArray
+from shortlist.inputs.formats.json_lines import JsonLines
+from shortlist.inputs.formats.numbers import Numbers
+from shortlist.inputs.formats.parquet import Parquet
+from shortlist.inputs.formats.sparse import Letor, SvmLight, Xmc
+from shortlist.inputs.formats.text_lines import FastText, PlainLines
 from shortlist.inputs.parsing.columns import Names
-from shortlist.inputs.registry import FORMATS
 from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
 from shortlist.inputs.vectors import beside
+
+# The formats, by name, from the most particular to the most general: sniffing asks them in this order.
+
+
+FORMATS: dict[str, type[Format]] = {
+    kind.name: kind
+    for kind in (
+        Frames,
+        Parquet,
+        Doccano,
+        JsonLines,
+        LabelStudio,
+        JsonArray,
+        FastText,
+        Xmc,
+        Letor,
+        SvmLight,
+        Csv,
+        Tsv,
+        Numbers,
+        ClassFolders,
+        PlainLines,
+    )
+}
+
+
+def add_formats(*kinds: type[Format]) -> None:
+    """Read these formats too; they are asked before those that are known already."""
+    known = dict(FORMATS)
+    FORMATS.clear()
+    FORMATS.update({kind.name: kind for kind in kinds} | known)
+
 
 SPREADSHEETS = (".xlsx", ".xls", ".ods")  # which other programs save as CSV
 ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".rar")  # of files; what is compressed alone is read as it is

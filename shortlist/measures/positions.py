@@ -27,8 +27,7 @@ from shortlist.errors import InputError, counted
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.measures.registry import Measure, measure
 from shortlist.measures.significance import CONFIDENCE
-from shortlist.ranking import Ranking
-from shortlist.ranking.html import html_table
+from shortlist.ranking import Ranking, html_table
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired

@@ -51,8 +51,7 @@ from shortlist.models.vectors import VectorPart, named_vectors, suited, vector_o
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import blocks
-from shortlist.texts.beside import Vectors, WithVectors
-from shortlist.texts.fields import Document, Fielded, as_documents, is_one
+from shortlist.texts.fields import Document, Fielded, Vectors, WithVectors, as_documents, is_one
 
 if TYPE_CHECKING:
     from typing_extensions import Self

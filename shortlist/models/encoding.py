@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shortlist.errors import InputError
-from shortlist.texts.beside import Vectors, WithVectors, as_vectors
-from shortlist.texts.fields import Document, Fielded, as_documents, is_one, many
+from shortlist.texts.fields import Document, Fielded, Vectors, WithVectors, as_documents, as_vectors, is_one, many
 
 Callback = Callable[[list[str]], ArrayLike]
 Encoder = Callback | str  # the name of one, or what makes vectors

@@ -3,9 +3,9 @@
 Nothing is learned otherwise than without: the learner is the same, bit by bit. ``fit`` gathers rankings in its first
 pass (confidence/honest.py), if the learner takes the rows piece by piece. On a stream one example in STRIDE is ranked,
 chosen by its number, never by the clock. A learner that scores an example before it corrects anything ranks it on the
-way (index/ahead.py); others are asked before a piece of the stream is learned, and to rank one takes half as long as to
-learn it. A learner that cannot stop between two pieces, and may have to put itself in order before it ranks, is only
-asked before MANY examples at once.
+way (index/retrieval.py); others are asked before a piece of the stream is learned, and to rank one takes half as long
+as to learn it. A learner that cannot stop between two pieces, and may have to put itself in order before it ranks, is
+only asked before MANY examples at once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows, RowStore
-from shortlist.categories.index.ahead import Ahead
 from shortlist.categories.index.learner import PIECE
+from shortlist.categories.index.retrieval import Ahead
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import ModelLock

@@ -39,8 +39,7 @@ from shortlist.models.text_batches import default_text
 from shortlist.ranking import Ranking
 from shortlist.text.settings import PLAIN
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts.beside import WithVectors
-from shortlist.texts.fields import Document
+from shortlist.texts.fields import Document, WithVectors
 
 # Successive halving: rounds with fewer candidates and more examples, and which examples they learn and are tried on.
 

@@ -12,8 +12,7 @@ from shortlist.categories.learner import CategoryLearner
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.errors import InputError, counted
 from shortlist.models.encoding import Callback, Encoder, encoded, is_called, loaded, name_of
-from shortlist.texts.beside import Vectors, WithVectors
-from shortlist.texts.fields import Document, as_documents
+from shortlist.texts.fields import Document, Vectors, WithVectors, as_documents
 
 
 class VectorPart(NamedTuple):

@@ -19,9 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.arrays.full_rows import inner
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import Rows, inner
 from shortlist.files.store import State
 from shortlist.ratings.thresholds import ThresholdLearner
 from shortlist.ratings.voting import move, retire

@@ -11,8 +11,8 @@ and ``move``.
 
 import numpy as np
 
-from shortlist.arrays.full_rows import is_full
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, step
+from shortlist.arrays.rows import is_full
 
 
 @kernel

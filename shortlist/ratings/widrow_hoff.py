@@ -15,16 +15,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.full_rows import inner
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import Rows, inner
 from shortlist.arrays.validation import as_choice, as_real
 from shortlist.dual import Function
 from shortlist.errors import InputError
 from shortlist.ratings.thresholds import ThresholdLearner
 from shortlist.ratings.voting import move, retire
 
-FAR = 1e150  # a score beyond it, times a value of a row (limits.py), could be more than a float64 holds
+FAR = 1e150  # a score beyond it, times a value of a row (index/pruning.py), could be more than a float64 holds
 
 
 class WidrowHoff(ThresholdLearner):

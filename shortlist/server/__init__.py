@@ -13,9 +13,9 @@ the journal holds after it, one example at a time.
     rating.py       those of a model that rates texts or rows        teaching.py  what an example teaches each kind
     rows.py         those of other models of rows, which do not learn
     documents.py    documents of several fields                      auditing.py  labels that may be wrong
-    responses.py    answers and errors                               direct.py    routes without detours
+    responses.py    answers and errors
     connections.py  limits before anything is asked                  people.py    who may use the server, for what
-    reporting.py    routes that look back on judgements              exporting.py, agreement.py, watching.py
+    reporting.py    routes that look back on judgements              exporting.py, watching.py
     rehearsal.py    the journal replayed with a candidate            promotion.py which takes its place
     rehearsing.py   one that is under way                            promoting.py the routes of both
     workspace.py    a whole state directory as one file              client.py    asks a server, from elsewhere

@@ -16,7 +16,6 @@ from shortlist.models.base import Model
 from shortlist.server.auditing import AuditRoutes
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.context import Context
-from shortlist.server.direct import DirectRoute
 from shortlist.server.learned import LearnedRoutes
 from shortlist.server.learning import LearningRoutes, UndoRoutes
 from shortlist.server.looking import LookingRoutes
@@ -29,7 +28,7 @@ from shortlist.server.ranking import RankingRoutes
 from shortlist.server.rating import RatedRowsRoutes, RaterRoutes, RatingRoutes, TextRatingRoutes
 from shortlist.server.replica import Replica
 from shortlist.server.reporting import ReportingRoutes
-from shortlist.server.responses import explain_problems
+from shortlist.server.responses import DirectRoute, explain_problems
 from shortlist.server.rows import RowModelRoutes, RowRoutes
 from shortlist.server.settings import Settings
 

@@ -24,8 +24,7 @@ from shortlist.server.queue.handing import Handing
 from shortlist.server.replica import Replica, Trial
 from shortlist.server.settings import Limits, Settings
 from shortlist.server.writer import Writer
-from shortlist.texts.beside import Vectors, as_vectors
-from shortlist.texts.fields import Document, as_documents
+from shortlist.texts.fields import Document, Vectors, as_documents, as_vectors
 
 Found = TypeVar("Found")
 

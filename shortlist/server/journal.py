@@ -23,8 +23,7 @@ from shortlist.models.relabelling import Change
 from shortlist.server import chain
 from shortlist.server.documents import USUAL, kept, read_back, renamed
 from shortlist.server.ledger import Ledger, Version, identity
-from shortlist.texts.beside import Vectors
-from shortlist.texts.fields import Document
+from shortlist.texts.fields import Document, Vectors
 
 # The vector of an example in the journal, so that it is learned again as it was.
 

@@ -14,12 +14,11 @@ from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import schemas
 from shortlist.server.context import Context
-from shortlist.server.direct import DirectRoute
 from shortlist.server.journal import Check, Example, Receipt
 from shortlist.server.people import ASKING as ASKER
 from shortlist.server.people import Role
 from shortlist.server.queue.store import key_again
-from shortlist.server.responses import ASKING, answers, as_json
+from shortlist.server.responses import ASKING, DirectRoute, answers, as_json
 
 
 class LearningRoutes:

@@ -19,11 +19,10 @@ from shortlist.models.named_values import named_values
 from shortlist.server import promotion, rehearsing, schemas
 from shortlist.server.background import in_a_process
 from shortlist.server.context import Context
-from shortlist.server.direct import DirectRoute
 from shortlist.server.logs import log
 from shortlist.server.rehearsal import LEAST, candidate_like
 from shortlist.server.replica import first_of
-from shortlist.server.responses import A_FILE, ASKING, answers, as_json
+from shortlist.server.responses import A_FILE, ASKING, DirectRoute, answers, as_json
 
 Done = TypeVar("Done")
 

@@ -17,9 +17,8 @@ from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Rules
 from shortlist.server import schemas
 from shortlist.server.context import Context
-from shortlist.server.direct import DirectRoute
 from shortlist.server.documents import alike
-from shortlist.server.responses import ASKING, answers, as_json
+from shortlist.server.responses import ASKING, DirectRoute, answers, as_json
 from shortlist.server.schemas import RankQuestion
 
 # One text, as a question asks for it: its best labels, how likely they are, and what the model would do alone.

@@ -16,11 +16,10 @@ from shortlist.errors import InputError
 from shortlist.models.rater import Rater
 from shortlist.server import schemas
 from shortlist.server.context import Context
-from shortlist.server.direct import DirectRoute
 from shortlist.server.exporting import table_piece
 from shortlist.server.journal import Example
 from shortlist.server.learned import LearnedRoutes
-from shortlist.server.responses import ASKING, answers, as_json
+from shortlist.server.responses import ASKING, DirectRoute, answers, as_json
 from shortlist.server.rows import RowModelRoutes
 from shortlist.server.teaching import written_row
 

@@ -29,8 +29,7 @@ from shortlist.server.ledger import Version
 from shortlist.server.logs import log
 from shortlist.server.teaching import learn_anything, learns_here, teach
 from shortlist.server.watching import UnknownWords
-from shortlist.texts.beside import Vectors
-from shortlist.texts.fields import Document
+from shortlist.texts.fields import Document, Vectors
 
 FIRST = 5  # the rolling measures look at so many labels
 

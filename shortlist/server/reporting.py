@@ -12,11 +12,11 @@ from starlette.exceptions import HTTPException
 
 from shortlist.errors import InputError
 from shortlist.server import schemas, watching
-from shortlist.server.agreement import agreement, latest
 from shortlist.server.context import Context
 from shortlist.server.exporting import LAYOUTS, layout_for, pieces
 from shortlist.server.learned import PIECE
 from shortlist.server.responses import answers, as_json
+from shortlist.server.watching import agreement, latest
 
 KINDS = [layout.kind for layout in LAYOUTS.values()]
 

@@ -17,8 +17,7 @@ from shortlist.errors import InputError, counted, there_are
 from shortlist.inputs.examples import Examples
 from shortlist.server import schemas
 from shortlist.server.context import Context
-from shortlist.server.direct import DirectRoute
-from shortlist.server.responses import ASKING, answers, as_json
+from shortlist.server.responses import ASKING, DirectRoute, answers, as_json
 
 ONE_QUERY = "query"  # the documents of a request answer one query, whatever it is called
 

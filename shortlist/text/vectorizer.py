@@ -22,9 +22,8 @@ from shortlist.concurrency.prefetch import by_threads
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files.container import Later
 from shortlist.files.store import State
-from shortlist.text.characters import character_table
 from shortlist.text.counted import CountedRows, count
-from shortlist.text.features import Features, features_of, places, spell, with_characters
+from shortlist.text.features import Features, character_table, features_of, places, spell, with_characters
 from shortlist.text.fielded import VALUE, FieldFeatures, fielded_features, value_hashes
 from shortlist.text.rounds import counted_by_threads, pieces_of
 from shortlist.text.settings import LEFT_OPEN, Settings, stop_table

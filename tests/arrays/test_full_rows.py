@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from shortlist import MapSVM, PRank, WidrowHoff
-from shortlist.arrays.full_rows import inner, is_full
+from shortlist.arrays.rows import inner, is_full
 from shortlist.categories.checks import as_bytes
 
 numbers = st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), max_size=40)

@@ -106,6 +106,18 @@ def test_an_edit_elsewhere_is_noticed(kept):
     assert kept() == (5154, True, True), "a comment costs nothing"
 
 
+def test_a_type_that_has_moved_to_another_file_is_no_error(kept):
+    near, elsewhere = kept.folder / "near.py", kept.folder / "elsewhere.py"
+    text = near.read_text()
+    elsewhere.write_text(text)
+    near.write_text("from kept.elsewhere import *")
+    assert kept() == (5154, False, True)
+    elsewhere.unlink()
+    near.write_text(text)
+    assert kept() == (5154, False, True), "the list of kept loops names a type that is nowhere"
+    assert kept() == (5154, True, True)
+
+
 LEARN = """
 import numpy as np
 from scipy.sparse import csr_array

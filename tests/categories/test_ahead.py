@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shortlist import TunedIndex
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_rows
-from shortlist.categories.index.ahead import NOBODY
+from shortlist.categories.index.retrieval import NOBODY
 from shortlist.models.observing import honest
 
 K = 3

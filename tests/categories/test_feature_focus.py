@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.rows import Rows
+from shortlist.categories.best import LEAST
 from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.categories.index.lists import EDGES, make_edges, make_index, raised
 from shortlist.categories.index.retrieval import add_votes
-from shortlist.categories.scratch import LEAST
 from shortlist.errors import InputError
 from tests.reference.feature_focus import SlowFeatureFocus
 from tests.reference.feature_focus import raised as slow_raised

@@ -10,9 +10,9 @@ from sklearn.exceptions import NotFittedError
 
 from shortlist import Categorizer, InputError, RowCategorizer, TextVectorizer, TunedIndex
 from shortlist.categories.checks import as_bytes
-from shortlist.categories.index import limits
+from shortlist.categories.index import pruning as limits
 from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
-from shortlist.categories.index.limits import check_finite
+from shortlist.categories.index.pruning import check_finite
 from shortlist.concurrency import interrupts
 from shortlist.inputs import read
 

@@ -21,7 +21,7 @@ from shortlist.models.search import (
     search,
     together,
 )
-from shortlist.texts.beside import WithVectors
+from shortlist.texts.fields import WithVectors
 
 
 def notes(n, seed=0):

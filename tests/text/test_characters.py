@@ -12,8 +12,7 @@ from shortlist import Categorizer, InputError, TextVectorizer
 from shortlist.files import store
 from shortlist.files.store import build
 from shortlist.models.text_batches import default_text
-from shortlist.text.characters import character_table
-from shortlist.text.features import Features, features_of, with_characters
+from shortlist.text.features import Features, character_table, features_of, with_characters
 from shortlist.text.settings import PLAIN
 from shortlist.text.tokens import NOT_ONE_TO_ONE, letter_table, split
 from tests.text.test_vectorizer import SCRIPTS, texts

@@ -22,11 +22,11 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, Ints, Longs, part
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_real, as_whole
+from shortlist.categories.best import DONE, room_for_touched
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
-from shortlist.categories.scratch import DONE, room_for_touched
 from shortlist.labels import LabelSets
 
 LEAST_LIGHT = 1e-6  # of min_weight, where weights fade: so none fades to nothing

@@ -19,11 +19,13 @@ from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
 from shortlist.arrays.rows import MatrixLike, ReadyStore, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
+from shortlist.categories.best import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.categories.index import retrieval
-from shortlist.categories.index.limits import check_finite, check_lengths
 from shortlist.categories.index.lists import ALMOST_ALL, Index, added, empty_index, make_index, shortened, were_seen
 from shortlist.categories.index.pruning import (
     UNLIMITED,
+    check_finite,
+    check_lengths,
     drop_light,
     drop_weakest,
     forget_features,
@@ -34,7 +36,6 @@ from shortlist.categories.index.pruning import (
 )
 from shortlist.categories.learner import Allowed, Watch, at_once
 from shortlist.categories.merging import MergingLearner, PartedLearner
-from shortlist.categories.scratch import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.concurrency.interrupts import runs, whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import by_threads

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Ints, Longs, part
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
-from shortlist.categories.index.limits import are_rows
+from shortlist.categories.index.pruning import are_rows
 from shortlist.categories.index.vectors import Vectors
 from shortlist.files.store import State
 from shortlist.labels import LabelSets

@@ -16,17 +16,15 @@ from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import as_real, as_rows, as_whole
+from shortlist.categories.best import make_scratch
 from shortlist.categories.index import rehearsal, retrieval, vectors
-from shortlist.categories.index.ahead import NOBODY, Ahead, room_for_rankings
 from shortlist.categories.index.learner import IndexLearner
-from shortlist.categories.index.limits import are_counts, are_rows
 from shortlist.categories.index.lists import Index
-from shortlist.categories.index.pruning import cut_lists
+from shortlist.categories.index.pruning import are_counts, are_rows, cut_lists
 from shortlist.categories.index.rehearsal import NO_RING, Ring
-from shortlist.categories.index.retrieval import Dense
+from shortlist.categories.index.retrieval import NOBODY, Ahead, Dense, room_for_rankings
 from shortlist.categories.index.tuning import EXAMPLES, LABELS, Learned, Rules, learn, least_share
 from shortlist.categories.learner import Allowed, CategoryLearner, Watch, at_once
-from shortlist.categories.scratch import make_scratch
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
 from shortlist.files.store import State

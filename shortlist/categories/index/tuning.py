@@ -42,13 +42,12 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, Ints, Longs, part
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
-from shortlist.categories.index.ahead import Ahead, rank_ahead
+from shortlist.categories.best import DONE, Scratch
 from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
 from shortlist.categories.index.pruning import room_for
 from shortlist.categories.index.rehearsal import AGAIN, Ring, keep, longest_lag, row_of
-from shortlist.categories.index.retrieval import add_votes, fetch_lists
+from shortlist.categories.index.retrieval import Ahead, add_votes, fetch_lists, rank_ahead
 from shortlist.categories.index.vectors import Vectors, Weights, add_vector_votes, correct_vector, has_vector
-from shortlist.categories.scratch import DONE, Scratch
 from shortlist.labels import SINGLE, LabelSets
 
 MARGIN = 2.0

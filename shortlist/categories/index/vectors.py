@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part
 from shortlist.arrays.rows import Rows
-from shortlist.categories.scratch import LEAST, Scratch
+from shortlist.categories.best import LEAST, Scratch
 from shortlist.errors import InputError
 
 Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an example has none

@@ -40,11 +40,11 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, kernel
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.validation import as_choice, as_real
+from shortlist.categories.best import DONE, IS_FULL, RETIRES, WANTS_SLOTS, Scratch
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.online import OnlinePrototypes
 from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, below
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, score
-from shortlist.categories.scratch import DONE, IS_FULL, RETIRES, WANTS_SLOTS, Scratch
 from shortlist.dual import Function
 from shortlist.errors import InputError
 

@@ -22,6 +22,7 @@ from shortlist import dual
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_whole
+from shortlist.categories.best import DONE, RETIRES, WANTS_SLOTS, Scratch, make_scratch
 from shortlist.categories.learner import BIAS, Made
 from shortlist.categories.merging import PartedLearner
 from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, squares
@@ -33,7 +34,6 @@ from shortlist.categories.prototypes.weights import (
     mixed,
     no_prototypes,
 )
-from shortlist.categories.scratch import DONE, RETIRES, WANTS_SLOTS, Scratch, make_scratch
 from shortlist.concurrency.interrupts import runs
 from shortlist.concurrency.locks import lock_of, reading
 from shortlist.errors import InputError

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
-from shortlist.categories.best import keep_best
+from shortlist.categories.best import Scratch, keep_best
 from shortlist.categories.prototypes.weights import END, LISTED, Prototypes
-from shortlist.categories.scratch import Scratch
 from shortlist.labels import LabelSets
 
 KNOWN, SEEN, LIVED = 0, 1, 2  # entries of the counts: labels known, examples seen, examples since the last change

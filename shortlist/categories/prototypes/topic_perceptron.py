@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.partial import is_complete
+from shortlist.categories.best import DONE, IS_FULL, RETIRES, WANTS_SLOTS, Scratch
 from shortlist.categories.prototypes import steps
 from shortlist.categories.prototypes.online import OnlinePrototypes
 from shortlist.categories.prototypes.steps import LIVED, SEEN, Stream
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, score
-from shortlist.categories.scratch import DONE, IS_FULL, RETIRES, WANTS_SLOTS, Scratch
 
 
 class TopicPerceptron(OnlinePrototypes):

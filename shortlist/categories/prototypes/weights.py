@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.categories.best import keep_best
+from shortlist.categories.best import Scratch, keep_best, make_scratch
 from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.scratch import Scratch, make_scratch
 from shortlist.concurrency.locks import reading
 from shortlist.files.store import State
 

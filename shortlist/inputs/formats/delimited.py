@@ -36,8 +36,7 @@ from shortlist.inputs.parsing.columns import (
 from shortlist.inputs.parsing.quoting import Quoting, place_of
 from shortlist.inputs.parsing.table import BadValue, Table, numbered
 from shortlist.inputs.source import Source
-from shortlist.texts.beside import Vectors, WithVectors
-from shortlist.texts.fields import Fielded, Value, cell_value
+from shortlist.texts.fields import Fielded, Value, Vectors, WithVectors, cell_value
 
 BRACKETED = re.compile(r"<[^<>\s]+>(?: +<[^<>\s]+>)*\s*")  # Annif's subjects
 UNSAID = -1.0  # where a column says neither yes nor no

@@ -26,8 +26,7 @@ from shortlist.inputs.parsing.columns import (
 )
 from shortlist.inputs.source import Progress
 from shortlist.labels import NumberedLabels
-from shortlist.texts.beside import WithVectors
-from shortlist.texts.fields import Document, Fielded, Value, cell_value, features_of
+from shortlist.texts.fields import Document, Fielded, Value, WithVectors, cell_value, features_of
 
 MOST = float(np.finfo(np.float32).max)  # of a number of a vector
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import IntEnum
 from functools import partial
 from typing import Any
 
@@ -14,13 +15,72 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_real, as_whole
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import calibration, conformal, thresholds
-from shortlist.models.confidence.abstention import least_known, lowest_score, reasons
 from shortlist.models.confidence.calibration import ENOUGH, TOGETHER, Curves, fit_curves
 from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels, safe_level
 from shortlist.models.confidence.runs import Runs
 from shortlist.models.confidence.thresholds import Aim, Automation
 from shortlist.models.confidence.window import LOOK, SIZE, WIDTH, Seen, Shares, Window, look, stretch_to_keep
 from shortlist.ranking import Promise
+
+# None of these: why no label is assigned to a text.
+
+
+STRANGE = 0.01  # of the honest examples had as few features that were known
+LOW = 0.03  # of the honest examples had a best score as low
+ABOUT = 0.01  # of a score: a model that learned a little more scores the same text a little differently
+HALF = 0.5  # of a text, where nothing is ever unknown
+
+
+class Reason(IntEnum):
+    """Why a text has no label; ASSIGNED where it has one."""
+
+    ASSIGNED = 0
+    NO_KNOWN_WORD = 1
+    UNLIKE_ANYTHING_LEARNED = 2
+    NOTHING_SURE_ENOUGH = 3
+    NO_KNOWN_FEATURE = 4  # of a row of features, which has no words
+
+    def __str__(self) -> str:
+        return self.name.lower().replace("_", " ")
+
+
+ASSIGNED, NO_KNOWN_WORD, UNLIKE_ANYTHING_LEARNED, NOTHING_SURE_ENOUGH, _ = (np.uint8(reason) for reason in Reason)
+
+
+def lowest_usual(values: Floats, share: float = STRANGE) -> float:
+    """The value below which this share of the honest examples lies; −∞ where there are too few to say."""
+    if values.size * share < 1.0:
+        return -np.inf
+    return float(np.sort(values)[int(values.size * share)])
+
+
+def lowest_score(best: Floats) -> float:
+    """The best score below which a text is unlike what was learned."""
+    lowest = lowest_usual(best, LOW)
+    return lowest - ABOUT * abs(lowest)
+
+
+def least_known(shares: Floats) -> float:
+    """The known share below which a text is unlike what was learned, from those of honest examples."""
+    least = lowest_usual(shares)
+    return least if least < 1.0 else HALF
+
+
+@kernel
+def reasons(scores: Floats, assigned: NDArray[np.bool_], lowest: float) -> NDArray[np.uint8]:
+    """Why each ranking (scores float64[n, k], NaN where there is no label) has nothing ``assigned`` (n × k), if so."""
+    n, k = scores.shape
+    found = np.full(n, NOTHING_SURE_ENOUGH, dtype=np.uint8)
+    for i in range(n):
+        if k == 0 or np.isnan(scores[i, 0]):
+            found[i] = NO_KNOWN_WORD
+        elif scores[i, 0] < lowest:
+            found[i] = UNLIKE_ANYTHING_LEARNED
+        for j in range(k):
+            if assigned[i, j]:
+                found[i] = ASSIGNED
+    return found
+
 
 REFITS = 8  # while a full window is replaced once
 MANY, PARTS = 512, 4  # fewer examples than MANY are judged in so many parts
@@ -218,7 +278,7 @@ class Confidence:
         return reasons(scores, assigned, self._lowest())
 
     def are_unlike(self, known: Shares) -> NDArray[np.bool_]:
-        """Which texts are unlike anything learned, of whose features such a share is known (abstention.py)."""
+        """Which texts are unlike anything learned, of whose features such a share is known."""
         if "least known" not in self._known:
             shares = self._examples().known
             self._known["least known"] = least_known(shares[shares >= 0.0].astype(np.float64))

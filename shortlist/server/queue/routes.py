@@ -10,12 +10,11 @@ from fastapi import APIRouter, Query, Request, Response
 from shortlist.errors import InputError
 from shortlist.models.auditing import shown
 from shortlist.server.context import Context
-from shortlist.server.direct import DirectRoute
 from shortlist.server.journal import ALONE, Example
 from shortlist.server.queue import shapes, sure
 from shortlist.server.queue.importing import texts_of_file
 from shortlist.server.queue.store import Queue, as_dict
-from shortlist.server.responses import A_FILE, ASKING, answers, as_json
+from shortlist.server.responses import A_FILE, ASKING, DirectRoute, answers, as_json
 
 SHOWN = 10  # examples of what would be decided alone
 NOBODY = ""  # whose texts are free for everybody
