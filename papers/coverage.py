@@ -61,7 +61,7 @@ PAPERS: dict[str, list[Item]] = {
              "tests/ratings/test_prank.py"),
         Item("3", "theorem 2", "the bound on the ranking loss", (), "shortlist/ratings/prank.py",
              "tests/ratings/test_prank.py"),
-        Item("3", "remark", "kernels, averaging and voting", (), "shortlist/ratings/voting.py",
+        Item("3", "remark", "kernels, averaging and voting", (), "shortlist/ratings/thresholds.py",
              "tests/ratings/test_learners.py"),
         Item("4", "figure 3, left", "synthetic streams", ("prank-synthetic",)),
         Item("4", "figure 3, middle", "viewers with more than 200 films", FILMS),

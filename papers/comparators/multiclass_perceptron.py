@@ -22,7 +22,7 @@ from shortlist.arrays.validation import as_choice
 from shortlist.concurrency.locks import reading
 from shortlist.dual import Function
 from shortlist.ratings.learner import RatingLearner
-from shortlist.ratings.voting import move, retire
+from shortlist.ratings.thresholds import move, retire
 
 
 class MulticlassPerceptron(RatingLearner):

@@ -2,7 +2,7 @@
 
 A learner's own file gives the shape of its weights, the loop of its figure, and how scores become ratings. The loop
 reads rows and writes rows: in the plain form both are the rows of X; with a kernel see ../dual.py. How the present
-hypothesis, its average and its voters are laid out is told in voting.py.
+hypothesis, its average and its voters are laid out is told in thresholds.py.
 """
 
 from __future__ import annotations

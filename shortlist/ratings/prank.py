@@ -22,8 +22,7 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows, inner
 from shortlist.files.store import State
-from shortlist.ratings.thresholds import ThresholdLearner
-from shortlist.ratings.voting import move, retire
+from shortlist.ratings.thresholds import ThresholdLearner, move, retire
 
 
 class PRank(ThresholdLearner):
@@ -125,7 +124,7 @@ def _learn(
     indptr: Longs, indices: Ints, data: Floats, write_indptr: Longs, write_indices: Ints, write_data: Floats,
     order: Longs, y: Longs, W: Floats, B: Floats, lives: Longs, clock: Longs, rated: Longs,
 ) -> None:  # fmt: skip
-    """Rows to read and rows to write (see learner.py); y int64[n] from 0; W[2+V, 1, m], B[2+V, k−1]; see voting.py.
+    """Rows to read and rows to write (see learner.py); y int64[n] from 0; W[2+V, 1, m], B[2+V, k−1]; see thresholds.py.
 
     rated int64[len(order)] receives each prediction, made before the update.
     """

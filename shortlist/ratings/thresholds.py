@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import MatrixLike
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, step
+from shortlist.arrays.rows import MatrixLike, is_full
 from shortlist.concurrency.locks import reading
 from shortlist.ratings.learner import RatingLearner
 
@@ -93,3 +93,31 @@ class ThresholdLearner(RatingLearner):
 
     def _evidence(self, X: MatrixLike) -> Floats:
         return self.project(X)[:, None]
+
+
+# Voting (Freund & Schapire, 1999): each hypothesis votes with the number of examples it lived through.
+
+
+@kernel
+def retire(W: Floats, B: Floats, lives: Longs, clock: Longs) -> None:
+    """The hypothesis has just erred: it takes the place of the shortest-lived voter if it lived longer."""
+    shortest = np.argmin(lives)
+    if clock[1] > lives[shortest]:
+        lives[shortest] = clock[1]
+        W[2 + shortest] = W[0]
+        B[2 + shortest] = B[0]
+
+
+@step
+def move(indices: Ints, data: Floats, size: float, time: int, w: Floats, moment: Floats) -> None:
+    """Add ``size`` times a row to w, and ``time`` times that to its moment, in one go, in place."""
+    later = size * time
+    if is_full(indices):
+        for j in range(data.size):
+            w[j] += size * data[j]
+            moment[j] += later * data[j]
+        return
+    for j in range(indices.size):
+        column, value = indices[j], data[j]
+        w[column] += size * value
+        moment[column] += later * value

@@ -20,8 +20,7 @@ from shortlist.arrays.rows import Rows, inner
 from shortlist.arrays.validation import as_choice, as_real
 from shortlist.dual import Function
 from shortlist.errors import InputError
-from shortlist.ratings.thresholds import ThresholdLearner
-from shortlist.ratings.voting import move, retire
+from shortlist.ratings.thresholds import ThresholdLearner, move, retire
 
 FAR = 1e150  # a score beyond it, times a value of a row (index/pruning.py), could be more than a float64 holds
 

@@ -162,7 +162,7 @@ def install(folder):
 def test_one_version_installed_over_another(tmp_path, others):
     """The loop of WidrowHoff calls ``move`` in another file: backwards in one version, put right in the next."""
     install(tmp_path)
-    path = tmp_path / "shortlist" / "ratings" / "voting.py"
+    path = tmp_path / "shortlist" / "ratings" / "thresholds.py"
     text = path.read_text()
     assert "w[column] += size * value" in text
     path.write_text(text.replace("w[column] += size * value", "w[column] -= size * value"))
