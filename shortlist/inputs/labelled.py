@@ -61,10 +61,15 @@ def with_labels(
         has_label = label_counts([[]] * len(batch) if batch.labels is None else batch.labels) > 0
         if batch.wrong is not None:  # what is wrong teaches, too
             has_label |= label_counts(batch.wrong) > 0
+        if batch.complete is not None:  # and so does it that none of the labels fits
+            has_label |= np.array([one is True for one in batch.complete], dtype=np.bool_)
         for n in np.flatnonzero(~has_label & good).tolist():
             sentence = f"{_place(source, batch, n)}: example {seen + n + 1} has no label"
             if not stream.skip_bad:
-                raise InputError(f"{sentence}; give it one, or leave such examples out with --skip-bad")
+                raise InputError(
+                    f"{sentence}; give it one, or leave such examples out with --skip-bad; one that no label fits has "
+                    'an empty "wrong" and "complete": true'
+                )
             stream.skipped.add(sentence)
         seen += len(batch)
         good &= has_label

@@ -95,7 +95,9 @@ Key = Annotated[
 Span = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
-JUDGED = ("labels", "wrong")  # of which an example has at least one
+# What a judgement says at least: a label that is right, one that is wrong, or that all are wrong.
+SAID: list[Any] = [{"properties": {name: {"minItems": 1}}, "required": [name]} for name in ("labels", "wrong")]
+SAID.append({"properties": {"complete": {"const": True}}, "required": ["complete"]})
 
 
 class Question(BaseModel):
@@ -172,22 +174,23 @@ class ExplainAnswer(BaseModel):
 
 
 class Judgement(Question):
-    model_config = ConfigDict(
-        json_schema_extra={"anyOf": [{"properties": {name: {"minItems": 1}}, "required": [name]} for name in JUDGED]}
-    )
+    model_config = ConfigDict(json_schema_extra={"anyOf": SAID})
 
     labels: list[LabelName] = Field([], description="The labels that fit the text: all of them, if it is complete.")
     wrong: list[LabelName] = Field([], description="Labels that were crossed out; none of those that fit.")
     complete: bool | None = Field(
         None,
         description="Whether all other labels are wrong, too. If not, they were not judged, and are left alone. "
-        "If this is not given, they are wrong if nothing was crossed out.",
+        "If this is not given, they are wrong if nothing was crossed out. With no label at all, true says that none "
+        "of the labels fits the text.",
     )
 
     @model_validator(mode="after")
     def _says_something(self) -> Judgement:
-        if not (self.labels or self.wrong):
-            raise ValueError("needs a label that is right, or one that is wrong")
+        if not (self.labels or self.wrong or self.complete):
+            raise ValueError(
+                'needs a label that is right, or one that is wrong; where none of the labels fits, say "complete": true'
+            )
         return self
 
 

@@ -1,6 +1,7 @@
 """Right, wrong and not judged over HTTP: what is learned, taken back, learned again and exported."""
 
 import asyncio
+import io
 import json
 
 import pytest
@@ -99,6 +100,21 @@ def test_what_is_refused(state):
             assert answer.status_code == status
             assert words in answer.json()["error"]
         assert server.ask("model")["journal"] == 0
+
+
+def test_none_of_the_labels_fits(state, tuned_file):
+    none = {"text": "the weather today", "labels": [], "complete": True}
+    with in_thread(state) as server:
+        server.ask("learn", examples=[LESSONS[0], none])
+        assert server.ask("examples")["examples"][0]["complete"]
+        expected_now = (
+            sl.load(tuned_file).learn("wheat at the bank", ["grain"], wrong=["money"]).learn(none["text"], [])
+        )
+        assert state_bytes(server.replica.model) == state_bytes(expected_now)
+        assert len(server.ask("model")["rolling"]["places"]) == 1, "where nothing is right, nothing can stand first"
+        again = list(sl.read(io.BytesIO(server.get("/v1/journal").content)))
+    model = sl.load(tuned_file).learn_batches(again)
+    assert state_bytes(model) == state_bytes(expected_now)
 
 
 def test_a_learner_that_cannot_is_not_asked_to(server):

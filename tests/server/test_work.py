@@ -48,6 +48,20 @@ def test_a_thousand_texts_by_drag_and_drop_fifty_judged_by_keyboard(visit, serve
     assert all(one["labels"] == [TOLD[one["text"].split()[0]]] for one in examples)
 
 
+def test_none_of_these(visit, server):
+    server.ask("queue", texts=tickets(2))
+    page = visit()
+    page.locator("#order").select_option("date")
+    page.get_by_role("button", name="Start").click()
+    assert ready(page) == tickets(2)[0]
+    press(page, "n")
+    assert ready(page) == tickets(2)[1]
+    page.get_by_role("button", name="None of these").click()
+    wait_for(page, "0 of 2 texts left, 2 judged")
+    learned = server.ask("examples")["examples"]
+    assert [(one["labels"], one["wrong"], one["complete"]) for one in learned] == [([], [], True)] * 2
+
+
 def test_skip_later_flag_cross_and_take_back(visit, server):
     server.ask("queue", texts=tickets(4))
     page = visit()

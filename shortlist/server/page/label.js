@@ -24,6 +24,7 @@ export async function begin(onChange) {
   const soon = later(guarded(rank), 150);
   byId("clear").addEventListener("click", () => { setText(""); fields.focus(); });
   byId("correct").addEventListener("submit", (event) => { event.preventDefault(); learn(); });
+  byId("none").addEventListener("click", () => learn(true));
   byId("ranking").addEventListener("keydown", move);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); learn(); }
@@ -33,7 +34,7 @@ export async function begin(onChange) {
   await guarded(rank)();
   await guarded(async () => {
     partly = await knows("ExampleQuestion", "wrong");
-    byId("all-of-them").hidden = !await knows("ExampleQuestion", "complete");
+    byId("all-of-them").hidden = byId("none").hidden = !await knows("ExampleQuestion", "complete");
   })();
   drawChosen();
 }
@@ -213,26 +214,27 @@ function drawChosen() {
   const typed = byId("add").value.trim();
   const ready = judged && !typed && !fields.isEmpty() && fields.isValid() && !learning;
   byId("learn").disabled = !ready;
+  byId("none").disabled = right.size > 0 || wrong.size > 0 || typed || fields.isEmpty() || !fields.isValid() || learning;
   byId("learn-words").textContent = suggested.length ? `Accept ${suggested.map(called).join(", ")}` : "Learn";
   byId("learn-hint").textContent = typed ? `Press Enter to add ${typed}, or empty the box.` : judged ? "" : wrong.size ? "Now tick or add a label that is right." : "Tick what is right, or add what is missing.";
   marks();
 }
 
-function example() {
+function example(none) { // where none of the labels fits, that is said, and nothing else
   key ??= Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  const labels = right.size || wrong.size ? [...right.keys()] : offered();
+  const labels = none ? [] : right.size || wrong.size ? [...right.keys()] : offered();
   const made = { text: fields.read(), labels, key: item?.id ?? key };
   if (partly && wrong.size) made.wrong = [...wrong];
-  if (partly && !byId("all-of-them").hidden) made.complete = byId("complete").checked && labels.length > 0;
+  if (partly && !byId("all-of-them").hidden) made.complete = none || (byId("complete").checked && labels.length > 0);
   return made;
 }
 
-export const learn = guarded(async () => {
-  if (byId("learn").disabled || learning) return;
+export const learn = guarded(async (none = false) => {
+  if (byId(none ? "none" : "learn").disabled || learning) return;
   learning = true;
   drawChosen();
   try {
-    const { learned } = await ask("v1/learn", { examples: [example()] });
+    const { learned } = await ask("v1/learn", { examples: [example(none)] });
     await changed({ learned: learned[0].number, item });
   } catch (problem) {
     if (item === null || problem.status !== 409) throw problem;

@@ -172,7 +172,7 @@ function keys(event) {
     if (key === "Escape" && target === byId("add")) byId("text").focus();
     return;
   }
-  const known = { s: () => pass("skipped"), l: () => pass("later"), f: () => pass("flagged"), a: () => byId("add").focus(), u: takeBack, "?": showKeys };
+  const known = { s: () => pass("skipped"), l: () => pass("later"), f: () => pass("flagged"), n: () => label.learn(true), a: () => byId("add").focus(), u: takeBack, "?": showKeys };
   const wasCrossing = crossing;
   setCrossing(key === "x" && !crossing);
   if (/^[1-9]$/.test(key)) label.judgeNumber(Number(key), !wasCrossing);
