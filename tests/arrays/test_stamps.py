@@ -123,6 +123,7 @@ print(kernels.answer(near.Pair(1, 2), 5), bool(kernels.answer.stats.cache_hits))
 """
 
 
+@pytest.mark.long
 def test_one_version_installed_over_another(kept):
     """Compiled loops of the version before stay, as installers leave them."""
     assert elsewhere(kept, ANSWER).communicate()[0] == "5154 True\n"
@@ -195,6 +196,7 @@ print(sum(kernels.answer.stats.cache_misses.values()), sum(kernels.answer.stats.
 """
 
 
+@pytest.mark.long
 def test_processes_that_start_together_compile_once(kept, tmp_path):
     """Three wait for each other, and then all need the same loop; one compiles it, and the others read it."""
     (kept.folder / "near.py").write_text(NEAR.replace("FACTOR = 10", "FACTOR = 30"))

@@ -85,7 +85,7 @@ def chosen():
         kinds.add(kind)
 
 
-@pytest.mark.parametrize("learner", chosen())
+@pytest.mark.parametrize("learner", list(chosen()))
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
 def test_promise(learner, promise):
     from sklearn.base import clone
