@@ -11,6 +11,8 @@ SLOW := $(patsubst %,tests/%.py,categories/test_checks inputs/test_fuzz \
 # More processes than many machines have cores, since many tests wait for a server or a browser; they take up files in
 # the order and the groups that tests/conftest.py says.
 PROCESSES := -n 3
+# Without plugins that tests do not use, and that take a second to import in each process.
+PYTEST = $(BIN)/python -m pytest -p no:schemathesis -p no:anyio $(PROCESSES)
 HOSTILE := kills queue_kills promotion_kills journals connections models inputs arrays interrupts threads
 INTEGRATIONS := mcp annif label-studio
 REAL_label-studio := label-studio # beside what the extra brings, which does not need it
@@ -26,15 +28,16 @@ demo: $(VENV)/.ready
 WHICH := not long
 test: $(VENV)/.ready-test
 	$(MAKE) --jobs 2 check loops
-	$(BIN)/python -m pytest $(PROCESSES) -m "$(WHICH)"
+	$(PYTEST) -m "$(WHICH)"
 
-# What takes long by its nature: wheels in empty environments, the site, clusters, memory of whole processes, real data.
+# What takes long by its nature: wheels in empty environments, the site, clusters, memory of whole processes, larger data
+# sets, hostile runs.
 long: $(VENV)/.ready-test
-	$(BIN)/python -m pytest $(PROCESSES) -m long
+	$(PYTEST) -m long
 
 # What to run while editing: the parts that are quick once their loops are compiled.
 quick: $(VENV)/.ready-test check
-	$(BIN)/python -m pytest $(PROCESSES) -m "not data and not long" $(addprefix --ignore=,$(SLOW)) $(QUICK)
+	$(PYTEST) -m "not data and not long" $(addprefix --ignore=,$(SLOW)) $(QUICK)
 
 # The tables of the papers: `make papers DATA=folder NAMES="index-leakage mmp-rcv1"`.
 NAMES ?= all

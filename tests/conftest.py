@@ -10,6 +10,8 @@ import pytest
 from hypothesis import settings
 
 import papers  # noqa: F401 - its learners and formats are tried as the package's own are
+from tests.costs import pytest_addoption, pytest_runtest_protocol  # noqa: F401 - hooks
+from tests.sharing import SHARED
 
 settings.register_profile("shortlist", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("shortlist")
@@ -26,7 +28,7 @@ LONGEST = (
     "server/page", "distributed", "models/memory", "hostile/kills", "hostile/interrupts",
     "hostile/models", "tests/site", "tests/packages", "arrays/stamps", "models/scikit_learn", "server/http",
     "tests/docs", "models/search", "papers/document_tables", "papers/originals", "categories/tuned_index",
-    "models/_new_learner", "server/openapi",
+    "models/new_learner", "server/openapi",
 )  # fmt: skip
 # Rooms and files that share something that takes long to make: a cluster, a browser.
 TOGETHER = {"distributed": "distributed"} | dict.fromkeys(
@@ -35,19 +37,49 @@ TOGETHER = {"distributed": "distributed"} | dict.fromkeys(
 )  # fmt: skip
 
 
+# What takes long by its nature, and is marked so here: what needs a cluster, a browser or a server in a process of its
+# own, and what tries the papers' experiments. The first page of the server is tried each time.
+LONG_NEEDS = {"client", "browser", "start"}
+LONG_ROOMS = {"papers"}
+ALL_THE_SAME = {"server/page"}
+
+
+def takes_long(item: pytest.Item) -> bool:
+    path = item.path
+    if file_of(path) in ALL_THE_SAME:
+        return False
+    return path.parent.name in LONG_ROOMS or not LONG_NEEDS.isdisjoint(getattr(item, "fixturenames", ()))
+
+
+def file_of(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem.removeprefix('test_')}"
+
+
 def group(path: Path) -> str:
     """What the tests of a file are a part of: with several processes, one of them runs all of it.
 
     So what they share is made once.
     """
-    room, file = path.parent.name, f"{path.parent.name}/{path.stem.removeprefix('test_')}"
-    return TOGETHER.get(room) or TOGETHER.get(file) or file
+    file = file_of(path)
+    return TOGETHER.get(path.parent.name) or TOGETHER.get(file) or file
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    for item in items:
+        if takes_long(item):
+            item.add_marker(pytest.mark.long)
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(group(item.path), len(places)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or group(nextitem.path) != group(item.path):
+            SHARED.close()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -22,6 +22,7 @@ def test_which_process(n):
 """
 
 
+@pytest.mark.long
 def test_a_group_is_run_by_one_process(tmp_path):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     shutil.copy(HERE / "conftest.py", tmp_path)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 SMALL = [
     "tests/arrays/test_narrow.py",
@@ -16,6 +18,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.long
 def test_small_inputs_uncompiled():
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *SMALL]

@@ -36,6 +36,7 @@ def call(folder, *arguments, **environment):
     return tuple(map(int, done.stdout.split()))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(baseline() is None, reason="this processor does not run the baseline of its kind")
 def test_loops_for_the_baseline_are_found_and_otherwise_compiled(tmp_path):
     (tmp_path / "loops.py").write_text(LOOPS)

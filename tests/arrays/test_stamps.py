@@ -2,14 +2,16 @@
 
 import importlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
+import numba
 import pytest
 
-from tests.copies import PACKAGE, copy_compiled, copy_sources
-
-pytestmark = pytest.mark.long
+from shortlist.arrays import compiling
+from tests.copies import PACKAGE
 
 KERNEL = """
 from kept import faraway
@@ -106,95 +108,88 @@ def test_an_edit_elsewhere_is_noticed(kept):
     assert kept() == (5154, True, True), "a comment costs nothing"
 
 
+def elsewhere(kept, code, *arguments):
+    """Run something that imports the small package in a process of its own."""
+    path = os.pathsep.join([str(kept.folder.parent), str(PACKAGE.parent)])
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+
+
 def test_a_type_that_has_moved_to_another_file_is_no_error(kept):
-    near, elsewhere = kept.folder / "near.py", kept.folder / "elsewhere.py"
+    near, other = kept.folder / "near.py", kept.folder / "other.py"
     text = near.read_text()
-    elsewhere.write_text(text)
-    near.write_text("from kept.elsewhere import *")
+    other.write_text(text)
+    near.write_text("from kept.other import *")
     assert kept() == (5154, False, True)
-    elsewhere.unlink()
+    other.unlink()
     near.write_text(text)
     assert kept() == (5154, False, True), "the list of kept loops names a type that is nowhere"
     assert kept() == (5154, True, True)
 
 
-LEARN = """
-import numpy as np
-from scipy.sparse import csr_array
-from shortlist import WidrowHoff
-from shortlist.ratings.widrow_hoff import _learn
-
-X, y = csr_array(np.tile([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]], (100, 1))), np.tile([1, 2, 3], 100)  # with a gap
-learned = WidrowHoff().fit(X, y).predict(X)[-1]
-print(learned, bool(_learn.stats.cache_hits))
+ANSWER = """
+from kept import kernels, near
+print(kernels.answer(near.Pair(1, 2), 5), bool(kernels.answer.stats.cache_hits))
 """
 
 
-READ_ONLY = """
-import tempfile
-
-def refuse(*arguments, **more):
-    raise OSError("Read-only file system")
-
-tempfile.TemporaryFile = refuse  # with which Numba tries whether a folder can be written; a superuser always could
-"""
-
-
-def learn(folder, code=LEARN, **environment):
-    kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    command, place = [sys.executable, "-c", code], {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, env=kept | place | environment, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+@pytest.mark.long
+def test_one_version_installed_over_another(kept):
+    """Compiled loops of the version before stay, as installers leave them."""
+    assert elsewhere(kept, ANSWER).communicate()[0] == "5154 True\n"
+    path = kept.folder / "faraway.py"
+    path.write_text(path.read_text().replace("return x", "return x + 1"))
+    assert elsewhere(kept, ANSWER).communicate()[0] == "6154 False\n"
 
 
-@pytest.fixture(scope="module")
-def others():
-    """Compiles, beside the sources themselves, the loops that are needed beside the one that is looked at."""
-    assert learn(PACKAGE.parent)
+@pytest.fixture
+def no_folders(monkeypatch):
+    """Nobody has named a folder for compiled loops."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
 
 
-def install(folder):
-    """Put the package there, with compiled loops, but not the one that is looked at: only that is compiled."""
-    copy_compiled(folder, but="widrow_hoff._learn")
-
-
-def test_one_version_installed_over_another(tmp_path, others):
-    """The loop of WidrowHoff calls ``move`` in another file: backwards in one version, put right in the next."""
-    install(tmp_path)
-    path = tmp_path / "shortlist" / "ratings" / "thresholds.py"
-    text = path.read_text()
-    assert "w[column] += size * value" in text
-    path.write_text(text.replace("w[column] += size * value", "w[column] -= size * value"))
-    assert learn(tmp_path) == "1 False"
-    copy_sources(tmp_path)  # compiled loops of the version before stay, as installers leave them
-    assert learn(tmp_path) == "3 False"
-    assert learn(tmp_path) == "3 True"
-
-
-def test_folders_that_cannot_be_written(tmp_path):
+def test_folders_that_cannot_be_written(kept, no_folders, monkeypatch, tmp_path):
     """Compiled loops go to the user's own folder; where that is not to be had either, they are compiled each time."""
-    copy_sources(tmp_path)
-    for folder in {path.parent for path in (tmp_path / "shortlist").rglob("*.py")}:
-        (folder / "__pycache__").write_text("a file in the way of the folder, also for the superuser")
-    assert learn(tmp_path, HOME=str(tmp_path / "home")) == "3 False"
-    assert learn(tmp_path, HOME=str(tmp_path / "home")) == "3 True"
-    assert learn(tmp_path, HOME="/dev/null") == "3 False"
+    beside = kept.folder / "__pycache__"
+    shutil.rmtree(beside)
+    beside.write_text("a file in the way of the folder, also for the superuser")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert kept() == (5154, False, False)
+    assert kept() == (5154, True, True)
+    monkeypatch.setenv("HOME", "/dev/null")
+    assert kept() == (5154, False, False)
+    assert kept() == (5154, False, False)
 
 
-def test_loops_compiled_by_whoever_installed_the_package_are_used_where_nothing_can_be_written(tmp_path, others):
-    install(tmp_path)
-    assert learn(tmp_path) == "3 False"
-    assert learn(tmp_path, READ_ONLY + LEARN, HOME="/dev/null") == "3 True"
-    assert learn(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "elsewhere")) == "3 True"
+def test_loops_compiled_by_whoever_installed_the_package_are_used(kept, no_folders, monkeypatch, tmp_path):
+    """Where nothing can be written, and where somebody names another folder."""
+
+    def refuse(*arguments, **more):
+        raise OSError("Read-only file system")
+
+    with monkeypatch.context() as read_only:
+        # with which Numba tries whether a folder can be written; a superuser always could
+        read_only.setattr(tempfile, "TemporaryFile", refuse)
+        read_only.setenv("HOME", "/dev/null")
+        assert kept() == (5154, True, True)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "elsewhere"))
+    assert kept() == (5154, True, True)
+    assert not list(tmp_path.glob("elsewhere/**/*.nbi"))
 
 
-def test_somebody_at_a_prompt_is_told_once(tmp_path, others):
-    install(tmp_path)
-    waiting = "import sys; sys.ps1 = '>>> '; sys.stderr = sys.stdout" + LEARN
-    told = "shortlist: compiling its inner loops, once for this machine…"
-    assert learn(tmp_path, waiting).splitlines()[:-1] == [told]
-    assert learn(tmp_path, waiting) == "3 True"
+def test_somebody_at_a_prompt_is_told_once(kept, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    monkeypatch.setattr(compiling._say_so_once, "__defaults__", ([],))
+    assert kept() == (5154, True, True)
+    assert capsys.readouterr().err == "", "there is nothing to wait for"
+    for folder in kept.folder.rglob("__pycache__"):
+        shutil.rmtree(folder)
+    assert kept() == (5154, False, False)
+    assert capsys.readouterr().err == "shortlist: compiling its inner loops, once for this machine…\n"
 
 
 TOGETHER = """
@@ -213,16 +208,10 @@ print(sum(kernels.answer.stats.cache_misses.values()), sum(kernels.answer.stats.
 """
 
 
+@pytest.mark.long
 def test_processes_that_start_together_compile_once(kept, tmp_path):
     """Three wait for each other, and then all need the same loop; one compiles it, and the others read it."""
     (kept.folder / "near.py").write_text(NEAR.replace("FACTOR = 10", "FACTOR = 30"))
     (tmp_path / "ready").mkdir()
-    path = os.pathsep.join([str(tmp_path), str(PACKAGE.parent)])
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", TOGETHER, tmp_path / "ready", str(n)],
-            env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE, text=True,
-        )
-        for n in range(3)
-    ]  # fmt: skip
+    processes = [elsewhere(kept, TOGETHER, tmp_path / "ready", n) for n in range(3)]
     assert sorted(process.communicate()[0].split() for process in processes) == [["0", "1"], ["0", "1"], ["1", "0"]]

@@ -49,7 +49,7 @@ def as_kernels_take_them(n_labels, lists, row):
 
 
 @given(an_index(), st.sampled_from([1, 50, 1000]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_votes_add_up_as_in_the_twin(case, max_edges):
     _, lists, row = case
     index, rows, scores, touched = as_kernels_take_them(*case)

@@ -101,6 +101,7 @@ def test_evaluate_says_how_well_decisions_fare(run, trained):
     assert 0.5 < sure["assignments"]["micro-F1"] <= 1
 
 
+@pytest.mark.long
 def test_evaluate_draws_how_sure_it_is(run, trained, tmp_path):
     pytest.importorskip("matplotlib")
     found = run("evaluate", trained, "test.jsonl", "--plot", "pictures", "--json").json["confidence"]

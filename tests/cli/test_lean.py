@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.long
 NOT_NEEDED = ("pandas", "pyarrow", "scipy.stats", "scipy.optimize", "sklearn.metrics", "sklearn.svm")
 
 USUAL_MODEL = f"""

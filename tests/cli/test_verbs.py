@@ -179,6 +179,7 @@ except SystemExit:
     assert used["long"] < used["short"] + 25_000  # kB
 
 
+@pytest.mark.long
 def test_whoever_reads_may_stop_reading(model):
     done = subprocess.run(
         f"yes 'wheat prices' | {sys.executable} -m shortlist.cli rank {model} --format lines | head -n 3",

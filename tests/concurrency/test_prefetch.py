@@ -50,6 +50,7 @@ def test_a_stage_waits_when_it_is_far_enough_ahead():
     assert threading.active_count() < before  # whoever stops early leaves no thread behind
 
 
+@pytest.mark.long
 def test_the_user_can_stop_what_waits_for_input(tmp_path):
     Categorizer().learn("wheat", "grain").save(tmp_path / "model")
     code = (

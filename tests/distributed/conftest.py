@@ -11,15 +11,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.sharing import SHARED
+
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 
-@pytest.fixture(scope="session")
-def client():
+@contextmanager
+def cluster():
     from shortlist.distributed.cluster import connect
 
     with connect(workers=2) as client:
         yield client
+
+
+@pytest.fixture
+def client():
+    return SHARED.get(cluster)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from shortlist import Categorizer, FeatureFocus, InputError, MapSVM, PRank
 from tests.hostile import batches
 
 
+@pytest.mark.long
 def test_odd_arrays_and_labels_are_used_or_refused():
     total, findings = batches.run("tests.hostile.arrays", 300, seed=7)
     assert findings == []

@@ -3,6 +3,8 @@
 import os
 import time
 
+import pytest
+
 from shortlist import InputError
 from tests.hostile import batches
 
@@ -42,6 +44,7 @@ def dies(rng):
         os.abort()
 
 
+@pytest.mark.long
 def test_a_crash_is_found_and_survived():
     total, findings = batches.run("tests.hostile.test_batches", 12)
     assert total["crash"] == len(findings) > 0

@@ -8,6 +8,7 @@ from shortlist import InputError, read
 from tests.hostile import batches, inputs
 
 
+@pytest.mark.long
 def test_damaged_inputs_are_read_or_refused():
     total, findings = batches.run("tests.hostile.inputs", 3000, seed=7)
     assert findings == []

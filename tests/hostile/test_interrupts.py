@@ -3,7 +3,10 @@
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.long
 def test_learning_that_is_stopped_leaves_whole_models():
     """In a process of its own: it sends itself Ctrl-C."""
     command = [sys.executable, "-m", "tests.hostile.interrupts", "--count", "30"]

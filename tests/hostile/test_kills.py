@@ -6,7 +6,7 @@ from tests.hostile.kills import make_model, trial
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [1, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 3))])
 def test_whatever_was_acknowledged_is_there_once(tmp_path, workers):
     kills, found = trial(6, [workers], tmp_path, make_model(tmp_path), seed=workers)
     assert kills.total() >= 6

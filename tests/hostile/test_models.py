@@ -118,6 +118,7 @@ def test_what_is_no_finite_number_is_refused_in_every_array(model, tmp_path):
             array.flat[place] = before
 
 
+@pytest.mark.long
 def test_mutants_are_refused_or_usable():
     tool = Path(__file__).with_name("models.py")
     command = [sys.executable, str(tool), "--count", "400", "--seed", "1", "--unchecked"]

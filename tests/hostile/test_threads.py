@@ -3,7 +3,10 @@
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.long
 def test_models_are_taught_while_others_ask():
     """In a process of its own, which a kernel led astray would end."""
     command = [sys.executable, "-m", "tests.hostile.threads", "--count", "3"]

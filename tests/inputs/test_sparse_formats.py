@@ -297,6 +297,7 @@ def test_formats_are_recognised(name, data, format, tmp_path):
     assert sniff(path) == format
 
 
+@pytest.mark.long
 def test_the_kernel_runs_without_the_compiler():
     program = """
 import io

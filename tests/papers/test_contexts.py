@@ -54,6 +54,7 @@ def austen(data_folder):
     return [novel.read_text(encoding="utf-8") for novel in novels]
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_feature_focus_predicts_austens_words_as_published(austen):
     """Published: R1 0.272, R5 0.480, over random 90-10 splits."""

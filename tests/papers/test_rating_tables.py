@@ -41,6 +41,7 @@ def test_curves_are_time_averages_with_a_band():
     np.testing.assert_allclose(curves.final, losses.mean(axis=2))
 
 
+@pytest.mark.long
 def test_the_papers_order_comes_out_on_synthetic_streams():
     curves = paper.synthetic(paper.SyntheticProtocol(trials=3))
     assert curves.order() == ["PRank", "WH", "MCP"]
@@ -89,6 +90,7 @@ def test_movielens_is_read_whole(movielens):
     assert ((rated > 100).sum(), (rated > 200).sum()) == (361, 148)
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_on_movielens_the_papers_order_comes_out_in_the_batch_setting(movielens):
     """With averaged rules, smaller rows and intercepts for the rivals: PRank, then WH, then MCP."""
@@ -99,6 +101,7 @@ def test_on_movielens_the_papers_order_comes_out_in_the_batch_setting(movielens)
         assert prank < wh < mcp
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_on_movielens_the_last_rules_order_online(movielens):
     """PRank is ahead of WH as in the paper; MCP is ahead of PRank, which docs/ratings.md explains."""

@@ -7,6 +7,7 @@ import pytest
 from papers import running
 from papers.experiment import Cell, Curve
 from shortlist import InputError
+from tests.papers import made_up
 from tests.papers.made_up import experiment, run_and_die, run_and_tell_threads, run_but_fail
 
 
@@ -78,35 +79,44 @@ def test_other_data_and_another_version_are_other_results(tmp_path, monkeypatch)
     assert traces(tmp_path) == 12
 
 
-def test_two_workers_give_the_numbers_of_one(tmp_path):
+@pytest.fixture(scope="module", params=[1, 2], ids=["one worker", "two workers"])
+def several(request, tmp_path_factory):
+    """Several experiments run together, since workers take long to start: the folder, and outcomes by name."""
+    folder = tmp_path_factory.mktemp("several")
+    names = {"well": made_up.run, "other": made_up.run, "threads": run_and_tell_threads, "failing": run_but_fail}
+    together = [experiment(run, name) for name, run in names.items()]
+    found = running.run(together, folder, folder / "out", workers=request.param)
+    return folder, dict(zip(names, found, strict=True))
+
+
+def test_any_number_of_workers_gives_the_numbers_of_one(several, tmp_path):
+    _, found = several
     one = running.run([experiment()], tmp_path, tmp_path / "one", workers=1)
-    two = running.run([experiment(), experiment(name="other")], tmp_path, tmp_path / "two", workers=2)
-    assert values(two) == 2 * values(one)
+    assert values([found["well"], found["other"]]) == 2 * values(one)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_job_has_one_thread(tmp_path, workers):
+def test_a_job_has_one_thread(several):
     """How BLAS shares sums among threads shows in their last digits."""
-    found = running.run([experiment(run_and_tell_threads)], tmp_path, tmp_path / "out", workers=workers)
-    assert values(found) == [1] * 4
+    _, found = several
+    assert values([found["threads"]]) == [1] * 4
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_failing_job_is_one_sentence_and_loses_nothing(tmp_path, workers):
-    out = tmp_path / "out"
-    failed, well = running.run([experiment(run_but_fail), experiment(name="well")], tmp_path, out, workers=workers)
+def test_a_failing_job_is_one_sentence_and_loses_nothing(several):
+    folder, found = several
+    failed, well = found["failing"], found["well"]
     assert failed.failures == ["trial 1 cannot be done on a Sunday", "KeyError: 'what'"]
     assert [job["trial"] for job, _ in failed.results] == [0, 3]
     assert not well.failures
     assert len(well.results) == 4
-    reasons = sorted((out / "kept" / "made-up").glob("*.error.txt"))
+    kept = folder / "out" / "kept" / "failing"
+    reasons = sorted(kept.glob("*.error.txt"))
     assert len(reasons) == 2
     assert any("Traceback" in reason.read_text() for reason in reasons)
-    before = traces(tmp_path)
-    repaired = running.run([experiment()], tmp_path, out)[0]
-    assert traces(tmp_path) == before + 2
+    before = traces(folder)
+    repaired = running.run([experiment(name="failing")], folder, folder / "out")[0]
+    assert traces(folder) == before + 2
     assert len(repaired.results) == 4
-    assert not list((out / "kept" / "made-up").glob("*.error.txt"))
+    assert not list(kept.glob("*.error.txt"))
 
 
 @pytest.mark.long

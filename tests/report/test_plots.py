@@ -20,6 +20,7 @@ DRAW = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DRAW)
 def test_png_and_svg_are_written_alike_each_time(name, tmp_path):
     for suffix in (".png", ".svg"):

@@ -47,6 +47,7 @@ def test_quick():
 """
 
 
+@pytest.mark.long
 def test_a_test_that_takes_long_is_stopped_and_skipped(tmp_path):
     if not hasattr(signal, "SIGPROF"):
         pytest.skip("there is no timer of processor time here")

@@ -17,8 +17,11 @@ marks = pytest.mark.skipif(BROWSER is None, reason=f"there is no browser; on Deb
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 LOOKS = [
-    pytest.param({**options, "color_scheme": scheme}, id=f"{name}-{scheme}")
-    for name, options in (("desktop", {}), ("phone", PHONE)) for scheme in ("light", "dark")
+    pytest.param({**options, "color_scheme": scheme}, id=f"{name}-{scheme}", marks=marks)
+    for name, options, scheme, marks in (
+        ("desktop", {}, "light", ()), ("phone", PHONE, "dark", pytest.mark.long),
+        ("desktop", {}, "dark", pytest.mark.long), ("phone", PHONE, "light", pytest.mark.long),
+    )
 ]  # fmt: skip
 
 

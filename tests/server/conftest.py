@@ -1,5 +1,7 @@
 """A small model, a state directory, and servers on it."""
 
+from contextlib import contextmanager
+
 import pytest
 
 import shortlist as sl
@@ -7,6 +9,7 @@ from shortlist.server import snapshots
 from tests.cli.conftest import run  # noqa: F401
 from tests.server.browsing import BROWSER, FLAGS, PATIENCE
 from tests.server.servers import EXAMPLES, Process, in_thread
+from tests.sharing import SHARED
 
 ENDED = ["ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE"]
 
@@ -70,13 +73,20 @@ def start():
             one.kill()
 
 
-@pytest.fixture(scope="module")
+@contextmanager
+def opened():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield opened
-        opened.close()
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    return SHARED.get(opened)
 
 
 @pytest.fixture

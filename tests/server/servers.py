@@ -51,6 +51,25 @@ class Client(httpx.Client):
         return [one["label"] for one in self.ask("rank", text=text, k=k)["rankings"][0]]
 
 
+def keep_types():
+    """Let all servers of this process share what FastAPI makes of each type, which is most of what a start costs."""
+    from fastapi._compat import v2
+
+    made, kept = v2.TypeAdapter, {}
+
+    def adapter(kind, *, config=None):
+        what = (kind.__origin__, repr(kind.__metadata__), repr(config))
+        if what not in kept:
+            kept[what] = made(kind, config=config), kind  # the type, too: another one cannot have its address
+        return kept[what][0]
+
+    v2.TypeAdapter = adapter
+
+
+with contextlib.suppress(ImportError, AttributeError):  # another FastAPI: each server makes its own
+    keep_types()
+
+
 @contextlib.contextmanager
 def in_thread(folder, token=None, **settings):
     """A server in a thread of this process, and a client that has its token."""

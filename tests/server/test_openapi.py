@@ -1,5 +1,7 @@
 """Odd requests by the hundred, made from the server's own OpenAPI document: none may fail inside or surprise."""
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
@@ -8,11 +10,10 @@ from shortlist.server import snapshots
 from shortlist.server.middleware import FILES
 from tests.server.servers import in_thread
 
-schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
-from schemathesis.specs.openapi.checks import positive_data_acceptance  # noqa: E402
-
 OF_ROWS = "row"  # the document cannot say which bytes are a file of texts (FILES), nor how many columns the model has
-pytestmark = pytest.mark.filterwarnings("default")  # what a library of the test warns of is not ours
+MANY = int(os.environ.get("SHORTLIST_FUZZ", "6"))  # the same ones each time: more only where more is asked for
+# What a library of the test warns of is not ours.
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="module", params=["labels", "ratings of texts", "ratings of rows"])
@@ -32,6 +33,9 @@ def state(request, model_file, tmp_path_factory):
 
 
 def test_every_answer_is_documented(state):
+    schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")  # which takes its time
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
     folder, examples = state
     with in_thread(folder, snapshot_seconds=3600) as server:
         server.ask("learn", examples=examples)
@@ -49,7 +53,7 @@ def test_every_answer_is_documented(state):
 
 def try_out(strategy, *excluded):
     @settings(
-        max_examples=12, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+        max_examples=MANY, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(strategy)

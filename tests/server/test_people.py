@@ -67,20 +67,31 @@ def test_every_route_is_in_the_table_and_the_table_has_no_other():
     assert set(routes()) == set(NEEDS), "shortlist/server/people.py says who may use each route"
 
 
-@pytest.mark.parametrize(("method", "path"), routes(), ids=lambda part: part)
-def test_who_may_do_what(folder, tokens, method, path):
-    needs = NEEDS[method, path]
+@pytest.fixture(scope="module")
+def with_people(tmp_path_factory, model_file):
+    """A server, and a token of a person of each role: whatever was asked before, who may ask does not change."""
+    folder = tmp_path_factory.mktemp("people")
+    take_base(folder, model_file)
+    with changing(folder) as people:
+        tokens = {role: people.add(f"{role} person", role) for role in Role}
     with in_thread(folder) as server:
-        for role in (None, *Role):
-            answer = asked(server, method, path, tokens.get(role))
-            if needs is None or (role is not None and role >= needs):
-                assert answer.status_code not in (401, 403), f"{role} may: {answer.text}"
-            elif role is None:
-                assert answer.status_code == 401
-                assert "a token is needed" in answer.json()["error"]
-            else:
-                assert answer.status_code == 403
-                assert f"needs the role {needs}, and {role} person has the role {role}" in answer.json()["error"]
+        yield server, tokens
+
+
+@pytest.mark.parametrize(("method", "path"), routes(), ids=lambda part: part)
+def test_who_may_do_what(with_people, method, path):
+    needs = NEEDS[method, path]
+    server, tokens = with_people
+    for role in (None, *Role):
+        answer = asked(server, method, path, tokens.get(role))
+        if needs is None or (role is not None and role >= needs):
+            assert answer.status_code not in (401, 403), f"{role} may: {answer.text}"
+        elif role is None:
+            assert answer.status_code == 401
+            assert "a token is needed" in answer.json()["error"]
+        else:
+            assert answer.status_code == 403
+            assert f"needs the role {needs}, and {role} person has the role {role}" in answer.json()["error"]
 
 
 def test_what_nobody_thought_of_is_for_who_manages():

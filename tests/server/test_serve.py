@@ -7,6 +7,7 @@ import signal
 import time
 
 import httpx
+import pytest
 
 from tests.server.servers import Client
 
@@ -85,6 +86,7 @@ def a_worker_that_dies_is_replaced(process):
     assert any(event["event"] == "a worker died" for event in events(process))
 
 
+@pytest.mark.long
 def test_the_demo_needs_nothing(start):
     demo = start()
     assert "forgotten when it stops" in "".join(demo.lines)

@@ -2,13 +2,15 @@
 
 import json
 
+import pytest
+
 import shortlist as sl
 from shortlist.server.people import Role, changing
 from tests.server.browsing import expect, judge, marks, wait_for
 from tests.server.servers import in_thread
 from tests.server.test_work import DROP, TOLD, lines, tickets
 
-pytestmark = marks
+pytestmark = [marks, pytest.mark.long]
 SLIPS = {word: {"grain": "money", "money": "grain"}[label] for word, label in TOLD.items()}
 WRONG = {8, 21}  # judgements that are slips of the hand
 
@@ -32,6 +34,7 @@ def test_a_day_of_work(folder, browser, run, tmp_path):
             wait_for(page, "No texts wait")
         anna.evaluate(DROP, ["tickets.jsonl", lines(tickets(1000)), "text"])
         wait_for(anna, "1,000 of 1,000 texts left")
+        expect(anna.locator("#toast")).to_contain_text("Added 1,000 texts.")
         wait_for(bob, "1,000 of 1,000 texts left")
         for page in pages:
             page.locator("#order").select_option("date")

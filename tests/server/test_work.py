@@ -6,7 +6,7 @@ import re
 import pytest
 
 from shortlist.server.people import Role, changing
-from tests.server.browsing import LOOKS, PHONE, check_for_all, expect, judge, marks, press, ready, wait_for
+from tests.server.browsing import LOOKS, PHONE, check_for_all, expect, marks, press, ready, wait_for
 from tests.server.servers import in_thread
 
 pytestmark = marks
@@ -31,21 +31,6 @@ def tickets(n):
 
 def lines(texts):
     return "".join(json.dumps({"text": text}) + "\n" for text in texts)
-
-
-def test_a_thousand_texts_by_drag_and_drop_fifty_judged_by_keyboard(visit, server):
-    page = visit()
-    wait_for(page, "No texts wait")
-    page.evaluate(DROP, ["tickets.jsonl", lines(tickets(1000)), "text"])
-    wait_for(page, "1,000 of 1,000 texts left")
-    expect(page.locator("#toast")).to_contain_text("Added 1,000 texts.")
-    page.get_by_role("button", name="Start").focus()
-    page.keyboard.press("Enter")
-    for n in range(50):
-        judge(page, TOLD, left=f"{999 - n} of 1,000 texts left")
-    examples = server.ask("examples?limit=100")["examples"]
-    assert len(examples) == len({one["text"] for one in examples}) == 50
-    assert all(one["labels"] == [TOLD[one["text"].split()[0]]] for one in examples)
 
 
 def test_none_of_these(visit, server):

@@ -48,6 +48,7 @@ print(contexts.indices.tolist(), list(words), list(names), TextVectorizer(hashed
 """
 
 
+@pytest.mark.long
 def test_kernels_do_the_same_uncompiled():
     compiled = io.StringIO()
     with contextlib.redirect_stdout(compiled):

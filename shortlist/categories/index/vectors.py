@@ -22,7 +22,7 @@ Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an exampl
 Weights = NDArray[np.float32]  # columns × labels, with room for more labels
 
 SHARE = 0.6
-NAMED = np.float32(2.0)  # the length of the weights with which a label begins that has a name and no example
+NAMED = np.float32(5.0)  # the length of the weights with which a label begins that has a name and no example
 MOST_WEIGHTS = 1 << 30  # 4 GiB
 NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)
 
