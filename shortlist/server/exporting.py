@@ -46,7 +46,7 @@ def told(example: Judged) -> dict[str, Any]:
     """What is known of a judgement beside text and labels; what says nothing is left out."""
     at = datetime.fromtimestamp(example.time, timezone.utc).isoformat(timespec="milliseconds")
     found: dict[str, Any] = {"person": example.person, "time": at, "key": example.key}
-    if example.wrong or not example.complete:
+    if example.wrong or not example.complete or not example.labels:
         found |= {"wrong": example.wrong, "complete": example.complete}
     return {name: value for name, value in found.items() if value not in ("", None)}
 

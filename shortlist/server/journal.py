@@ -382,7 +382,7 @@ def _record(lesson: Lesson, names: Mapping[str, str]) -> dict[str, Any]:
     """An example as a line of a training file has it; what says nothing is left out."""
     own = lesson.text if isinstance(lesson.text, Mapping) else {"text": lesson.text}
     record: dict[str, Any] = {"labels": lesson.labels}
-    if lesson.wrong or not lesson.complete:
+    if lesson.wrong or not lesson.complete or not lesson.labels:
         record |= {"wrong": lesson.wrong, "complete": lesson.complete}
     if lesson.person:
         record["person"] = lesson.person

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import shortlist as sl
+from shortlist.inputs.labelled import teaching
 from shortlist.server import background, snapshots
 from shortlist.server.replica import Replica
 from tests.server.servers import EXAMPLES, in_thread, state_bytes
@@ -112,9 +113,13 @@ def test_none_of_the_labels_fits(state, tuned_file):
         )
         assert state_bytes(server.replica.model) == state_bytes(expected_now)
         assert len(server.ask("model")["rolling"]["places"]) == 1, "where nothing is right, nothing can stand first"
-        again = list(sl.read(io.BytesIO(server.get("/v1/journal").content)))
-    model = sl.load(tuned_file).learn_batches(again)
-    assert state_bytes(model) == state_bytes(expected_now)
+        written = [
+            server.get(path).content for path in ("/v1/journal", "/v1/export?format=jsonl", "/v1/export?format=csv")
+        ]
+    for content in written:
+        stream = sl.read(io.BytesIO(content), label_separator="|")
+        model = sl.load(tuned_file).learn_batches(teaching("categories", "file", stream, stream))
+        assert state_bytes(model) == state_bytes(expected_now)
 
 
 def test_a_learner_that_cannot_is_not_asked_to(server):
