@@ -96,7 +96,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query.",
+    help="Suggest labels for texts and learn from each correction. Also rates texts, and ranks search results.",
 )
 for group in GROUPS.values():
     for command, said in group.items():
@@ -124,7 +124,7 @@ def version(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the versions and stop.")
     ] = False,
 ) -> None:
-    """Learn to rank from a stream: categories for a text, steps of a rating scale, documents for a query."""
+    """Suggest labels for texts and learn from each correction. Also rates texts, and ranks search results."""
 
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken

@@ -37,8 +37,8 @@ TokenFile = Annotated[Path | None, typer.Option(help="A file with its token; or 
 MaxMemory = Annotated[
     str | None,
     typer.Option(
-        help="The most memory to use, such as 2GB: when it is full, the rarest words and weakest edges make room. The "
-        "model keeps to it whenever it learns.",
+        help="The most memory to use, such as 2GB: when it is full, the rarest words and the weakest links to labels are "
+        "dropped. The model keeps to it whenever it learns.",
         show_default=False,
     ),
 ]
@@ -103,24 +103,26 @@ class Reading:
     format: Annotated[str | None, typer.Option(help="The format of the data; recognised if not given.")] = None
     text_column: Annotated[
         list[str] | None,
-        typer.Option(help="The column or field that holds the text; several are fields of it.", show_default="text"),
+        typer.Option(
+            help="The column or field that holds the text; can be repeated: each is a field of it.", show_default="text"
+        ),
     ] = None
     label_column: Annotated[
         list[str] | None,
-        typer.Option(help="The column that holds the labels; can be repeated, or have a star.", show_default="labels"),
+        typer.Option(
+            help="The column that holds the labels; can be repeated; tag_* stands for several.", show_default="labels"
+        ),
     ] = None
     one_hot_column: Annotated[
         list[str] | None,
-        typer.Option(help="A column that stands for a label, and says yes or no; can be repeated, or have a star."),
+        typer.Option(help="A column named after a label, with yes or no; can be repeated; tag_* stands for several."),
     ] = None
     wrong_column: Annotated[
         str | None, typer.Option(help="The column that holds labels that were crossed out.", show_default="wrong")
     ] = None
     feature_column: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A column of categories or numbers that belongs to the text; can be repeated, or have a star."
-        ),
+        typer.Option(help="A column of categories or numbers that belongs to the text; can be repeated; * as above."),
     ] = None
     vector_column: Annotated[
         list[str] | None,
@@ -264,7 +266,8 @@ class Clustering:
     dask: Annotated[str | None, typer.Option(help="Work on the Dask cluster at this address, tcp://HOST:PORT.")] = None
     part_size: Annotated[float | None, typer.Option(help="The size of a part in megabytes; 32 if not given.")] = None
     keep: Annotated[
-        Path | None, typer.Option(help="A folder for finished parts; after a failure, the same command goes on there.")
+        Path | None,
+        typer.Option(help="A folder for finished parts; after a failure, run the same command again to continue."),
     ] = None
 
 
@@ -300,11 +303,14 @@ Vocabulary = Annotated[
 ]
 Language = Annotated[str | None, typer.Option(help="The language of the names in a SKOS file, such as en.")]
 Policy = Annotated[
-    str, typer.Option(help="Whether labels outside of the vocabulary may be learned: grow, or known only.")
+    str, typer.Option(help="Whether labels outside the vocabulary are learned: grow (yes) or known (no).")
 ]
 
 Teach = Annotated[
-    int, typer.Option(min=0, help="Teach labels with at most so many examples by their names too; 5 is a good number.")
+    int,
+    typer.Option(
+        min=0, help="Also learn from the names of labels with at most this many examples; 5 is a good number."
+    ),
 ]
 
 

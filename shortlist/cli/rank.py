@@ -38,34 +38,39 @@ def rank(
     data: FilesOrInput = None,
     text: Annotated[str | None, typer.Option(help="Rank this one text.", show_default=False)] = None,
     k: Annotated[int, typer.Option("--top", "-k", help="How many labels for each text.")] = 5,
-    assign: Annotated[bool, typer.Option("--assign", help="The labels to assign to each text, or none.")] = False,
+    assign: Annotated[
+        bool, typer.Option("--assign", help="Assign labels instead of ranking them; a text may get none.")
+    ] = False,
     precision: Annotated[
         float | None,
-        typer.Option(
-            help="Assign labels of which this share is right, such as 0.95; none to a text that is too unsure."
-        ),
+        typer.Option(help="Assign labels so that this share is right, such as 0.95; texts that are not sure get none."),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(help="Lists long enough to hold all true labels, for this share of texts, such as 0.95."),
+        typer.Option(help="Make lists so long that they hold all true labels, for this share of texts, such as 0.95."),
     ] = None,
     min_probability: Annotated[
-        float | None, typer.Option(help="Of the best labels only those that are right with this probability at least.")
+        float | None, typer.Option(help="Show only labels that are at least this likely to be right.")
     ] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Rank no other labels than this; can be repeated.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Rank only this label; can be repeated.")] = None,
     but: Annotated[list[str] | None, typer.Option(help="Rank all labels but this; can be repeated.")] = None,
     below: Annotated[
-        list[str] | None, typer.Option(help="Rank this label and what is narrower in the vocabulary; can be repeated.")
+        list[str] | None, typer.Option(help="Rank this label and those below it in the vocabulary; can be repeated.")
     ] = None,
     at_most: Annotated[
-        list[str] | None, typer.Option(help="LABEL=N: of it and what is narrower, at most so many; can be repeated.")
+        list[str] | None, typer.Option(help="LABEL=N: at most N of LABEL and the labels below it; can be repeated.")
     ] = None,
     prior: Annotated[
-        float, typer.Option(help="Take so much from the score of labels that are ten times as frequent as the mean.")
+        float,
+        typer.Option(
+            help="Lower the scores of frequent labels: one ten times as frequent as the mean loses this much."
+        ),
     ] = 0.0,
     tame: Annotated[
         float,
-        typer.Option(help="Multiply scores by (mean / examples of the label) to this power; 0.05 is a good value."),
+        typer.Option(
+            help="Lower the scores of frequent labels by the factor (mean / examples) to this power, such as 0.05."
+        ),
     ] = 0.0,
     with_text: Annotated[bool, typer.Option("--with-text", help="Print each text beside its labels.")] = False,
     as_csv: Annotated[
@@ -79,11 +84,11 @@ def rank(
     """Rank the labels of texts, or assign labels to them.
 
     Prints one line for each text: label, score, label, score, …, separated by tabs; with --json an object with the
-    lists `labels` and `scores`, and `probabilities` where they are known. Labels that are assigned come with their
-    probabilities instead of scores; where there are none the line is empty, and with --json `reason` says why. Where
-    the model has a vocabulary, the name of each label stands behind it. With --csv each label has columns of its own,
-    or those that are assigned stand in one. With --id-column each line, object or row begins with the name of its
-    example. Any number of lines goes through in constant memory.
+    lists `labels` and `scores`, and `probabilities` where they are known. Assigned labels are printed with
+    probabilities instead of scores. If a text gets no label, its line is empty, and with --json `reason` says why.
+    Where the model has a vocabulary, the name of each label follows it. With --csv each ranked label has columns of its
+    own; assigned labels share one column. With --id-column each line, object or row begins with the name of its
+    example. Any number of lines is ranked in constant memory.
     """
     from shortlist.models.making import open_model
 

@@ -98,8 +98,8 @@ def train(
     Examples are shuffled, so that a file sorted by label does no harm. `shortlist learn` takes them as they come. With
     --best the usual learner is kept unless another one is better by more than chance.
 
-    A model file that is there already is replaced, unless its model has learned from more examples than the new one, as
-    after `shortlist learn`: then train asks, or where nobody can be asked writes the new model beside it.
+    An existing model file is replaced. If its model has learned from more examples than the new one, as after
+    `shortlist learn`, train asks first; in a script it cannot ask, and writes the new model under another name.
 
     With --vocabulary and --encoder, and no data, the model ranks by the meaning of the labels' names.
     """
