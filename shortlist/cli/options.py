@@ -37,7 +37,7 @@ TokenFile = Annotated[Path | None, typer.Option(help="A file with its token; or 
 MaxMemory = Annotated[
     str | None,
     typer.Option(
-        help="The most memory to use, such as 2GB: when it is full, the rarest words and the weakest links to labels are "
+        help="The most memory to use, such as 2GB: when it is full, the rarest words and weakest links to labels are "
         "dropped. The model keeps to it whenever it learns.",
         show_default=False,
     ),
