@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a program
 
-from shortlist.server.chain import FILE as END
+from shortlist.server.chain import END_FILE as END
 from shortlist.server.journal import Example, Journal
 from shortlist.server.ledger import FILE, JournalError
 from shortlist.server.salvage import salvage

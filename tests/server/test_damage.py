@@ -8,7 +8,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import background
-from shortlist.server.chain import FILE as END
+from shortlist.server.chain import END_FILE as END
 from shortlist.server.chain import End
 from shortlist.server.journal import Example, Journal
 from shortlist.server.ledger import FILE, JournalError, Version
