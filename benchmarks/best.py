@@ -13,7 +13,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "rivals"))
 import sets
-from short_texts import part
 
 import shortlist as sl
 from shortlist.arrays.validation import as_rows
@@ -23,16 +22,12 @@ from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.models.search import search
 from shortlist.ranking import Ranking
 
-SHORT = ("hwu64", "snips", "stackoverflow", "dbpedia")
 MEASURES = ("P@1", "nDCG@5")
 
 
 def load(data, name):
     """The examples of a set's training and test part."""
-    if name in SHORT:
-        parts = [part(data / "short_texts", name, which) for which in ("train", "test")]
-        return [Examples(texts=texts, labels=[[label] for label in labels]) for texts, labels in parts]
-    parts = sets.SETS[name][0](data)
+    parts = sets.SETS["finna" if name == "finna-100k" else name].load(data)
     if isinstance(parts[0][0], list):
         return [Examples(texts=texts, labels=labels) for texts, labels in parts]
     return [Examples(rows=as_rows(X), labels=labels) for X, labels in parts]
@@ -55,7 +50,7 @@ def measured(model, test):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("data", type=Path)
-    options.add_argument("sets", nargs="*", default=[*SHORT, "reuters", "bibtex"])
+    options.add_argument("sets", nargs="*", default=[*sets.SHORT, "reuters", "bibtex"])
     options.add_argument("--minutes", type=float, default=10.0)
     chosen = options.parse_args()
     print(f"| set | {' | '.join(MEASURES)} | {', best | '.join(MEASURES)}, best | p | chosen | search, s | fit, s |")

@@ -72,7 +72,7 @@ SETS = {
     "newsgroups-mixed": lambda data: mixed(newsgroups(data)),
     "rcv1": sets.rcv1,
     "bibtex": sets.mulan("bibtex"),
-    "finna-100k": sets.finna(100_000),
+    "finna-100k": sets.finna,
     "eurlex57k": lambda data: [jsonl(data / "eurlex57k" / f"{part}.jsonl") for part in ("train", "dev")],
     **{name: short(name) for name in ("dbpedia", "hwu64", "snips", "stackoverflow")},
 }

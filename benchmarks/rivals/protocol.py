@@ -1,20 +1,18 @@
-"""What every tool does, in its own process and environment: choose a setting, or train, rank and save, with the clock.
+"""What every tool does in its own process and environment: train, rank and save, or follow a stream, with the clock.
 
-    python -m protocol choose|measure TOOL FOLDER OUT SECONDS THREADS        (in the folder of this file)
+    python -m protocol TOOL FOLDER OUT SECONDS        (in the folder of this file)
 
-TOOL is a file in tools/ and, after a colon, an entry of it: ``linear_svm:LinearSVC``. It has
+TOOL is a file in tools/ and, after a colon, an entry of it: ``scikit_learn:LinearSVC``. It has
 
-    settings(task)                    the settings to choose from, the first being the one to use without choosing
-    class Model(task, **setting)      with three steps:
-        prepare(documents)            raw documents to what the tool learns from
-        train(prepared, labels)       that, and a list of label lists, to a model
+    class Model(task)                 with
+        train(documents, labels)      raw documents and a list of label lists to a model
         rank(documents, k)            raw documents to the k best labels of each, best first
         save(folder)                  the model to files
-        from_vectors(documents, labels)   only where prepare does nothing for texts because train does it all: the
-                                      seconds that training from vectors takes
+        start(names), learn(document, labels)     for streams: all labels there will be, then one document
 
 FOLDER holds a split in a neutral format: train and test documents as lines (``train.txt``) or, where a set comes as
-vectors, as a sparse matrix (``train.npz``); labels as lines with TABs between (``train.labels``).
+vectors, as a sparse matrix (``train.npz``); labels as lines with TABs between (``train.labels``); for few examples the
+rows of each draw (``draws.json``). All times are processor time, of all threads. SECONDS of it may be used.
 
 Needs Python, NumPy and SciPy only, because it runs in every tool's environment.
 """
@@ -24,17 +22,18 @@ import importlib
 import importlib.metadata
 import json
 import resource
+import shutil
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import scipy.sparse
 
 K = 10  # labels that are ranked
-SINGLY, SINGLY_SECONDS = 200, 5  # documents that are ranked one by one, fewer where that takes longer
+SINGLY, SINGLY_SECONDS = 200, 4  # documents that are ranked one by one, fewer where that takes longer
 WARM_UP = 512  # documents that are learned and ranked before the clock starts
-CHOOSE_FROM, CHOOSE_ON = 20_000, 2_000  # the most documents to train on and to validate on when a setting is chosen
 
 
 @dataclass(frozen=True)
@@ -45,22 +44,7 @@ class Task:
     kind: str  # "text" or "vectors"
     labels: int
     several: bool  # whether a document may have several labels
-    threads: int  # as many as it may use
-
-
-class Documents:
-    """Texts or rows of a matrix."""
-
-    def __init__(self, items):
-        self.items = items
-
-    def __len__(self):
-        return self.items.shape[0] if scipy.sparse.issparse(self.items) else len(self.items)
-
-    def __getitem__(self, where):
-        if scipy.sparse.issparse(self.items) or isinstance(where, slice):
-            return self.items[where]
-        return [self.items[i] for i in where]
+    stream: bool = False
 
 
 def read(folder, part):
@@ -68,88 +52,88 @@ def read(folder, part):
     labels = [line.split("\t") for line in (folder / f"{part}.labels").read_text(encoding="utf-8").splitlines()]
     matrix = folder / f"{part}.npz"
     if matrix.exists():
-        return Documents(scipy.sparse.load_npz(matrix)), labels
-    return Documents((folder / f"{part}.txt").read_text(encoding="utf-8").split("\n")[:-1]), labels
+        return scipy.sparse.load_npz(matrix), labels
+    return (folder / f"{part}.txt").read_text(encoding="utf-8").split("\n")[:-1], labels
 
 
-def choose(tool, task, folder, out, seconds):
-    """Try the settings in turn, on a part of the training documents, while there is time; keep the best by P@1."""
+def some(documents, rows):
+    return documents[rows] if scipy.sparse.issparse(documents) else [documents[i] for i in rows]
+
+
+def measure(tool, task, folder, out, report):
+    """Train, rank and save, once for each draw, writing down what is done after each step."""
     documents, labels = read(folder, "train")
-    held_out = range(9, len(documents), 10)[:CHOOSE_ON]
-    learned = [i for i in range(len(documents)) if i % 10 != 9][:CHOOSE_FROM]
-    spent, tried = 0.0, []
-    for setting in tool.settings(task):
-        warm_up(tool, task, setting, documents, labels, out)
-        start = time.perf_counter()
-        model = tool.Model(task, **setting)
-        model.train(model.prepare(documents[learned]), [labels[i] for i in learned])
-        trained = time.perf_counter() - start
-        ranked = model.rank(documents[list(held_out)], K)
-        right = sum(bool(best) and best[0] in labels[i] for i, best in zip(held_out, ranked, strict=True))
-        tried.append({"setting": setting, "P@1": right / len(held_out), "seconds": trained})
-        chosen = max(tried, key=lambda one: one["P@1"])
-        report = {"tried": tried, "documents": len(learned), "setting": chosen["setting"]}
-        report["expected seconds"] = chosen["seconds"] * len(documents) / len(learned)
-        write(out / "choice.json", report)
-        spent += time.perf_counter() - start
-        if spent > seconds:
-            break
+    draws = folder / "draws.json"
+    draws = json.loads(draws.read_text()) if draws.exists() else [None]
+    spent, ranking = [], []
+    for number, rows in enumerate(draws):
+        part, own = (documents, labels) if rows is None else (some(documents, rows), [labels[i] for i in rows])
+        model = tool.Model(task)
+        began = time.process_time()
+        model.train(part, own)
+        spent.append(time.process_time() - began)
+        report["train"] = float(np.mean(spent))
+        write(out, report)
+        if number == 0:
+            shutil.rmtree(out / "model", ignore_errors=True)
+            (out / "model").mkdir()
+            model.save(out / "model")
+            report["bytes"] = sum(path.stat().st_size for path in (out / "model").rglob("*") if path.is_file())
+        new, _ = read(folder, "test")
+        size = new.shape[0] if scipy.sparse.issparse(new) else len(new)
+        began = time.process_time()
+        ranked = model.rank(new, K)
+        ranking.append((time.process_time() - began) / size)
+        report["batch"] = float(np.mean(ranking))
+        with open(out / f"ranked-{number}.tsv", "w", encoding="utf-8") as file:
+            file.writelines("\t".join(best) + "\n" for best in ranked)
+        write(out, report)
+    each, began, done = [new[i : i + 1] for i in range(min(SINGLY, size))], time.process_time(), 0
+    while done < len(each) and time.process_time() - began < SINGLY_SECONDS:
+        model.rank(each[done], K)
+        done += 1
+    report["singly"] = (time.process_time() - began) / done
 
 
-def measure(tool, task, folder, out):
-    """Train, rank and save with the best setting, writing down what is done after each step."""
+def stream(tool, task, folder, out, report):
+    """Rank each document, then learn it: whether its best label was right is counted before it is learned."""
     documents, labels = read(folder, "train")
-    choice = out / "choice.json"
-    setting = json.loads(choice.read_text())["setting"] if choice.exists() else next(iter(tool.settings(task)))
-    report = {"setting": setting, "versions": versions(tool.PACKAGES)}
-
-    report["warm-up"] = warm_up(tool, task, setting, documents, labels, out)
-    model = tool.Model(task, **setting)
-    started, busy = time.perf_counter(), time.process_time()
-    prepared = model.prepare(documents[:])
-    report["prepare"] = time.perf_counter() - started
-    model.train(prepared, labels)
-    report["train"] = time.perf_counter() - started - report["prepare"]
-    report["processor"] = time.process_time() - busy
-    write(out / "times.json", report)
-
-    model.save(out / "model")
-    report["bytes"] = sum(path.stat().st_size for path in (out / "model").rglob("*") if path.is_file())
-    del documents, labels, prepared
-    documents, _ = read(folder, "test")
-    started = time.perf_counter()
-    ranked = model.rank(documents[:], K)
-    report["batch"] = (time.perf_counter() - started) / len(documents)
-    with open(out / "ranked.tsv", "w", encoding="utf-8") as file:
-        file.writelines("\t".join(best) + "\n" for best in ranked)
-    write(out / "times.json", report)
-
-    some = [documents[i : i + 1] for i in range(min(SINGLY, len(documents)))]
-    started, ranked_singly = time.perf_counter(), 0
-    while ranked_singly < len(some) and time.perf_counter() - started < SINGLY_SECONDS:
-        model.rank(some[ranked_singly], K)
-        ranked_singly += 1
-    report["singly"] = (time.perf_counter() - started) / ranked_singly
-    report["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # before what only serves the clock
-    if task.kind == "text" and hasattr(model, "from_vectors"):
-        documents, labels = read(folder, "train")
-        vectors = model.from_vectors(documents[:], labels)
-        report["prepare"], report["train"] = max(report["train"] - vectors, 0.0), vectors
-    report["done"] = True
-    write(out / "times.json", report)
+    model, right = tool.Model(task), 0
+    model.start(sorted({label for own in labels for label in own}))
+    began = time.process_time()
+    for number, (document, own) in enumerate(zip(documents, labels, strict=True)):
+        if number:
+            best = model.rank([document], 1)[0]
+            right += bool(best) and best[0] in own
+        model.learn(document, own)
+    report["train"] = time.process_time() - began
+    report["measures"] = {"P@1": right / len(labels)}
 
 
-def warm_up(tool, task, setting, documents, labels, out):
-    """Learn and rank a few documents, so that nothing is loaded or compiled on the clock; gives the seconds."""
-    began = time.perf_counter()
-    model = tool.Model(task, **setting)
-    model.train(model.prepare(documents[:WARM_UP]), labels[:WARM_UP])
-    model.rank(documents[:2], K)
+def warm_up(tool, task, folder):
+    """Learn and rank a few documents, so that nothing is loaded or compiled on the clock."""
+    documents, labels = read(folder, "train")
+    model = tool.Model(task)
+    if task.stream:
+        model.start(sorted({label for own in labels for label in own}))
+        for document, own in zip(documents[:20], labels[:20], strict=True):
+            model.learn(document, own)
+    else:
+        enough = getattr(tool, "WARM_UP", WARM_UP)
+        model.train(documents[:enough], labels[:enough])
+        model.rank(documents[:2], K)
     model.rank(documents[:1], K)
+    del model, documents, labels
     gc.collect()
     gc.freeze()  # what was loaded and compiled is not searched for garbage on the clock
-    (out / "warm").touch()  # from here on run.py counts
-    return time.perf_counter() - began
+
+
+def peak():
+    """The most memory that this process had, in bytes; without what the process that started it had before."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def versions(packages):
@@ -159,22 +143,26 @@ def versions(packages):
     return {"python": sys.version.split()[0]} | found
 
 
-def write(path, report):
-    path.write_text(json.dumps(report, indent=1))
+def write(out, report):
+    (out / "report.json").write_text(json.dumps(report))
 
 
-def main(step, name, folder, out, seconds, threads):
+def main(name, folder, out, seconds):
     module, _, entry = name.partition(":")
     tool = importlib.import_module(f"tools.{module}")
     if entry:
         tool = tool.entry(entry)
     folder, out = Path(folder), Path(out)
-    task = Task(**json.loads((folder / "task.json").read_text()), threads=int(threads))
-    (out / "model").mkdir(parents=True, exist_ok=True)
-    if step == "choose":
-        choose(tool, task, folder, out, float(seconds))
-    else:
-        measure(tool, task, folder, out)
+    task = Task(**json.loads((folder / "task.json").read_text()))
+    report = {"versions": versions(tool.PACKAGES)}
+    warm_up(tool, task, folder)
+    (out / "warm").touch()
+    most = int(time.process_time() + float(seconds)) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))  # the system ends what takes longer
+    (stream if task.stream else measure)(tool, task, folder, out, report)
+    report["memory"] = peak()
+    report["done"] = True
+    write(out, report)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """The data sets as splits in the neutral format that protocol.py reads: made once, from the publishers' files."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -15,6 +17,7 @@ from shortlist.inputs import read
 SEED = 9  # of the order of the training documents
 QUICK = (2_000, 300)  # the most training and test documents of a quick run
 QUICK_LIMIT = 6  # seconds, of its jobs
+DRAWS = 3  # of few examples
 
 
 def newsgroups(data):
@@ -48,13 +51,11 @@ def mulan(name):
     return load
 
 
-def finna(lines=None):
-    def load(data):
-        texts, labels = texts_of(data / "finna" / "finna.tsv.gz", format="tsv")
-        texts, labels = texts[:lines], labels[:lines]
-        return [keep(texts, labels, rows) for rows in split("finna", len(texts), 0)]
-
-    return load
+def finna(data, lines=100_000):
+    """The first titles of a library catalogue; a random tenth is the test part."""
+    texts, labels = texts_of(data / "finna" / "finna.tsv.gz", format="tsv")
+    texts, labels = texts[:lines], labels[:lines]
+    return [keep(texts, labels, rows) for rows in split("finna", len(texts), 0)]
 
 
 def austen(data):
@@ -64,48 +65,109 @@ def austen(data):
     return [keep(X, [[word] for word in words], rows) for rows in split("austen", len(words), 0)]
 
 
-# name: how it is loaded, seconds that each step of a job may take, whether a quick run includes it
+def short(name):
+    """Short texts with one label each, the publisher's parts."""
+
+    def load(data):
+        return [jsonl(data / "short_texts" / f"{name}.{part}.jsonl") for part in ("train", "test")]
+
+    return load
+
+
+def eurlex(data):
+    """Laws in full text; tested on the dev part, since the test part is not distributed with it everywhere."""
+    return [jsonl(data / "eurlex57k" / f"{part}.jsonl") for part in ("train", "dev")]
+
+
+@dataclass(frozen=True)
+class Set:
+    """A data set: how it is loaded, the seconds that a job may take, and what is done with it."""
+
+    title: str
+    load: Any
+    limit: int
+    kind: str = "labels"  # or "few", "stream", "ratings", "documents"
+    examples: int = 0  # few: of each label; stream: documents, 0 for all
+
+
+SHORT = {"hwu64": "hwu64", "snips": "snips", "stackoverflow": "Stack Overflow", "dbpedia": "DBpedia"}
+FEW = (5, 10, 50)
 SETS = {
-    "newsgroups": (newsgroups, 60, True),
-    "reuters": (reuters, 45, True),
-    "rcv1": (rcv1, 45, True),
-    "delicious": (mulan("delicious"), 45, True),
-    "bibtex": (mulan("bibtex"), 30, True),
-    "finna-100k": (finna(100_000), 150, True),
-    "finna": (finna(), 360, False),
-    "austen": (austen, 60, True),
-}
-TITLES = {
-    "newsgroups": "20 Newsgroups, by date",
-    "reuters": "Reuters-21578, ModApte, 90 topics",
-    "rcv1": "RCV1, 15,000 documents (vectors)",
-    "delicious": "Delicious (vectors)",
-    "bibtex": "Bibtex (vectors)",
-    "finna-100k": "Finna, the first 100,000 titles",
-    "finna": "Finna, all titles",
-    "austen": "Austen: which word stands here? (vectors)",
-}
+    "newsgroups": Set("20 Newsgroups", newsgroups, 180),
+    "reuters": Set("Reuters-21578", reuters, 180),
+    "rcv1": Set("RCV1 (vectors)", rcv1, 60),
+    "bibtex": Set("Bibtex (vectors)", mulan("bibtex"), 60),
+} | {name: Set(title, short(name), 300) for name, title in SHORT.items()} | {
+    "finna": Set("Finna, 100,000 titles", finna, 60),
+} | {
+    f"{name}-{n}": Set(title, short(name), 120, "few", n) for name, title in SHORT.items() for n in FEW
+} | {
+    "stream-hwu64": Set("hwu64", short("hwu64"), 60, "stream"),
+    "stream-stackoverflow": Set("Stack Overflow", short("stackoverflow"), 60, "stream", 10_000),
+    "stream-newsgroups": Set("20 Newsgroups", newsgroups, 60, "stream", 5_000),
+    "ratings-line": Set("line", None, 60, "ratings"),
+    "ratings-saddle": Set("saddle", None, 60, "ratings"),
+    "ratings-movielens": Set("MovieLens", None, 60, "ratings"),
+    "documents-ohsumed": Set("OHSUMED", None, 120, "documents"),
+    "documents-cranfield": Set("Cranfield", None, 120, "documents"),
+    "delicious": Set("Delicious (vectors)", mulan("delicious"), 60),
+    "austen": Set("Austen (vectors)", austen, 60),
+    "eurlex": Set("EURLEX57K", eurlex, 180),
+}  # fmt: skip
 
 
 def make(name, data, cache, quick):
     """The folder of a split; made if it is not there."""
-    folder = cache / "splits" / (name + "-quick" * quick)
+    folder, given = cache / "splits" / (name + "-quick" * quick), SETS[name]
     if (folder / "task.json").exists():
         return folder
     folder.mkdir(parents=True, exist_ok=True)
-    (train, train_labels), (test, test_labels) = SETS[name][0](data)
+    (train, train_labels), (test, test_labels) = given.load(data)
     train_rows = np.random.default_rng(SEED).permutation(len(train_labels))
     test_rows = np.arange(len(test_labels))
     if quick:
         test_rows = np.sort(np.random.default_rng(SEED).permutation(test_rows)[: QUICK[1]])
         train_rows = train_rows[: QUICK[0]]
-    write(folder, "train", *keep(train, train_labels, train_rows))
+    if given.kind == "stream" and given.examples:
+        train_rows = train_rows[: given.examples]
+    train, train_labels = keep(train, train_labels, train_rows)
+    write(folder, "train", train, train_labels)
     write(folder, "test", *keep(test, test_labels, test_rows))
-    known = {label for i in train_rows for label in train_labels[i]}
-    task = {"name": name, "kind": "vectors" if scipy.sparse.issparse(train) else "text", "labels": len(known),
-            "several": any(len(labels) > 1 for labels in train_labels)}  # fmt: skip
+    if given.kind == "few":
+        draws = [few(train_labels, given.examples, seed) for seed in range(1 if quick else DRAWS)]
+        (folder / "draws.json").write_text(json.dumps(draws))
+    task = {"name": name, "kind": "vectors" if scipy.sparse.issparse(train) else "text",
+            "labels": len({label for own in train_labels for label in own}),
+            "several": any(len(own) > 1 for own in train_labels), "stream": given.kind == "stream"}  # fmt: skip
     (folder / "task.json").write_text(json.dumps(task))
     return folder
+
+
+def few(labels, n, seed):
+    """Rows with n examples of each label, or all where there are fewer, in random order."""
+    left, chosen = {own[0]: n for own in labels}, []
+    for i in np.random.default_rng(seed).permutation(len(labels)).tolist():
+        if left[labels[i][0]] > 0:
+            left[labels[i][0]] -= 1
+            chosen.append(i)
+    return chosen
+
+
+def counts(folder):
+    """What is in a split, for the page."""
+    task = json.loads((folder / "task.json").read_text())
+    train, test = ((folder / f"{part}.labels").read_text(encoding="utf-8").splitlines() for part in ("train", "test"))
+    each = sum(len(own.split("\t")) for own in train) / len(train)
+    found = {"train": len(train), "test": len(test), "labels": task["labels"], "each": round(each, 2)}
+    draws = folder / "draws.json"
+    return found | ({"draws": len(json.loads(draws.read_text()))} if draws.exists() else {})
+
+
+def jsonl(path):
+    """Texts, a title before them where there is one, and labels."""
+    with open(path, encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    return [f"{row.get('title', '')} {row['text']}".strip() for row in rows], [row["labels"] for row in rows]
 
 
 def texts_of(path, **options):

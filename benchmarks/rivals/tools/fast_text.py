@@ -1,4 +1,4 @@
-"""fastText: its supervised mode, on text in lower case without punctuation.
+"""fastText: its supervised mode, on text in lower case without punctuation, 25 epochs, learning rate 0.5.
 
 Loss: softmax where a document has one label, one versus all where it has several, hierarchical softmax from 1,000
 labels on. Sets that come as vectors are given as one word for each feature that is there: fastText takes no values.
@@ -13,30 +13,24 @@ PACKAGES = ["fasttext-wheel", "numpy"]
 fasttext.FastText.eprint = lambda *_: None
 
 
-def settings(task):
-    if task.labels >= 1000:
-        return [{"lr": lr, "epoch": epoch, "wordNgrams": 1} for lr, epoch in ((0.5, 25), (1.0, 25), (1.0, 50))]
-    choices = [{"epoch": 10, "wordNgrams": 1}, {"epoch": 25, "wordNgrams": 1}, {"epoch": 10, "wordNgrams": 2}]
-    return [{"lr": 0.5} | one for one in choices if task.kind == "text" or one["wordNgrams"] == 1]
-
-
 class Model:
-    def __init__(self, task, **setting):
+    def __init__(self, task):
         self.task = task
         loss = "hs" if task.labels >= 1000 else "ova" if task.several else "softmax"
-        fixed = {"loss": loss, "dim": 100, "minCount": 1, "thread": task.threads, "verbose": 0, "seed": 0}
-        self.setting = fixed | setting
+        ngrams = 2 if task.kind == "text" and task.labels < 1000 else 1
+        self.setting = {"lr": 0.5, "epoch": 25, "wordNgrams": ngrams, "loss": loss, "dim": 100, "minCount": 1,
+                        "bucket": 200_000, "thread": 1, "verbose": 0, "seed": 0}  # fmt: skip
 
-    def prepare(self, documents):
+    def lines(self, documents):
         if self.task.kind == "text":
             return [" ".join(words.split(text)) for text in documents]
         return [" ".join(name for name, _ in row) for row in words.of_row(documents)]
 
-    def train(self, lines, lists):
+    def train(self, documents, lists):
         self.labels = words.Labels(lists)
         number = self.labels.number
         with NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
-            for line, labels in zip(lines, lists, strict=True):
+            for line, labels in zip(self.lines(documents), lists, strict=True):
                 file.write(" ".join(f"__label__{number[label]}" for label in labels) + " " + line + "\n")
             file.flush()
             self.model = self._supervised(file.name)
@@ -53,7 +47,7 @@ class Model:
 
     def rank(self, documents, k):
         names, start = self.labels.names, len("__label__")
-        ranked, _ = self.model.predict(self.prepare(documents), k=k)
+        ranked, _ = self.model.predict(self.lines(documents), k=k)
         return [[names[int(label[start:])] for label in best] for best in ranked]
 
     def save(self, folder):

@@ -1,4 +1,4 @@
-"""napkinXC: probabilistic label trees, on scikit-learn's tf-idf."""
+"""napkinXC: probabilistic label trees with liblinear's C = 10, on scikit-learn's tf-idf of words."""
 
 import pickle
 import tempfile
@@ -11,21 +11,14 @@ from tools.words import Labels
 PACKAGES = ["napkinxc", "scikit-learn", "numpy"]
 
 
-def settings(task):
-    choices = [{"liblinear_c": 10, "ngrams": 1}, {"liblinear_c": 1, "ngrams": 1}, {"liblinear_c": 10, "ngrams": 2}]
-    return [one for one in choices if task.kind == "text" or one["ngrams"] == 1]
-
-
 class Model:
-    def __init__(self, task, ngrams, **setting):
-        self.text = TfidfVectorizer(ngram_range=(1, ngrams), sublinear_tf=True) if task.kind == "text" else None
+    def __init__(self, task):
+        self.text = TfidfVectorizer(sublinear_tf=True) if task.kind == "text" else None
         self.folder = tempfile.TemporaryDirectory()
-        self.model = PLT(self.folder.name, threads=task.threads, seed=0, **setting)
+        self.model = PLT(self.folder.name, threads=1, seed=0, liblinear_c=10)
 
-    def prepare(self, documents):
-        return documents if self.text is None else self.text.fit_transform(documents)
-
-    def train(self, X, lists):
+    def train(self, documents, lists):
+        X = documents if self.text is None else self.text.fit_transform(documents)
         self.labels = Labels(lists)
         # It crashes where the labels of a document are not in ascending order.
         self.model.fit(X, [sorted(self.labels.number[label] for label in labels) for labels in lists])

@@ -1,4 +1,4 @@
-"""omikuji: Parabel's label trees, on scikit-learn's tf-idf, in its own file format."""
+"""omikuji: Parabel's label trees with its own settings, on scikit-learn's tf-idf of words, in its own file format."""
 
 import pickle
 import tempfile
@@ -10,20 +10,12 @@ from tools.words import Labels
 PACKAGES = ["omikuji", "scikit-learn"]
 
 
-def settings(task):
-    choices = [{"ngrams": 1}, {"ngrams": 2}]
-    return [one for one in choices if task.kind == "text" or one["ngrams"] == 1]
-
-
 class Model:
-    def __init__(self, task, ngrams):
-        self.threads = task.threads
-        self.text = TfidfVectorizer(ngram_range=(1, ngrams), sublinear_tf=True) if task.kind == "text" else None
+    def __init__(self, task):
+        self.text = TfidfVectorizer(sublinear_tf=True) if task.kind == "text" else None
 
-    def prepare(self, documents):
-        return documents if self.text is None else self.text.fit_transform(documents)
-
-    def train(self, X, lists):
+    def train(self, documents, lists):
+        X = documents if self.text is None else self.text.fit_transform(documents)
         self.labels = Labels(lists)
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
             file.write(f"{X.shape[0]} {X.shape[1]} {len(self.labels.names)}\n")
@@ -31,8 +23,7 @@ class Model:
                 numbers = ",".join(str(self.labels.number[label]) for label in labels)
                 file.write(numbers + " " + " ".join(f"{column}:{value:g}" for column, value in row) + "\n")
             file.flush()
-            settings = omikuji.Model.default_hyper_param()
-            self.model = omikuji.Model.train_on_data(file.name, settings, n_threads=self.threads)
+            self.model = omikuji.Model.train_on_data(file.name, omikuji.Model.default_hyper_param(), n_threads=1)
 
     def rank(self, documents, k):
         X = documents if self.text is None else self.text.transform(documents)

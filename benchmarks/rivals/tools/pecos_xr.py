@@ -1,8 +1,7 @@
-"""PECOS: XR-Linear, on scikit-learn's tf-idf or its own; the label tree from clusters of the labels' mean documents."""
+"""PECOS: XR-Linear with C = 1, on scikit-learn's tf-idf of words; a label tree of the labels' mean documents."""
 
 import joblib
 import numpy as np
-from pecos.utils.featurization.text.vectorizers import Vectorizer
 from pecos.xmc import Indexer, LabelEmbeddingFactory
 from pecos.xmc.xlinear.model import XLinearModel
 from scipy.sparse import csr_matrix
@@ -13,44 +12,20 @@ from tools.words import Labels
 PACKAGES = ["libpecos", "numpy"]
 
 
-def settings(task):
-    if task.kind == "vectors":
-        return [{"Cp": 1.0}, {"Cp": 10.0}]
-    return [{"Cp": 1.0}, {"Cp": 10.0}, {"Cp": 1.0, "own": True}]
-
-
 class Model:
-    def __init__(self, task, Cp, own=False):
-        self.task, self.Cp, self.own = task, Cp, own
-        options = {"ngram_range": [1, 1], "norm": "l2", "smooth_idf": True, "threads": task.threads}
-        self.config = {"type": "tfidf", "kwargs": options}
+    def __init__(self, task):
+        self.text = TfidfVectorizer(sublinear_tf=True, dtype=np.float32) if task.kind == "text" else None
 
-    def prepare(self, documents):
-        if self.task.kind == "vectors":
-            return unit(documents)
-        if not self.own:
-            self.text = TfidfVectorizer(sublinear_tf=True, dtype=np.float32)
-            return csr_matrix(self.text.fit_transform(documents))
-        self.text = Vectorizer.train(documents, self.config)
-        return self._vectors(documents)
-
-    def _vectors(self, documents):
-        if self.task.kind == "vectors":
-            return unit(documents)
-        if self.own:
-            return self.text.predict(documents, threads=self.task.threads)
-        return csr_matrix(self.text.transform(documents))
-
-    def train(self, X, lists):
+    def train(self, documents, lists):
+        X = unit(documents if self.text is None else self.text.fit_transform(documents))
         self.labels = Labels(lists)
         Y = self.labels.matrix(lists)
-        means, threads = LabelEmbeddingFactory.create(Y, X), self.task.threads
-        tree = Indexer.gen(means, indexer_type="hierarchicalkmeans", threads=threads)
-        self.model = XLinearModel.train(X, Y, C=tree, Cp=self.Cp, Cn=self.Cp, threads=threads, threshold=0.1)
+        tree = Indexer.gen(LabelEmbeddingFactory.create(Y, X), indexer_type="hierarchicalkmeans", threads=1)
+        self.model = XLinearModel.train(X, Y, C=tree, Cp=1.0, Cn=1.0, threads=1, threshold=0.1)
 
     def rank(self, documents, k):
-        X = self._vectors(documents)
-        found = self.model.predict(X, only_topk=k, beam_size=10, threads=self.task.threads)
+        X = unit(documents if self.text is None else self.text.transform(documents))
+        found = self.model.predict(X, only_topk=k, beam_size=10, threads=1)
         ranked = []
         for i in range(found.shape[0]):
             first, last = found.indptr[i], found.indptr[i + 1]
@@ -60,10 +35,7 @@ class Model:
 
     def save(self, folder):
         self.model.save(str(folder / "tree"))
-        if self.task.kind == "text" and self.own:
-            self.text.save(str(folder / "text"))
-        elif self.task.kind == "text":
-            joblib.dump(self.text, folder / "text.joblib")
+        joblib.dump((self.text, self.labels), folder / "text.joblib")
 
 
 def unit(matrix):
