@@ -68,7 +68,8 @@ def test_each_file_runs_compiled_and_those_of_loops_plain_too(covered):
         assert not any(file.startswith(f"tests/{name}") for file in every["plain"])
     assert {Path(file).parts[1].removesuffix(".py") for file in every["plain"]} == set(covered.LOOPS)
     assert covered.chosen(["scripts"]) == {
-        "compiled": [f"tests/scripts/test_{name}.py" for name in ("covered", "figures", "release")], "plain": [],
+        "compiled": [f"tests/scripts/test_{name}.py" for name in ("benchmarks", "covered", "figures", "release")],
+        "plain": [],
     }  # fmt: skip
 
 
