@@ -3,9 +3,8 @@
     python benchmarks/queue_order.py DATA [SET ...] [--seeds 10] [--judged 300] [--texts 1000] [--orders gain random]
         [--tested 500] [--kept FILE]
 
-DATA has the folders short_texts (hwu64, snips, stackoverflow, dbpedia) and reuters21578. For each seed a model learns
-30 texts, and 1,000 others wait in the queue of a server. Over HTTP one person asks for the next text, answers with its
-true labels, and goes on, 300 times. Twenty times on the way its model ranks the test part (the first 500 texts). Both
+DATA has the folder short_texts. For each seed a model learns 30 texts, and 1,000 others wait in the queue of a
+server. Over HTTP one person asks for the next text, answers with its true labels, and goes on, 300 times. Twenty times on the way its model ranks the test part (the first 500 texts). Both
 orders begin with the same model and the same queue. Prints a table: P@1 on the way, averaged over seeds, and how many
 judgements the order by gain needs to be as good as random order is at its end: by the averages, and for each seed.
 What is measured is added to FILE, a line of JSON for each trial, and trials that stand there are not made again.
@@ -24,27 +23,18 @@ import numpy as np
 from starlette.testclient import TestClient
 
 import shortlist as sl
-from shortlist.inputs import read
 from shortlist.server import snapshots
 from shortlist.server.app import make_app
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Settings
 
-SETS = ("hwu64", "snips", "stackoverflow", "dbpedia", "reuters")
+SETS = ("hwu64", "snips", "stackoverflow", "dbpedia")
 BEGINNING, POINTS = 30, 20
 SHARES = (0, 0.1, 0.2, 0.4, 0.6, 0.8, 1)  # of the judgements, after which P@1 is shown
 
 
 def part(data: Path, name: str, which: str) -> tuple[list[str], list[list[str]]]:
     """Texts and label lists of a part of a set."""
-    if name == "reuters":
-        found = [
-            (text, list(labels))
-            for batch in read(data / "reuters21578")
-            for text, labels, split in zip(batch.texts, batch.labels, batch.split, strict=True)
-            if split == which and labels
-        ]
-        return [text for text, _ in found], [labels for _, labels in found]
     rows = [json.loads(line) for line in (data / "short_texts" / f"{name}.{which}.jsonl").open(encoding="utf-8")]
     own = [row.get("labels", row.get("label")) for row in rows]
     return [row["text"] for row in rows], [label if isinstance(label, list) else [label] for label in own]

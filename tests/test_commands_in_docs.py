@@ -107,7 +107,7 @@ def test_what_is_not_there_is_noticed():
     def said(text):
         return [problem(words) for words in commands(text)]
 
-    assert said("`python -m benchmarks.nothing`, `python benchmarks/drift.py DATA --no-such`") == [
+    assert said("`python -m benchmarks.nothing`, `python benchmarks/audit.py DATA --no-such`") == [
         "no such file", "does not take ['--no-such']",
     ]  # fmt: skip
     assert said("```\nshortlist rank m.shortlist --no-such 1 | head --lines 3\nmake nothing # --it\n```") == [
