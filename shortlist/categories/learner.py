@@ -58,11 +58,9 @@ if TYPE_CHECKING:
 
 
 class Allowed(NamedTuple):
-    """For each label whether it may be ranked, what is added to its score, and what its score is then multiplied by
-    where it is above 0 (float64; None for nothing)."""
+    """For each label whether it may be ranked, and what its score is multiplied by where it is above 0 (None for 1)."""
 
     labels: NDArray[np.bool_]
-    offsets: Floats | None = None
     factors: Floats | None = None
 
 
@@ -70,9 +68,9 @@ def keep_allowed(ids: Ints, scores: Floats, allowed: Allowed, k: int) -> tuple[I
     """Of rankings of all labels (n × labels) the k best that may be ranked, by what becomes of their scores."""
     found = ids >= 0
     usable = found & allowed.labels[ids]
-    own = scores if allowed.offsets is None else scores + allowed.offsets[ids]
+    own = scores
     if allowed.factors is not None:
-        own = np.where(own > 0.0, own * allowed.factors[ids], own)
+        own = np.where(scores > 0.0, scores * allowed.factors[ids], scores)
     changed = np.where(usable, own, -np.inf)
     rows = np.arange(len(ids))[:, None]
     order = np.lexsort((ids, -changed), axis=1)[:, :k]

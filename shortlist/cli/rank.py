@@ -60,12 +60,6 @@ def rank(
     at_most: Annotated[
         list[str] | None, typer.Option(help="LABEL=N: at most N of LABEL and the labels below it; can be repeated.")
     ] = None,
-    prior: Annotated[
-        float,
-        typer.Option(
-            help="Lower the scores of frequent labels: one ten times as frequent as the mean loses this much."
-        ),
-    ] = 0.0,
     tame: Annotated[
         float,
         typer.Option(
@@ -94,7 +88,7 @@ def rank(
 
     say_when_compiling()
     model = open_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
-    apply_rules(model, only, but, below, named_values("--at-most", at_most), prior, tame)
+    apply_rules(model, only, but, below, named_values("--at-most", at_most), tame)
     answers = answering(model, k, assign=assign, precision=precision, coverage=coverage, least=min_probability)
     names = getattr(model, "vocabulary_", None)
     if as_csv and as_json:
@@ -150,17 +144,17 @@ def check_sources(sources: list[str], *, of_texts: bool) -> None:
 
 def apply_rules(
     model: Model[Any], only: list[str] | None, but: list[str] | None, below: list[str] | None, at_most: dict[str, Any],
-    prior: float, tame: float,
+    tame: float,
 ) -> None:  # fmt: skip
     """Have the model keep to the rules that the options say, and to its own."""
     from shortlist.models.categorizer import Categorizer
     from shortlist.models.rules import Rules
 
-    rules = Rules(only=only, but=but or (), below=below, at_most=at_most, prior=prior, tame=tame)
+    rules = Rules(only=only, but=but or (), below=below, at_most=at_most, tame=tame)
     if not rules:
         return
     if not isinstance(model, Categorizer):
-        raise InputError("--only, --but, --below, --at-most, --prior and --tame are for models of texts with labels")
+        raise InputError("--only, --but, --below, --at-most and --tame are for models of texts with labels")
     known = {str(label) for label in model.classes_.tolist()}
     for name in (*(only or ()), *(but or ()), *(below or ()), *at_most):
         if name not in known and name not in (model.vocabulary_ or ()):

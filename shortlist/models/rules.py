@@ -46,17 +46,14 @@ class Rules:
     at_most : dict of label to int, default={}
         Of each of these labels and what is narrower, at most so many in one ranking. Here and above a label that is not
         known as such may be given by the name that the vocabulary has for it.
-    prior : float, default=0
-        How much is taken from the score of a label that is ten times as frequent as the mean, and given to one that is
-        ten times as rare; in between by the logarithm.
     tame : float, default=0
         Scores above 0 are multiplied by (mean / count) to this power, where count is how many examples the label has,
         and mean how many labels have on average, both plus 1: with 0.05 a label that is ten times as frequent has 0.89
-        of its score, one that is ten times as rare 1.12 of it. It is applied after ``prior``.
+        of its score, one that is ten times as rare 1.12 of it.
 
     Attributes
     ----------
-    only, but, below, at_most, prior, tame
+    only, but, below, at_most, tame
         As given; labels as tuples.
 
     References
@@ -77,7 +74,6 @@ class Rules:
     but: Sequence[Label] = ()
     below: Sequence[Label] | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
-    prior: float = 0.0
     tame: float = 0.0
 
     def __post_init__(self) -> None:
@@ -89,7 +85,6 @@ class Rules:
                 object.__setattr__(self, name, tuple(given))
         most = {str(kind): as_whole(n, f"at_most[{kind!r}]") for kind, n in self.at_most.items()}
         object.__setattr__(self, "at_most", most)
-        as_real(self.prior, "prior")
         as_real(self.tame, "tame", least=-MOST_POWER, most=MOST_POWER)
 
     def __bool__(self) -> bool:
@@ -107,8 +102,8 @@ class Rules:
             for kind in {**self.at_most, **other.at_most}
         }
         below = other.below if self.below is None else self.below
-        added = (self.prior + other.prior, min(max(self.tame + other.tame, -MOST_POWER), MOST_POWER))
-        return Rules(only, (*self.but, *other.but), below, most, *added)
+        tame = min(max(self.tame + other.tame, -MOST_POWER), MOST_POWER)
+        return Rules(only, (*self.but, *other.but), below, most, tame)
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON can hold of it, without what says nothing."""
@@ -126,12 +121,6 @@ def left_by(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None
         may &= mask_of(labels, _narrower(vocabulary, rules.below))
     may[_numbers(labels, rules.but, vocabulary)] = False
     return may
-
-
-def offsets_by(prior: float, learner: CategoryLearner) -> Floats:
-    """What a prior adds to the score of each label."""
-    offsets: Floats = -prior * np.log10(_frequency(learner))
-    return offsets
 
 
 def factors_by(tame: float, learner: CategoryLearner) -> Floats:
@@ -247,14 +236,14 @@ class KnownRules:
         labels, _, _, retired = of
         self.current = ~mask_of(labels, retired)  # not retired
         self.known: tuple[Known, ...] = ()
-        self.counted: tuple[tuple[float, float, int], tuple[Floats | None, Floats | None]] | None = None
+        self.counted: tuple[tuple[float, int], Floats] | None = None
 
     def joined(self, every: Sequence[Rules], learner: CategoryLearner) -> tuple[Allowed, Kinds]:
         """What all of these rules leave together."""
         known = [self._known(rules) for rules in every]
         may = np.logical_and.reduce([self.current, *(one.labels for one in known)])
-        by_counts = self._by_counts(sum(rules.prior for rules in every), sum(rules.tame for rules in every), learner)
-        return Allowed(may, *by_counts), [kind for one in known for kind in one.kinds]
+        factors = self._factors(sum(rules.tame for rules in every), learner)
+        return Allowed(may, factors), [kind for one in known for kind in one.kinds]
 
     def _known(self, rules: Rules) -> Known:
         """The one asked last comes first; the one not asked for longest goes."""
@@ -267,12 +256,11 @@ class KnownRules:
         self.known = (new, *self.known[: LAST - 1])
         return new
 
-    def _by_counts(self, prior: float, tame: float, learner: CategoryLearner) -> tuple[Floats | None, Floats | None]:
-        """What is added to each label, and what it is multiplied by: by counts, which change as the model learns."""
-        if not (prior or tame) or not len(self.current):
-            return None, None
-        key = prior, tame, learner.n_examples_
+    def _factors(self, tame: float, learner: CategoryLearner) -> Floats | None:
+        """What the score of each label is multiplied by: by counts, which change as the model learns."""
+        if not tame or not len(self.current):
+            return None
+        key = tame, learner.n_examples_
         if self.counted is None or self.counted[0] != key:
-            offsets = offsets_by(prior, learner) if prior else None
-            self.counted = key, (offsets, factors_by(tame, learner) if tame else None)
+            self.counted = key, factors_by(tame, learner)
         return self.counted[1]

@@ -71,8 +71,7 @@ class RankingRoutes:
         only, below = (None if given is None else tuple(given) for given in (question.only, question.below))
         most = {one.label: one.n for one in question.at_most}
         context.check_known([*(only or ()), *question.but, *(below or ()), *most])
-        own = {"prior": question.prior, "tame": question.tame}
-        rules = Rules(only=only, but=tuple(question.but), below=below, at_most=most, **own)
+        rules = Rules(only=only, but=tuple(question.but), below=below, at_most=most, tame=question.tame)
         given = with_vectors(texts, context.vectors(texts, in_a_list(question)))
         rankings, decisions = [], []
         for n in range(len(texts)):

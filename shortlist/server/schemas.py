@@ -129,7 +129,6 @@ class RankQuestion(Question):
         None, max_length=1000, description="Rank these and what is narrower only, by the vocabulary of the model."
     )
     at_most: list[AtMost] = Field([], max_length=100, description="How many labels of a kind to give at most.")
-    prior: Signed = Field(0.0, description="What labels ten times as frequent as the mean lose of their scores.")
     tame: Signed = Field(0.0, description="Scores are multiplied by (mean / examples of the label) to this power.")
 
 

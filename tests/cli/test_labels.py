@@ -56,7 +56,6 @@ def test_rules(run, model):
     assert set(ranked(run, model, "--but", "c2")) == {"c1", "c3"}
     assert set(ranked(run, model, "--below", "c1")) == {"c1", "c2"}
     assert len(ranked(run, model, "--at-most", "c1=1")) == 2
-    assert set(ranked(run, model, "--prior", "0.1")) == {"c1", "c2", "c3"}
     every = [one for label in ("c1", "c2", "c3") for one in ("--only", label)]
     assert ranked(run, model, "--tame", "0.5") == ranked(run, model, "--tame", "0.5", *every)
     assert set(ranked(run, model, "--tame", "0.5")) == {"c1", "c2", "c3"}

@@ -199,7 +199,7 @@ def test_labels_that_are_expected_and_have_no_examples(change):
     model.change_labels(change)
     assert model.predict(TEXTS).size == len(TEXTS)
     assert "later" not in scores(model)
-    assert list(model.rank("wheat", 3, sl.Rules(prior=0.1)))
+    assert list(model.rank("wheat", 3, sl.Rules(tame=0.1)))
     model.learn("something else", "later")
     assert scores(model, "something")["later"] > 0
 

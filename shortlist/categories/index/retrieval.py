@@ -34,11 +34,10 @@ def rank(
     allowed: Allowed = ALL, dense: Dense | None = None,
 ) -> None:  # fmt: skip
     """The best labels of each row that are allowed, into ids and scores (n × k); bias: a label's score before votes."""
-    offsets = NONE if allowed.offsets is None else allowed.offsets
     factors = NONE if allowed.factors is None else allowed.factors
     dense = dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
     own, touched = np.zeros(bias.size), room_for_touched(bias.size)
-    _rank(rows, dense, index, bias, max_edges, rare, allowed.labels, offsets, factors, own, touched, ids, scores)
+    _rank(rows, dense, index, bias, max_edges, rare, allowed.labels, factors, own, touched, ids, scores)
 
 
 def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, dense: Dense | None = None) -> Floats:
@@ -179,12 +178,12 @@ def add_many_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, 
 @part
 def _rank(
     rows: Rows, dense: Dense, index: Index, bias: Floats, max_edges: int, rare: int, allowed: NDArray[np.bool_],
-    offsets: Floats, factors: Floats, scores: Floats, touched: Ints, ids: Ints, best: Floats,
+    factors: Floats, scores: Floats, touched: Ints, ids: Ints, best: Floats,
 ) -> None:  # fmt: skip
     """Retrieve for each row and keep the k best labels (ids int32[n,k], best float64[n,k]); ties to the lower id.
 
-    allowed: bool[labels], or empty for all. Offsets are added to the scores of labels, and scores above 0 are then
-    multiplied by factors (float64[labels], or empty). scores: float64[labels], all 0; touched: int32[labels + 1].
+    allowed: bool[labels], or empty for all. Scores above 0 are multiplied by factors (float64[labels], or empty).
+    scores: float64[labels], all 0; touched: int32[labels + 1].
     """
     for i in range(rows.indptr.size - 1):
         found = touched[: retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)]
@@ -192,8 +191,6 @@ def _rank(
         for a in range(found.size):
             c = found[a]
             scores[c] += bias[c]
-            if offsets.size:
-                scores[c] += offsets[c]
             if factors.size and scores[c] > 0.0:
                 scores[c] *= factors[c]
             if allowed.size == 0 or allowed[c]:
