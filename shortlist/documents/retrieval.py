@@ -11,7 +11,9 @@ stopped. For a query with q_t times the term t, and a document d with tf_t of th
 
 with K = k1·(1 − b + b·|d|/mean |d|), k1 = 1.2, b = 0.75, k3 = 7, μ = 2500, λ = 0.4; N is the number of documents, df of
 those with the term, |q| = Σ q_t. Dividing by |q| is what Indri's #combine does; it makes scores of long and short
-queries comparable. Terms that no document has are left out.
+queries comparable. Terms that no document has are left out. With an encoder, beside the paper, a sixth:
+
+    meaning         the cosine of the vectors of query and document
 
 Deviations: the stop words are scikit-learn's English list, not Indri's; the idf of bm25 is Lucene's, which unlike
 Okapi's is not negative for words that more than half of the documents have.
@@ -19,15 +21,16 @@ Okapi's is not negative for words that more than half of the documents have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.validation import as_choice
+from shortlist.encoders import load_encoder
 from shortlist.errors import InputError, installing
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import as_texts
@@ -48,6 +51,9 @@ class RetrievalIndex:
         Whether words count by their stem; Porter's stemmer, from the package snowballstemmer.
     stop : bool, default False
         Whether to leave out English stop words.
+    encoder : str or callable, default None
+        What makes vectors of texts, for the method "meaning": the name of an encoder, such as "all-MiniLM-L6-v2", or a
+        callable from a list of texts to a matrix with a row for each.
 
     References
     ----------
@@ -64,8 +70,15 @@ class RetrievalIndex:
     np.int64(2)
     """
 
-    def __init__(self, texts: Iterable[str], *, stem: bool = False, stop: bool = False) -> None:
+    def __init__(
+        self, texts: Iterable[str], *, stem: bool = False, stop: bool = False,
+        encoder: str | Callable[[list[str]], ArrayLike] | None = None,
+    ) -> None:  # fmt: skip
         self._stem, self._stop = stem, stop
+        self._encoder = load_encoder(encoder) if isinstance(encoder, str) else encoder
+        if self._encoder is not None:
+            texts = list(texts)
+            self._vectors = self._encoded(texts)
         counts, terms = self._count(texts)
         self._column = {term: column for column, term in enumerate(dict.fromkeys(terms))}
         merge = (np.ones(len(terms)), (np.arange(len(terms)), [self._column[term] for term in terms]))
@@ -83,7 +96,13 @@ class RetrievalIndex:
         return int(self._counts.shape[0])
 
     def scores(self, queries: Iterable[str], method: str) -> Floats:
-        """The score of every document for each query, queries × documents; ``method`` is one of ``METHODS``."""
+        """The score of every document for each query, queries × documents; ``method`` is one of ``METHODS``.
+
+        With an encoder it may be "meaning", too.
+        """
+        if method == "meaning":
+            asked = self._encoded(list(queries))
+            return asked @ self._vectors.T if asked.size and len(self) else np.zeros((len(asked), len(self)))
         score = getattr(self, f"_{as_choice(method, 'method', METHODS)}")
         counts, words = self._count(queries)
         columns = np.array([self._column.get(word, -1) for word in words], dtype=np.int64)
@@ -125,6 +144,18 @@ class RetrievalIndex:
         """K of each document, as a column."""
         mean = max(1e-300, float(self._length.mean()))
         return (K1 * (1 - B + B * self._length / mean))[:, None]
+
+    def _encoded(self, texts: list[str]) -> Floats:
+        """Vectors of unit length."""
+        if self._encoder is None:
+            raise InputError("the method meaning needs an encoder, RetrievalIndex(texts, encoder=…)")
+        if not texts:
+            return np.zeros((0, 1))
+        vectors = np.asarray(self._encoder(texts), dtype=np.float64)
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+            raise InputError(f"the encoder gave an array of shape {vectors.shape}, not a finite row for each text")
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.divide(vectors, length, where=length > 0, out=np.zeros_like(vectors))
 
     def _count(self, texts: Iterable[str]) -> tuple[scipy.sparse.csr_array, list[str]]:
         """How often each text has each word, and the term that each word counts as; several may be the same."""

@@ -33,7 +33,7 @@ from shortlist.models.confidence import Aim
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
-from shortlist.models.readable import MORE, summed, worth_naming
+from shortlist.models.readable import MORE, VECTOR, summed, worth_naming
 from shortlist.models.relabelling import KEPT, Change, Done, Labelled
 from shortlist.models.rules import Rules
 from shortlist.models.search import is_record, search
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Pair: TypeAlias = tuple[Sequence[Document], LabelsLike]
-VECTOR = "(vector)"  # what an explanation calls the votes of a text's vector
 
 
 class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):

@@ -40,8 +40,8 @@ class Settings:
             raise InputError(f"--task must be one of {', '.join(TASKS)}, not {self.task!r}")
         if self.max_memory is not None and self.task != "categories":
             raise InputError(f"--max-memory is for --task categories, not {self.task}")
-        if self.encoder is not None and self.task != "categories":
-            raise InputError(f"--encoder is for --task categories, not {self.task}")
+        if self.encoder is not None and self.task == "documents":
+            raise InputError("--encoder is for --task categories and ratings, not documents")
 
     def model(self, *, of_texts: bool) -> Model[Any]:
         """A model that has learned nothing: for texts, or for rows of features."""
@@ -52,22 +52,26 @@ class Settings:
         learner, text = self._learner_and_text()
         if of_texts:
             model: Model[Any] = Categorizer(learner, text, encoder=self.encoder)
-        elif any(name.startswith(TEXT) for name in self.values):
-            raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
-        elif self.encoder is not None:
-            raise InputError("--encoder makes vectors of texts, and the data hold rows of features")
         else:
+            self._refuse_for_rows()
             model = RowCategorizer(learner)
         if self.max_memory is not None:
             bound_memory(model, self.max_memory)
         return model
+
+    def _refuse_for_rows(self) -> None:
+        """Refuse what has no meaning for rows of features."""
+        if any(name.startswith(TEXT) for name in self.values):
+            raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
+        if self.encoder is not None:
+            raise InputError("--encoder makes vectors of texts, and the data hold rows of features")
 
     def check(self) -> None:
         """Refuse settings that do not exist, before anything is read."""
         if self.task == "categories":
             self._learner_and_text()
         else:
-            self.model(of_texts=any(name.startswith(TEXT) for name in self.values))
+            self.model(of_texts=self.encoder is not None or any(name.startswith(TEXT) for name in self.values))
 
     def _values_apart(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The settings of the text part, and those of the learner."""
@@ -83,9 +87,8 @@ class Settings:
         for_text, for_learner = self._values_apart()
         learner = changed(default_learner(self.learner, "--learner"), for_learner)
         if of_texts:
-            return TextRater(learner, changed(default_rated_text(), for_text, prefix=TEXT))
-        if for_text:
-            raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
+            return TextRater(learner, changed(default_rated_text(), for_text, prefix=TEXT), self.encoder)
+        self._refuse_for_rows()
         return Rater(learner)
 
     def _document_ranker(self) -> DocumentRanker:

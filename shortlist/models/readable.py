@@ -41,6 +41,9 @@ def plain(name: str) -> str:
     return name.strip('"').strip("*").strip()
 
 
+VECTOR = "(vector)"  # what an explanation calls the votes of a text's vector
+
+
 def summed(votes: Sequence[tuple[Any, float]], n_vector: int) -> list[tuple[Any, float]]:
     """Votes by column, heaviest first, with those of the first n_vector columns, a vector, as one, that of column 0."""
     of_vector = sorted((column, vote) for column, vote in votes if column in range(n_vector))

@@ -1,4 +1,4 @@
-"""Ratings learned from texts: a text part before a learner of ratings."""
+"""Ratings learned from texts: a text part, and an encoder if there is one, before a learner of ratings."""
 
 from __future__ import annotations
 
@@ -6,26 +6,31 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
+from shortlist.categories.index.vectors import SHARE, unit
 from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
+from shortlist.models.encoding import Encoder, digest_of, encoded, loaded, name_of
 from shortlist.models.rater import GivenRatings, JudgedRatings, Rater
+from shortlist.models.readable import VECTOR, summed
 from shortlist.models.text_batches import texts_of
+from shortlist.models.vectors import VectorPart
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.scale import as_values
 from shortlist.text.settings import ALL_AUTO
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts.fields import Document, as_documents
+from shortlist.texts.fields import Document, Vectors, as_documents
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -48,6 +53,8 @@ class TextRater(Rater):
     text : TextVectorizer, default=None
         How texts become features; ``TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth",
         norm="l2")`` if None.
+    encoder : str or callable, default=None
+        What makes vectors of texts, which are learned beside the words; as Categorizer has it.
 
     Attributes
     ----------
@@ -76,10 +83,17 @@ class TextRater(Rater):
     _answers_rows_of = "texts"
     _of_texts = True
     text_: TextVectorizer
+    _vector = VectorPart(0, None)  # of the encoder that it was learned with
 
-    def __init__(self, learner: RatingLearner | str | None = None, text: TextVectorizer | None = None) -> None:
+    def __init__(
+        self,
+        learner: RatingLearner | str | None = None,
+        text: TextVectorizer | None = None,
+        encoder: Encoder | None = None,
+    ) -> None:
         super().__init__(learner)
         self.text = text
+        self.encoder = encoder
 
     def _new_text(self) -> TextVectorizer:
         """The text part as it is set, before it has learned anything."""
@@ -93,8 +107,13 @@ class TextRater(Rater):
         texts, text, learner = as_documents(X), self._new_text(), self._new_learner()
         if not texts:
             raise InputError("there are no texts to learn from")
-        learner.fit(text.fit_transform(texts), ratings)
-        self._have(text_=text, learner_=learner, n_examples_=len(texts), n_features_in_=learner.n_features_in_)
+        part, own = VectorPart(0, None), None
+        if self.encoder is not None:
+            own = encoded(loaded(self.encoder), texts)
+            part = VectorPart(own.shape[1], self.encoder, name_of(self.encoder), digest_of(self.encoder))
+        learner.fit(_beside(own, text.fit_transform(texts)), ratings)
+        n_columns = learner.n_features_in_
+        self._have(text_=text, learner_=learner, n_examples_=len(texts), n_features_in_=n_columns, _vector=part)
         return self
 
     @writing
@@ -103,10 +122,11 @@ class TextRater(Rater):
         """Go on learning; new words are learned as they come."""
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings)
-        taken = self.text_.take(as_documents(X))
+        texts, own = self._encoded(X)
+        taken = self.text_.take(texts)
         before = int(self.learner_._clock[0])
         try:
-            self.learner_.partial_fit(self.text_.weighted(taken.rows).to_matrix(), ratings)
+            self.learner_.partial_fit(_beside(own, self.text_.weighted(taken.rows).to_matrix()), ratings)
         finally:
             n_learned = int(self.learner_._clock[0]) - before
             self.n_examples_ += n_learned
@@ -130,12 +150,13 @@ class TextRater(Rater):
     def explain(self, x: Document, columns: object = None) -> Explanation:  # type: ignore[override]
         """What each word adds to the score of a text, and the rating that the score falls on."""
         row = self._scaled([x], None)
-        found = self.learner_.explain(row)
-        columns = [NO_WORD if isinstance(column, str) else int(column) for column, _ in found.votes]
+        found, n = self.learner_.explain(row), self._vector.size
+        given = [(VECTOR if n and voter == 0 else voter, vote) for voter, vote in summed(found.votes, n)]
+        columns = [NO_WORD if isinstance(voter, str) else int(voter) - n for voter, _ in given]
         names = iter(self.text_.names([column for column in columns if column != NO_WORD], x))
         votes: list[tuple[Label, float]] = [
-            (given if column == NO_WORD else next(names), vote)
-            for column, (given, vote) in zip(columns, found.votes, strict=True)
+            (voter if column == NO_WORD else next(names), vote)
+            for column, (voter, vote) in zip(columns, given, strict=True)
         ]
         spans = self.text_.spans(x)
         return Explanation(found.label, found.score, votes, [spans.get(column, []) for column in columns])
@@ -181,8 +202,14 @@ class TextRater(Rater):
     def _scaled(self, X: Any, columns: Sequence[str] | None) -> Floats:
         """The rows of texts."""
         self._check_fitted()
-        rows: Any = self.text_.rows(as_documents(X))._replace(n_features=int(self.learner_.n_features_in_)).to_matrix()
+        texts, own = self._encoded(X)
+        n_words = int(self.learner_.n_features_in_) - self._vector.size
+        rows: Any = _beside(own, self.text_.rows(texts)._replace(n_features=n_words).to_matrix())
         return rows
+
+    def _encoded(self, texts: Sequence[Document]) -> tuple[Any, Vectors | None]:
+        """Texts, and their vectors, if it was learned with them."""
+        return self._vector._replace(encoder=self.encoder).apart(texts)
 
     # Model files.
 
@@ -190,20 +217,33 @@ class TextRater(Rater):
     def to_state(self) -> State:
         self._check_fitted()
         parts = {"text": self.text_.to_state(), "learner": self.learner_.to_state()}
-        return State("TextRater", {"n_examples": self.n_examples_}, parts=parts)
+        settings = {"n_examples": self.n_examples_, "vector": self._vector.size}
+        made_by = {"encoder": self._vector.learned_with, "encoder_digest": self._vector.digest}
+        return State("TextRater", settings | made_by, parts=parts)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         text, learner = build(state.parts["text"]), build(state.parts["learner"])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
         state.require(isinstance(learner, RatingLearner), "its learner is a learner of ratings")
-        state.require(
-            int(learner.n_features_in_) == text.n_features_, "each word of the learner is one of its text part"
-        )
-        rater = cls(clone(learner), clone(text))
+        encoder, digest = state.settings["encoder"], state.settings["encoder_digest"]
+        named = all(one is None or isinstance(one, str) for one in (encoder, digest))
+        state.require(named, "its encoder has a name and a digest")
+        n_vector = as_whole(state.settings["vector"], "vector", most=MOST_AMOUNT)
+        all_there = int(learner.n_features_in_) == text.n_features_ + n_vector
+        state.require(all_there, "each column of the learner is one of its text part or of its vectors")
+        rater = cls(clone(learner), clone(text), None if digest is None else encoder)
+        rater._vector = VectorPart(n_vector, None, encoder, digest)
         rater.text_, rater.learner_, rater.n_features_in_ = text, learner, int(learner.n_features_in_)
         rater.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
         return rater
+
+
+def _beside(own: Vectors | None, words: Any) -> Any:
+    """Vectors and words as one row of length 1, as the learners' steps presume: words alone where there are none."""
+    if own is None:
+        return words
+    return scipy.sparse.hstack([np.sqrt(SHARE) * unit(own), np.sqrt(1.0 - SHARE) * words], format="csr")
 
 
 def _gathered(batches: Iterable[Examples], scale: Any) -> tuple[list[Document], NDArray[Any]]:

@@ -1,5 +1,9 @@
 """Encoders that a model names, and labels that are known by their names before any example."""
 
+import json
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -99,3 +103,92 @@ def test_a_model_file_finds_its_encoder_by_name_and_digest(folder, tmp_path):  #
     encoding._loaded.cache_clear()
     with pytest.raises(sl.InputError):
         sl.load(tmp_path / "m.shortlist").rank("the cat")
+
+
+STARS = ["wheat harvest", "a loan", "the game"] * 8, [1, 2, 3] * 8
+
+
+def test_ratings_of_texts_by_their_meaning(tmp_path):
+    plain, rater = sl.TextRater().fit(*STARS), sl.TextRater(encoder=encoder).fit(*STARS)
+    assert rater.rate(["cereal", "finance", "match"]).tolist() == [1, 2, 3]  # words that no example had
+    assert plain.rate(["cereal"]).tolist() == plain.rate(["finance"]).tolist()
+    rater.learn(["new words about a team"], [3])
+    assert rater.rate(["a match with new words"]).tolist() == [3]
+    found = rater.explain("a new loan")
+    assert dict(found.votes).keys() >= {"(vector)", "loan"}
+    row = rater._scaled(["a new loan"], None)
+    assert sum(vote for _, vote in found.votes) == pytest.approx(rater.learner_.explain(row).score)
+    rater.save(tmp_path / "stars.shortlist")
+    opened = sl.load(tmp_path / "stars.shortlist")
+    with pytest.raises(sl.InputError, match="made by the encoder"):
+        opened.rate(["cereal"])
+    opened.encoder = encoder
+    assert opened.neighbour_distances(["cereal", "a match"]) == pytest.approx(
+        rater.neighbour_distances(["cereal", "a match"])
+    )
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_rater_finds_its_encoder_by_name_and_digest(folder, tmp_path):  # noqa: F811
+    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime")
+    rater = sl.TextRater(encoder=str(folder)).fit(*STARS)
+    rater.save(tmp_path / "stars.shortlist")
+    opened = sl.load(tmp_path / "stars.shortlist")
+    assert opened.rate(STARS[0]).tolist() == rater.rate(STARS[0]).tolist()
+    (folder / "model.safetensors").unlink()
+    encoding._loaded.cache_clear()
+    with pytest.raises(sl.InputError, match="model"):
+        sl.load(tmp_path / "stars.shortlist").rate(["cereal"])
+
+
+def test_documents_by_meaning():
+    index = sl.RetrievalIndex(["corn prices", "the bank", "a match"], encoder=encoder)
+    scores = index.scores(["loan", "team", "wheat"], "meaning")
+    assert scores.argmax(axis=1).tolist() == [1, 2, 0]
+    assert (scores <= 1 + 1e-12).all()
+    assert index.scores([], "meaning").shape[0] == 0
+    with pytest.raises(sl.InputError, match="needs an encoder"):
+        sl.RetrievalIndex(["corn"]).scores(["corn"], "meaning")
+    with pytest.raises(sl.InputError, match="not a finite row for each text"):
+        sl.RetrievalIndex(["corn"], encoder=lambda texts: [[np.nan]])
+
+
+# A terminal without a network: every connection but those inside the process is refused.
+WITHOUT_NETWORK = """
+import socket, sys
+def refuse(*given, **named):
+    raise AssertionError("a connection was opened")
+socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = socket.create_connection = refuse
+from shortlist.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "a folder"])
+def test_the_whole_path_without_a_network(name, folder, tmp_path):  # noqa: F811
+    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime")
+    encoder_name = str(folder)
+    if name != "a folder":
+        encoder_name = name
+        try:
+            sl.encoders.load_encoder(name)
+        except sl.InputError as problem:
+            pytest.skip(str(problem))
+    (tmp_path / "names.tsv").write_text("c1\tcorn harvest\nc2\tfinance\n", encoding="utf-8")
+    rows = [{"text": "corn harvest", "labels": ["c1"]}, {"text": "the bank", "labels": ["c2"]}] * 5
+    (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    def run(*given):
+        command = [sys.executable, "-c", WITHOUT_NETWORK, *given]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    by = ["--encoder", encoder_name]
+    run("train", "--vocabulary", "names.tsv", *by, "--output", "names.shortlist")
+    assert json.loads(run("rank", "names.shortlist", "--text", "corn harvest", "--json"))["labels"][0] == "c1"
+    run("learn", "names.shortlist", "data.jsonl")
+    run("train", "data.jsonl", *by, "--output", "data.shortlist")
+    assert "c2" in run("rank", "data.shortlist", "--text", "the bank")
+    assert "(vector)" in run("explain", "data.shortlist", "--text", "the bank")
+    assert json.loads(run("evaluate", "data.shortlist", "data.jsonl", "--json"))
