@@ -17,7 +17,7 @@ HOSTILE := kills queue_kills promotion_kills journals connections models inputs 
 INTEGRATIONS := mcp annif label-studio
 REAL_label-studio := label-studio # beside what the extra brings, which does not need it
 
-.PHONY: demo test long quick check loops format docs papers wheels bench coverage hostile mutants integrations clean
+.PHONY: demo test long quick check loops format docs papers wheels bench coverage screenshots hostile mutants integrations clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready
@@ -56,6 +56,10 @@ bench: $(VENV)/.ready-test
 # Which lines of Python the tests run, kernels uncompiled, room by room. FOLDERS="text models" measures some tests only.
 coverage: $(VENV)/.ready-test
 	$(BIN)/python scripts/covered.py $(if $(FOLDERS),,--fresh) $(FOLDERS)
+
+# The pictures of the page in the documentation, taken anew on a walk through its tutorial.
+screenshots: $(VENV)/.ready-test
+	SHORTLIST_PICTURES=$(CURDIR)/docs/figures $(PYTEST) -n 0 tests/server/test_walk.py
 
 # Hours of hostile input, each tool with one line of summary; all of them run, also where one finds something.
 hostile: $(VENV)/.ready-test

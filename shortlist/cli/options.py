@@ -93,6 +93,7 @@ NOT_OF_A_FORMAT = {
 
 # Columns whose names a model file keeps, and what says that labels stand elsewhere.
 REMEMBERED = ("text_column", "label_column", "one_hot_column", "wrong_column", "label_separator")
+LABELS = {"label_column", "one_hot_column"}
 OTHER_LABELS = ("label_column", "one_hot_column", "target")
 
 
@@ -192,18 +193,21 @@ class Reading:
         right = {name: value for name, value in known.items() if name != "wrong_column"}
         text = {name: value for name, value in known.items() if name == "text_column"}
         for some in (known, right, text):  # not all that has labels has crossed some out; what is to be ranked has none
-            if some and replace(self, **some, vectors=None, skip_bad=True)._finds_examples(source, model.fields_):
+            labelled = not LABELS.isdisjoint(some)
+            if some and replace(self, **some).finds_examples(source, model.fields_, labelled):
                 vars(self).update(some)
                 return
 
-    def _finds_examples(self, source: str, fields: list[str] | None) -> bool:
+    def finds_examples(self, source: str, fields: list[str] | None, labelled: bool = False) -> bool:
         """Whether the beginning of a source can be read so; standard input and other pipes cannot be read twice.
 
-        ``fields``: those of the texts that the model has learned from, if any.
+        ``fields``: those of the texts that the model has learned from, if any. ``labelled``: they must have labels.
         """
+        tried = replace(self, vectors=None, skip_bad=True)
         prefer: dict[str, Any] = {} if fields is None or self.text_column else {"text": fields}
         try:
-            return (os.path.isfile(source) or os.path.isdir(source)) and self.open(source, prefer=prefer).begins()
+            can_be_read_twice = os.path.isfile(source) or os.path.isdir(source)
+            return can_be_read_twice and tried.open(source, prefer=prefer).begins(labelled)
         except InputError:
             return False
 

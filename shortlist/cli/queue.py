@@ -35,8 +35,9 @@ def queue(
 ) -> None:
     """Add texts to the queue of a server, for people to judge on its page, or show how far they have come.
 
-    Files of all formats are read; labels that they have are left alone. A text that is in the queue already is not
-    added again, so the same command can be run twice.
+    Files of all formats are read; labels that they have are left alone. Columns of texts are those that the model was
+    trained from, unless they are named. A text that is in the queue already is not added again, so the same command can
+    be run twice.
     """
     if action not in ACTIONS:
         raise InputError(f"there is no action {action!r}; the actions are {', '.join(ACTIONS)}, as in: queue add FILE")
@@ -45,9 +46,12 @@ def queue(
     from shortlist.server.client import Server
 
     if action == "add":
-        from shortlist.server.queue.importing import texts_in
+        from shortlist.server.queue.importing import preferring, texts_in
 
-        stream = reading.open(data)
+        known = None
+        if reading.text_column is None:
+            known = known_in(state) if state is not None else Server(server, token_file).ask("v1/model").get("fields")
+        stream = reading.open(data, prefer=preferring(known if reading.finds_examples(data, known) else None))
         texts = texts_in(data, progress(stream, "reading"))
         found = add_to(state, texts) if state is not None else send_to(Server(server, token_file), texts)
         was = "was" if found["known"] == 1 else "were"
@@ -59,6 +63,15 @@ def queue(
         print_json(found)
     else:
         print(words)
+
+
+def known_in(state: Path) -> list[str] | None:
+    """The columns of texts that the model in a state folder knows."""
+    from shortlist.server.queue.importing import columns_of
+    from shortlist.server.snapshots import BASE, check_state, opened
+
+    check_state(state)
+    return columns_of(opened(state / BASE))
 
 
 def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:

@@ -91,10 +91,14 @@ class Stream:
                 seen += len(batch)
                 yield batch
 
-    def begins(self) -> bool:
-        """Whether the first batch has examples, however many records of it were left out; nothing else is read."""
+    def begins(self, labelled: bool = False) -> bool:
+        """Whether the first batch has examples, however many records of it were left out; nothing else is read.
+
+        ``labelled``: whether they must have labels.
+        """
         with _explained():
-            return len(next(self._batches, ())) > 0
+            batch = next(self._batches, None)
+            return batch is not None and len(batch) > 0 and not (labelled and batch.labels is None)
 
     def with_vectors(self, path: str | os.PathLike[str], first: int = 0, last: int | None = None) -> Stream:
         """The same stream, whose texts have the rows of a .npy file beside them, or only first..last-1 of these."""

@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from shortlist.inputs.labelled import ERRORS
 from shortlist.texts.fields import Document, Fielded
 
 # What the fields of a record are called that say more of an example than its document: labels, who judged, when.
@@ -55,8 +56,9 @@ def plain(document: Document) -> str:
 
 
 def says_something(document: Document) -> bool:
-    """Whether there is anything in it to judge."""
-    return any(str(one).strip() for one in (document.values() if isinstance(document, Mapping) else [document]))
+    """Whether there is anything in it to judge: a word, or a value, and not only a spreadsheet's errors."""
+    own = document.values() if isinstance(document, Mapping) else [document]
+    return any(str(one).strip() not in {"", *ERRORS} for one in own)
 
 
 def alike(documents: Sequence[Document], fields: Sequence[str] | None) -> list[Any]:

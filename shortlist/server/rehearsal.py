@@ -74,9 +74,11 @@ def as_trained(present: Categorizer, data: str) -> Stream:
     }
     if present.fields_ is not None:
         options |= {"text": present.fields_, "known_features": present._fields_beside_ or None}
-    with contextlib.suppress(InputError):
-        if options and read(data, prefer=options).begins():
-            return read(data, prefer=options)
+    of_texts = {name: value for name, value in options.items() if name in ("text", "known_features")}
+    for some in (options, of_texts):  # what was exported has columns of labels of its own
+        with contextlib.suppress(InputError):
+            if some and read(data, prefer=some).begins(labelled=True):
+                return read(data, prefer=some)
     return read(data)
 
 

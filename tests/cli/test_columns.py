@@ -4,6 +4,9 @@ import random
 
 import pytest
 
+import shortlist as sl
+from shortlist.server.rehearsal import as_trained
+
 WORDS = {"grain": ["wheat", "corn", "rye"], "money": ["bank", "rates", "loan"], "animals": ["zebra", "lion", "wolf"]}
 ONE = ["--text-column", "Subject"]
 TWO = [*ONE, "--text-column", "Body"]
@@ -41,3 +44,16 @@ def test_commands_on_columns(run, table, columns):
         said = run(*command)
         assert said.code == 0, (command, said.err)
         assert said.out
+
+
+def test_what_was_exported_has_labels_of_its_own(run, table, tmp_path):
+    """Where the labels of the table had another name than those of the export."""
+    assert run("train", table, *TWO, "--label-column", "Label").code == 0
+    model, judged = table.with_suffix(".shortlist"), tmp_path / "judged.jsonl"
+    judged.write_text('{"Subject": "wheat", "Body": "rye", "labels": ["grain"]}\n')
+    for verb in ("learn", "evaluate"):
+        said = run(verb, model, judged)
+        assert said.code == 0, said.err
+    (batch,) = as_trained(sl.load(model), str(judged))
+    assert list(batch.labels) == [["grain"]]
+    assert batch.texts[0] == {"Subject": "wheat", "Body": "rye"}

@@ -4,9 +4,12 @@ import json
 
 import pytest
 
+from shortlist.server import snapshots
 from tests.server.servers import in_thread
 
 TOKEN = "a token that is long enough"
+AS_FILE = {"content-type": "application/octet-stream"}
+NAMED = (("wheat", "grain"), ("bank", "money"))
 
 
 def refused(result):
@@ -49,6 +52,31 @@ def test_any_column_and_standard_input(run, folder, tmp_path):
     path.write_text(json.dumps({"subject": "wheat", "body": "exports rose"}) + "\n")
     found = run("queue", "add", path, "--state", folder, "--text-column", "subject", "--text-column", "body", "--json")
     assert found.json == {"added": 1, "known": 0}
+
+
+def test_columns_are_those_that_the_model_was_trained_from(run, tmp_path):
+    """One or several of them; a file that has others is read as it is for any model."""
+    rows = "".join(f"{n};{word} again;{word};{label}\n" for n in range(9) for word, label in NAMED)
+    (tmp_path / "old.csv").write_text("Nr;Body;Subject;Team\n" + rows)
+    (tmp_path / "new.csv").write_text("Subject;Body\nbank;rates\n;\n#REF!;#REF!\n#N/A;loans\n")
+    (tmp_path / "other.jsonl").write_text('{"text": "wheat"}\n')
+    for columns in (["Subject"], ["Subject", "Body"]):
+        model, folder = tmp_path / f"{len(columns)}.shortlist", tmp_path / f"{len(columns)}"
+        named = [word for column in columns for word in ("--text-column", column)]
+        assert run("train", "old.csv", *named, "--label-column", "Team", "-o", model).code == 0
+        folder.mkdir()
+        snapshots.take_base(folder, model)
+        added = len(columns)  # with the body, the row whose subject is broken says something
+        assert run("queue", "add", "new.csv", "--state", folder, "--json").json == {"added": added, "known": 0}
+        assert run("queue", "add", "other.jsonl", "--state", folder, "--json").json == {"added": 1, "known": 0}
+        with in_thread(folder) as server:
+            sent = server.post("/v1/queue/file", params={"name": "new.csv"}, headers=AS_FILE,
+                               content=(tmp_path / "new.csv").read_bytes())  # fmt: skip
+            assert sent.json() == {"added": 0, "known": added}
+            sent = server.post("/v1/queue/file", params={"name": "other.txt"}, headers=AS_FILE, content=b"wheat\n")
+            assert sent.json() == {"added": 0, "known": 1}
+    with in_thread(folder) as server:
+        assert run("queue", "add", "new.csv", "--server", server.base_url, "--json").json == {"added": 0, "known": 2}
 
 
 def test_what_is_refused(run, folder, file, tmp_path):

@@ -12,7 +12,7 @@ from shortlist.models.auditing import shown
 from shortlist.server.context import Context
 from shortlist.server.journal import ALONE, Example
 from shortlist.server.queue import shapes, sure
-from shortlist.server.queue.importing import texts_of_file
+from shortlist.server.queue.importing import columns_of, texts_of_file
 from shortlist.server.queue.store import Queue, as_dict
 from shortlist.server.responses import A_FILE, ASKING, DirectRoute, answers, as_json
 
@@ -61,8 +61,8 @@ class QueueRoutes:
     ) -> Response:
         """Add the texts of a file, of any format that examples are read from, compressed or not."""
         queue, limits = self._context.queue(), self._context.limits
-        columns = self._context.model.fields_ if text is None else text
-        texts = await asyncio.to_thread(texts_of_file, await request.body(), name, format, columns, limits.file)
+        known = columns_of(self._context.model)
+        texts = await asyncio.to_thread(texts_of_file, await request.body(), name, format, text, known, limits.file)
         for first in range(0, len(texts), limits.batch):
             limits.check_texts(texts[first : first + limits.batch], first)
         return as_json((await queue.ask(Queue.add, texts))._asdict())
