@@ -4,9 +4,10 @@
         [--tested 500] [--kept FILE]
 
 DATA has the folder short_texts. For each seed a model learns 30 texts, and 1,000 others wait in the queue of a
-server. Over HTTP one person asks for the next text, answers with its true labels, and goes on, 300 times. Twenty times on the way its model ranks the test part (the first 500 texts). Both
-orders begin with the same model and the same queue. Prints a table: P@1 on the way, averaged over seeds, and how many
-judgements the order by gain needs to be as good as random order is at its end: by the averages, and for each seed.
+server. Over HTTP one person asks for the next text, answers with its true labels, and goes on, 300 times. Twenty times
+on the way its model ranks the test part (the first 500 texts). Both orders begin with the same model and the same
+queue. Prints a table: P@1 on the way, averaged over seeds, and how many judgements the order by gain needs to be as
+good as random order is at its end: by the averages, and for each seed.
 What is measured is added to FILE, a line of JSON for each trial, and trials that stand there are not made again.
 """
 
