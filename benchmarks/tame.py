@@ -5,8 +5,8 @@
 DATA has the folder eurlex57k, of whose training part 10,000 titles are learned and 2,000 ranked.
 """
 
+import argparse
 import os
-import sys
 from collections import Counter
 
 import numpy as np
@@ -39,7 +39,7 @@ def main():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or "--help" in sys.argv:
-        sys.exit(__doc__)
-    os.environ["SHORTLIST_DATA"] = sys.argv[1]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data")
+    os.environ["SHORTLIST_DATA"] = parser.parse_args().data
     main()
