@@ -38,7 +38,7 @@ def main():
     for n in (5, 20, 100):
         right = []
         for seed in range(3):
-            some = [train[i] for i in few([[label] for _, label in train], n, seed)]
+            some = [train[i] for i in few([label for _, label in train], n, seed)]
             right.append([accuracy(way, some, test, encode) for way in ("words", "meaning", "both")])
         print(f"| {n} | " + " | ".join(f"{100 * value:.1f}" for value in np.mean(right, axis=0)) + " |", flush=True)
 

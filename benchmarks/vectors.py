@@ -8,58 +8,85 @@ LogisticRegression(C=10) on the same vectors. None, 1, 5, 10 and 50 texts a labe
 """
 
 import argparse
+import json
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.ablation import SHORT, loaded, precision
-from shortlist import TunedIndex
+from shortlist import Categorizer, LabelVocabulary, TunedIndex
+
+SETS = ("hwu64", "snips", "stackoverflow", "dbpedia")
 
 
 def few(Y, n, seed):
     """n examples of each label, at most, in random order; all, if n is 0."""
     left, chosen = {}, []
     for i in np.random.default_rng(seed).permutation(len(Y)):
-        left[Y[i][0]] = left.get(Y[i][0], n or len(Y)) - 1
-        if left[Y[i][0]] >= 0:
+        left[Y[i]] = left.get(Y[i], n or len(Y)) - 1
+        if left[Y[i]] >= 0:
             chosen.append(i)
     return chosen
+
+
+class Set:
+    """One set: what is learned, and what is held out."""
+
+    def __init__(self, data: Path, vectors: Path, name: str) -> None:
+        lines = (data / "short_texts" / f"{name}.train.jsonl").read_text(encoding="utf-8").splitlines()
+        pairs = [(row["text"], row.get("label") or row["labels"][0]) for row in map(json.loads, lines)]
+        vectors_of = np.load(vectors / f"{name}.train.npy").astype(np.float64)
+        labels = sorted({label for _, label in pairs})
+        self.names = {} if labels[0].isdigit() else {label: f"name of {label}" for label in labels}
+        self.known = dict(zip([text for text, _ in pairs], vectors_of, strict=True))
+        self.known |= {"": np.zeros(vectors_of.shape[1])} | dict(
+            zip(self.names.values(), np.load(vectors / f"{name}.labels.npy"), strict=False)
+        )
+        held_out = np.arange(len(pairs)) % 7 == 6
+        self.train = [pair for pair, out in zip(pairs, held_out, strict=True) if not out]
+        self.test = [pair for pair, out in zip(pairs, held_out, strict=True) if out]
+
+    def encode(self, texts):
+        return np.array([self.known[text] for text in texts])
+
+    def right(self, found) -> float:
+        return 100 * np.mean([own == true for own, (_, true) in zip(found, self.test, strict=True)])
+
+    def learned(self, some, *, names: bool = False):
+        """A model of words and vectors."""
+        model = Categorizer(encoder=self.encode)
+        if names:
+            model.set_vocabulary(LabelVocabulary.from_names(self.names))
+        return model.fit(*zip(*some, strict=True)) if some else model
+
+    def ranked(self, model) -> float:
+        return self.right(model.rank([text for text, _ in self.test], 1).labels[:, 0])
+
+    def ways(self, some):
+        texts, labels = zip(*some, strict=True)
+        V, new = self.encode(texts), self.encode([text for text, _ in self.test])
+        yield self.ranked(Categorizer().fit(texts, labels))
+        yield self.right(TunedIndex().fit(V, labels).predict(new))
+        yield self.ranked(self.learned(some))
+        yield self.ranked(self.learned(some, names=True)) if self.names else np.nan
+        yield self.right(LogisticRegression(C=10, max_iter=300).fit(V, labels).predict(new))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("vectors", type=Path)
-    parser.add_argument("sets", nargs="*", metavar="SET", default=list(SHORT))
+    parser.add_argument("sets", nargs="*", metavar="SET", default=list(SETS))
     given = parser.parse_args()
     print("| | words | vector | both | both, and names | LogisticRegression on the vector |\n|---|" + "--:|" * 5)
     for name in given.sets:
-        X, Y, new, truth = loaded(given.data, name)
-        V = np.load(given.vectors / f"{name}.train.npy").astype(np.float64)
-        names = sorted({label for own in Y for label in own}), np.load(given.vectors / f"{name}.labels.npy")
-        held_out = np.arange(len(V)) % 7 == 6
-        V, new_V = V[~held_out], V[held_out]
-        both, new_both = (scipy.sparse.hstack(pair).tocsr() for pair in ((V, X), (new_V, new)))
-        named = TunedIndex(vector=V.shape[1])
-        if not names[0][0].isdigit():  # a number is no name
-            named.name_labels(*names)
-            print(f"| {name}, no example | | | | {precision(named, new_both, truth)[0]:.1f} | |", flush=True)
+        of = Set(given.data, given.vectors, name)
+        if of.names:
+            print(f"| {name}, no example | | | | {of.ranked(of.learned([], names=True)):.1f} | |", flush=True)
         for n in (1, 5, 10, 50, 0):
-            found = []
-            for seed in range(5 if n else 1):
-                some = few(Y, n, seed)
-                own = [Y[i] for i in some]
-                rival = LogisticRegression(C=10, max_iter=300).fit(V[some], [labels[0] for labels in own])
-                found.append([
-                    precision(TunedIndex().fit(X[some], own), new, truth)[0],
-                    precision(TunedIndex().fit(V[some], own), new_V, truth)[0],
-                    precision(TunedIndex(vector=V.shape[1]).fit(both[some], own), new_both, truth)[0],
-                    precision(named.fit(both[some], own), new_both, truth)[0],
-                    100 * np.mean([one in labels for one, labels in zip(rival.predict(new_V), truth, strict=True)]),
-                ])  # fmt: skip
-            figures = " | ".join(f"{one:.1f}" for one in np.mean(found, axis=0))
+            draws = [few([label for _, label in of.train], n, seed) for seed in range(5 if n else 1)]
+            found = np.mean([list(of.ways([of.train[i] for i in draw])) for draw in draws], axis=0)
+            figures = " | ".join("" if np.isnan(one) else f"{one:.1f}" for one in found)
             print(f"| {name}, {f'{n} a label' if n else 'all'} | {figures} |", flush=True)
 
 

@@ -216,7 +216,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         if isinstance(aim, Precision):
             unlike = self.confidence_.are_unlike(self._known_share(given))
         kept = self._chosen(ranking, aim) & (known & ~unlike)[:, None]
-        reasons = self.confidence_.reasons(ranking.scores, kept)
+        reasons = self.confidence_.reasons(ranking.scores, kept, aim)
         nothing = ~known | (reasons == Reason.NO_KNOWN_WORD)
         reasons[unlike] = Reason.UNLIKE_ANYTHING_LEARNED
         reasons[nothing] = self._nothing_known

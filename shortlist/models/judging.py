@@ -103,9 +103,8 @@ class Decisions:
         return found | {"possible": bool(np.isfinite(self.confidence.limit(coverage)))}
 
     def _alone(self, precision: float) -> dict[str, float | None]:
-        threshold = self.confidence.threshold(Precision(precision, alone=True))
-        with np.errstate(invalid="ignore"):
-            decided = self.chances[:, 0] >= threshold
+        aim = Precision(precision, alone=True)
+        threshold, decided = self.confidence.threshold(aim), self.chosen(self.ranking, aim)[:, 0]
         right = float(self.hits[decided, 0].mean()) if decided.any() else np.nan
         row = {"threshold": threshold, "share": float(decided.mean()), "right": right}
         return {"precision": precision} | {name: _known(value) for name, value in row.items()}

@@ -18,7 +18,7 @@ from shortlist.models.confidence import calibration, conformal, thresholds
 from shortlist.models.confidence.calibration import ENOUGH, TOGETHER, Curves, fit_curves
 from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels, safe_level
 from shortlist.models.confidence.runs import Runs
-from shortlist.models.confidence.thresholds import Aim, Automation
+from shortlist.models.confidence.thresholds import Aim, Automation, Precision
 from shortlist.models.confidence.window import LOOK, SIZE, WIDTH, Seen, Shares, Window, look, stretch_to_keep
 from shortlist.ranking import Promise
 
@@ -26,7 +26,7 @@ from shortlist.ranking import Promise
 
 
 STRANGE = 0.01  # of the honest examples had as few features that were known
-LOW = 0.03  # of the honest examples had a best score as low
+LOW = 0.05  # of the honest examples that would be decided have a best score as low, and are given back
 ABOUT = 0.01  # of a score: a model that learned a little more scores the same text a little differently
 HALF = 0.5  # of a text, where nothing is ever unknown
 
@@ -263,19 +263,23 @@ class Confidence:
         if getattr(aim, "alone", False):
             found[:, 1:] = False
             with np.errstate(invalid="ignore"):
-                found[:, :1] &= scores[:, :1] >= self._lowest()
+                found[:, :1] &= scores[:, :1] >= self._lowest(aim)
         return found
 
-    def _lowest(self) -> float:
+    def _lowest(self, aim: Aim) -> float:
         """The best score below which a text is unlike anything learned, and is not decided."""
-        if "lowest" not in self._known:
-            seen = self._examples()
-            self._known["lowest"] = lowest_score(seen.scores[seen.ids[:, 0] >= 0, 0].astype(np.float64))
-        return float(self._known["lowest"])
+        key = "lowest", aim
+        if not self.ready:
+            return -np.inf
+        if key not in self._known:
+            with np.errstate(invalid="ignore"):
+                decided = self._past()[:, 0] >= self.threshold(aim)
+            self._known[key] = lowest_score(self._examples().scores[decided, 0].astype(np.float64))
+        return float(self._known[key])
 
-    def reasons(self, scores: Floats, assigned: NDArray[np.bool_]) -> NDArray[np.uint8]:
-        """Why no label of a ranking was assigned: a Reason for each ranking."""
-        return reasons(scores, assigned, self._lowest())
+    def reasons(self, scores: Floats, assigned: NDArray[np.bool_], aim: Aim) -> NDArray[np.uint8]:
+        """Why no label of a ranking was assigned for an aim: a Reason for each ranking."""
+        return reasons(scores, assigned, self._lowest(aim))
 
     def are_unlike(self, known: Shares) -> NDArray[np.bool_]:
         """Which texts are unlike anything learned, of whose features such a share is known."""
@@ -286,8 +290,16 @@ class Confidence:
         return strange
 
     def automation(self, precisions: list[float]) -> list[Automation]:
-        """What deciding alone above a threshold would have brought on the honest examples, for each precision."""
-        return thresholds.automation(self._examples(), self._past(), precisions)
+        """What deciding alone would have brought on the honest examples, for each precision."""
+        seen, table = self._examples(), []
+        for share in precisions:
+            aim = Precision(share, alone=True)
+            with np.errstate(invalid="ignore"):
+                decided = (self._past()[:, 0] >= self.threshold(aim)) & (seen.scores[:, 0] >= self._lowest(aim))
+            n = int(np.count_nonzero(decided))
+            right = float(seen.hits[decided, 0].sum() / n) if n else np.nan
+            table.append(Automation(share, self.threshold(aim), n / max(1, decided.size), right))
+        return table
 
     def _examples(self) -> Seen:
         if "examples" not in self._known:

@@ -187,16 +187,3 @@ def best_f1(falling: Floats, right: Floats, keys: Ints, true: Floats, times: flo
         if (a + 1 == falling.size or falling[a + 1] < falling[a]) and total > best * counted:
             best, found = total / counted, a
     return found
-
-
-def automation(seen: Seen, probabilities: Floats, shares: list[float]) -> list[Automation]:
-    """What deciding alone brings on the honest examples, for each precision asked for."""
-    table = []
-    for share in shares:
-        threshold = find_threshold(Precision(share, alone=True), seen, probabilities)
-        with np.errstate(invalid="ignore"):
-            decided = probabilities[:, 0] >= threshold
-        n = int(np.count_nonzero(decided))
-        right = float(seen.hits[decided, 0].sum() / n) if n else np.nan
-        table.append(Automation(share, threshold, n / max(1, decided.size), right))
-    return table

@@ -116,7 +116,7 @@ def test_random_labels_are_not_assigned():
     for aim in (Precision(0.5), Precision(0.9, alone=True), Costs()):
         assigned = confidence.assigned(scores, aim)
         assert not assigned.any()
-        assert (confidence.reasons(scores, assigned) >= Reason.UNLIKE_ANYTHING_LEARNED).all()
+        assert (confidence.reasons(scores, assigned, aim) >= Reason.UNLIKE_ANYTHING_LEARNED).all()
     assert confidence.probabilities(scores).max() < 0.1
     lengths = confidence.lengths(scores, 0.9)
     covered = (hits_of(ids, truth) & (np.arange(30) < lengths[:, None])).any(axis=1)
@@ -127,8 +127,9 @@ def test_why_nothing_is_assigned():
     confidence = fitted(single)
     low = np.sort(single(4000, 0)[1][:, 0])[5]
     scores = np.array([[np.nan] * 8, [low / 2] + [low / 3] * 7, [0.9] * 8, [1.0] + [0.0] * 7])
-    assigned = confidence.assigned(scores, Precision(0.5, alone=True))
-    assert [str(Reason(reason)) for reason in confidence.reasons(scores, assigned)] == [
+    aim = Precision(0.5, alone=True)
+    assigned = confidence.assigned(scores, aim)
+    assert [str(Reason(reason)) for reason in confidence.reasons(scores, assigned, aim)] == [
         "no known word", "unlike anything learned", "nothing sure enough", "assigned"
     ]  # fmt: skip
 
