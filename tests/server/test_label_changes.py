@@ -65,6 +65,24 @@ def test_changes_that_cannot_be_made(server):
     assert first["new"]
 
 
+@pytest.mark.parametrize("change", CHANGES, ids=lambda one: one["change"])
+def test_a_change_that_is_asked_for_again_is_made_once(server, change):
+    server.learn("rye and oats", ["new"], key="rye")
+    first = ask(server, change | {"key": "once"})
+    assert ask(server, change | {"key": "once"}) == {"number": first["number"], "new": False}
+    other = ask(server, {"change": "retire", "labels": ["money"], "key": "once"}, 409)
+    assert other["error"] == f"the key 'once' was used for another example, number {first['number']}"
+
+
+def test_an_example_that_is_sent_again_is_known_though_its_label_was_retired(server):
+    first = server.learn("rye and oats", ["new"], key="rye")
+    ask(server, {"change": "retire", "labels": ["new"]})
+    assert server.learn("rye and oats", ["new"], key="rye") == first | {"new": False, "place": None}
+    sent = {"examples": [{"text": text, "labels": ["new"], "key": text} for text in ("rye", "oats")]}
+    refused = server.post("/v1/learn", json=sent)
+    assert (refused.status_code, "was retired" in refused.json()["error"]) == (422, True)
+
+
 def test_rules_of_a_request(server):
     best = [one["label"] for one in server.ask("rank", text="wheat at the bank", k=5)["rankings"][0]]
     assert len(best) > 1
