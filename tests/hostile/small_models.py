@@ -196,13 +196,14 @@ def use_rater(model):
 
 
 def use_ratings(model):
-    X = rows(7, model.n_features_in_)
+    width = min(model.n_features_in_, 10_000)  # a kernel stores rows, and any number may be given for their width
+    X = rows(7, width)
     yield "predict", [model.predict(X), model.decision_function(X)]
     if hasattr(model, "predict_proba"):
         yield "probabilities", model.predict_proba(X)
     yield "learn", model.partial_fit(X, some_ratings(model))
-    yield "learn more columns", model.partial_fit(rows(7, model.n_features_in_ + 3), some_ratings(model))
-    yield "predict again", model.predict(rows(7, model.n_features_in_))
+    yield "learn more columns", model.partial_fit(rows(7, width + 3), some_ratings(model))
+    yield "predict again", model.predict(rows(7, width + 3))
 
 
 def some_ratings(model):
