@@ -142,14 +142,20 @@ class Context:
     async def appended(self, checked: Callable[[], Sequence[Example]]) -> list[Receipt]:
         """Have examples written that the model takes at the moment of the commit, and learned; ``checked`` gives them.
 
-        It is asked again where labels have changed between its answer and the commit.
+        It is asked again where labels have changed between its answer and the commit; and once where it refuses, as the
+        model of this process may be behind what another has acknowledged.
         """
-        writer = self.writer()
+        writer, refused = self.writer(), False
         while True:
             try:
                 receipts = await writer.append(checked(), self.replica.seen)
                 break
             except Moved:
+                await self.replica.follow()
+            except (InputError, HTTPException):
+                if refused:
+                    raise
+                refused = True
                 await self.replica.follow()
         await self.replica.catch_up()
         self.metrics.learned.inc(sum(receipt.new for receipt in receipts))

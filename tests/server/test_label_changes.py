@@ -65,6 +65,15 @@ def test_changes_that_cannot_be_made(server):
     assert first["new"]
 
 
+def test_a_change_that_another_process_made_possible(server, folder):
+    journal = Journal(folder)
+    journal.append([[Example("rye and oats", ["new"])], [Example("", CHANGES[0])]])
+    assert ask(server, {"change": "retire", "labels": ["cereal", "new"]})["new"]
+    journal.append([[Example("", {"change": "restore", "labels": ["new"]})]])
+    assert server.learn("barley", ["new"])["new"]
+    journal.close()
+
+
 @pytest.mark.parametrize("change", CHANGES, ids=lambda one: one["change"])
 def test_a_change_that_is_asked_for_again_is_made_once(server, change):
     server.learn("rye and oats", ["new"], key="rye")
@@ -185,6 +194,8 @@ def test_what_is_sure_is_decided_by_labels_that_there_still_are(tmp_path, sure_f
         assert (answer.status_code, "was retired" in answer.json()["error"]) == (422, True)
         assert server.ask("model")["passed_over"] == 0
         assert server.ask("queue")["held"] == 0
+        server.learn("bolt number2", ["metal"], ids[-1])  # by a person, who took it from the queue
+        assert server.post("/v1/queue/undo", json={"decision": 1}).status_code == 404, "it would take that back"
 
 
 def test_nothing_is_taken_back_that_others_need(server, capfd):
