@@ -128,13 +128,16 @@ class Context:
 
     def checked(self, examples: list[Example]) -> list[Example]:
         """The examples; labels that the model does not take are refused, unless it has learned the example before."""
-        new = [one for one in examples if not self.replica.journal.has_key(one.key)]
-        judged = zip(*((one.labels, one.wrong, one.complete) for one in new), strict=True)
+        judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
         try:
-            if new:
-                self.model.check_labels(*map(list, judged))
+            self.model.check_labels(*map(list, judged))
         except InputError as problem:
-            if any(one.wrong or not one.complete for one in new):  # which the question allows, but not the model
+            new = [one for one in examples if not self.replica.journal.has_key(one.key)]
+            if len(new) < len(examples):  # the others are only sent again
+                if new:
+                    self.checked(new)
+                return examples
+            if any(one.wrong or not one.complete for one in examples):  # which the question allows, but not the model
                 raise HTTPException(409, str(problem)) from None
             raise
         return examples
