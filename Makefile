@@ -53,9 +53,10 @@ wheels: $(VENV)/.ready-test
 bench: $(VENV)/.ready-test
 	$(BIN)/python -m benchmarks.ratios
 
-# Which lines of Python the tests run, kernels uncompiled, room by room. FOLDERS="text models" measures some tests only.
+# Which lines of Python the tests run, kernels uncompiled, room by room. FOLDERS="text models" measures some tests only,
+# and LONG=yes those marked long, too.
 coverage: $(VENV)/.ready-test
-	$(BIN)/python scripts/covered.py $(if $(FOLDERS),,--fresh) $(FOLDERS)
+	$(BIN)/python scripts/covered.py $(if $(FOLDERS),,--fresh) $(if $(LONG),--long) $(FOLDERS)
 
 # The pictures of the page in the documentation, taken anew on a walk through its tutorial.
 screenshots: $(VENV)/.ready-test

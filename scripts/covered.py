@@ -3,9 +3,10 @@
 All tests run as they always do; of compiled loops only the lines around them count there. Tests of the rooms that have
 loops then run once more with loops as plain Python (NUMBA_DISABLE_JIT=1), so that their lines count too, but for those
 that take hopelessly long in that way; any other test is stopped after 20 seconds of processor time
-(tests/few_examples.py). Processes that tests start are measured, too. Tests that need data sets or are marked long are
-left out. Folders are those under tests/; each adds to what was measured before, until --fresh. Plain ones run one after
-the other, in processes of their own: what a run that is interrupted has measured is kept.
+(tests/few_examples.py). Processes that tests start are measured, too. Tests that need data sets are left out, and so
+are those marked long, unless --long says otherwise. Folders are those under tests/; each adds to what was measured
+before, until --fresh. Plain ones run one after the other, in processes of their own: what a run that is interrupted has
+measured is kept.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ SLOW = (
     "papers/test_rating_tables", "ratings/test_ordinal_regression", "papers/test_multiclass_perceptron",
 )  # fmt: skip
 NOTHING_CHOSEN = 5  # pytest's, where all tests of some files are left out
-LEFT_OUT = "not data and not real and not long"
+LEFT_OUT = "not data and not real"
 
 
 def chosen(folders: list[str]) -> dict[str, list[str]]:
@@ -66,15 +67,16 @@ def by_folder(files: list[str]) -> list[list[str]]:
     return list(folders.values())
 
 
-def run(files: list[str], compiled: bool) -> bool:
-    """Run some test files under measurement; says whether all tests passed."""
+def run(files: list[str], compiled: bool, long: bool = False) -> bool:
+    """Run some test files under measurement, long tests too if asked to; says whether all tests passed."""
     environment = os.environ | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
     # Plain Python warns where numbers overflow; compiled loops do not.
     quiet = [] if compiled else ["-W", "ignore::RuntimeWarning"]
     # As make test does; what is plain runs alone, so that what it measured is kept if the next one is interrupted.
     shared = ["-n", "3"] if compiled else []
+    which = LEFT_OUT if long else f"{LEFT_OUT} and not long"
     few = ["-p", "tests.few_examples", "--hypothesis-profile", "few"]
-    pytest = ["-m", "pytest", "-p", "no:cacheprovider", *few, *shared, "-m", LEFT_OUT, *quiet, *files]
+    pytest = ["-m", "pytest", "-p", "no:cacheprovider", *few, *shared, "-m", which, *quiet, *files]
     done = subprocess.run([sys.executable, "-m", "coverage", "run", *pytest], cwd=ROOT, env=environment)
     return done.returncode in (0, NOTHING_CHOSEN)
 
@@ -104,6 +106,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="folders under tests/; all if none is named")
     parser.add_argument("--fresh", action="store_true", help="forget what was measured before")
+    parser.add_argument("--long", action="store_true", help="tests marked long, too; name folders, or it takes hours")
     parser.add_argument("--report", action="store_true", help="run nothing, and show what was measured before")
     parser.add_argument("--least", type=float, default=0.0, help="the least share in per cent that is no failure")
     asked = parser.parse_args()
@@ -113,7 +116,7 @@ def main() -> int:
     passed = True
     if not asked.report:
         files = chosen(asked.folders)
-        passed &= run(files["compiled"], compiled=True)
+        passed &= run(files["compiled"], compiled=True, long=asked.long)
         for some in by_folder(files["plain"]):
             passed &= run(some, compiled=False)
     subprocess.run([*coverage, "combine", "--append", "--quiet"], cwd=ROOT, capture_output=True)

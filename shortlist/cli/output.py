@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -98,10 +96,10 @@ class Output:
         return cells
 
     def _row(self, cells: Iterable[Any]) -> str:
-        written = io.StringIO()
+        from shortlist.inputs.parsing.columns import as_line
+
         row = [self._number(cell) if isinstance(cell, float) else _guarded(cell) for cell in cells]
-        csv.writer(written, delimiter=self._separator, lineterminator="\n").writerow(row)
-        return written.getvalue()
+        return as_line(row, self._separator)
 
     def _number(self, number: float) -> str:
         """Where semicolons separate cells, numbers have decimal commas."""

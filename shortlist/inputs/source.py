@@ -128,8 +128,11 @@ class Source:
         self.first_bad = self.first_bad or (line, sentence)
         self.progress.bad(sentence)
 
-    def blocks(self) -> Iterator[tuple[int, bytes]]:
-        """Blocks of whole lines, each with the number of its first line; every line ends in a line feed alone."""
+    def blocks(self, as_they_are: bool = False) -> Iterator[tuple[int, bytes]]:
+        """Blocks of whole lines, each with the number of its first line.
+
+        Every line ends in a line feed alone; or, as they are, perhaps in a carriage return and a line feed.
+        """
         longest = self.progress.max_record
         number, rest, skipping = self._first_line, bytearray(), False
         while data := self._fill(min(self.progress.batch, longest)):
@@ -145,12 +148,13 @@ class Source:
             if end:
                 block = b"".join((rest, data[:end]))
                 if b"\r" in block:
-                    block = block.replace(b"\r\n", b"\n")
-                    if number == self._first_line and self._is_one_line(block) and b"\r" in block:
+                    plain = block.replace(b"\r\n", b"\n")
+                    if number == self._first_line and self._is_one_line(plain) and b"\r" in plain:
                         raise InputError(
                             f"{self.name}: its lines end in carriage returns alone, as once on a Mac; save it with "
                             "line feeds"
                         )
+                    block = block if as_they_are else plain
                 yield number, block
                 number += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
                 rest = bytearray(data[end:])

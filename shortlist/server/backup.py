@@ -78,5 +78,5 @@ def _copy_database(source: Path, target: Path) -> None:
             contextlib.closing(sqlite3.connect(target)) as copy,
         ):
             own.backup(copy)
-    except sqlite3.Error as problem:
+    except chain.PROBLEMS as problem:
         raise InputError(f"cannot copy {source}: {problem}") from None

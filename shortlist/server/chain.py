@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 SIZE = 16  # bytes
 START = bytes(SIZE)  # before the first row
+PROBLEMS = (sqlite3.Error, UnicodeDecodeError)  # the latter where SQLite's sentence quotes damaged letters
 COLUMNS = {
     "examples": "number, time, key, text, labels, place, wrong, complete, person, vector, fields",
     "undos": "number, time, example, person",
@@ -37,7 +38,7 @@ def sound(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
                 return
             number, before = row[0], chain
             yield (*row, chain)
-    except (sqlite3.Error, TypeError):  # a page that cannot be read; a text that has become bytes
+    except (*PROBLEMS, TypeError):  # a page that cannot be read; a text that has become bytes
         return
 
 

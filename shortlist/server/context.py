@@ -127,11 +127,16 @@ class Context:
         return self._writer
 
     def checked(self, examples: list[Example]) -> list[Example]:
-        """The examples; labels that the model does not take are refused."""
+        """The examples; labels that the model does not take are refused, unless it has learned the example before."""
         judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
         try:
             self.model.check_labels(*map(list, judged))
         except InputError as problem:
+            new = [one for one in examples if not self.replica.journal.has_key(one.key)]
+            if len(new) < len(examples):  # the others are only sent again
+                if new:
+                    self.checked(new)
+                return examples
             if any(one.wrong or not one.complete for one in examples):  # which the question allows, but not the model
                 raise HTTPException(409, str(problem)) from None
             raise
@@ -140,14 +145,20 @@ class Context:
     async def appended(self, checked: Callable[[], Sequence[Example]]) -> list[Receipt]:
         """Have examples written that the model takes at the moment of the commit, and learned; ``checked`` gives them.
 
-        It is asked again where labels have changed between its answer and the commit.
+        It is asked again where labels have changed between its answer and the commit; and once where it refuses, as the
+        model of this process may be behind what another has acknowledged.
         """
-        writer = self.writer()
+        writer, refused = self.writer(), False
         while True:
             try:
                 receipts = await writer.append(checked(), self.replica.seen)
                 break
             except Moved:
+                await self.replica.follow()
+            except (InputError, HTTPException):
+                if refused:
+                    raise
+                refused = True
                 await self.replica.follow()
         await self.replica.catch_up()
         self.metrics.learned.inc(sum(receipt.new for receipt in receipts))

@@ -7,8 +7,6 @@ these are called depends on the fields that documents have (documents.py).
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from shortlist.errors import InputError
-from shortlist.inputs.parsing.columns import guarded
+from shortlist.inputs.parsing.columns import as_line, guarded
 from shortlist.server.documents import USUAL, called, plain, renamed, unlike
 from shortlist.server.journal import Journal, Judged
 from shortlist.server.teaching import rating_of, row_of
@@ -99,10 +97,7 @@ def _json(record: dict[str, Any]) -> str:
 
 
 def _row(cells: list[Any]) -> str:
-    written = io.StringIO()
-    own = [guarded(cell) if isinstance(cell, str) else cell for cell in cells]
-    csv.writer(written, lineterminator="\n").writerow(own)
-    return written.getvalue()
+    return as_line(guarded(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
 COLUMNS = ["labels", "wrong", "complete", "person", "time", "key"]

@@ -257,6 +257,10 @@ class Journal(Ledger):
             return Example(read_back(text, fields), json.loads(labels), key, place, *judged, read_vector(vector))
         return None
 
+    def has_key(self, key: str | None) -> bool:
+        """Whether something was learned under a key, taken back or not."""
+        return key is not None and any(self._rows("SELECT 1 FROM examples WHERE key = ?", (key,)))
+
     def keyed(self, prefix: str, after: int, last: int) -> list[tuple[int, str]]:
         """Number and key of the examples in between whose keys begin so, taken back or not."""
         key = "+key" if after else "key"  # the last few are found by number, all of them by key

@@ -99,15 +99,18 @@ class LearningRoutes:
         return as_json({"number": receipt.number, "new": receipt.new})
 
     def _change(self, question: schemas.ChangeQuestion) -> Example:
-        """A change that the model takes."""
+        """A change that the model takes, or that was made before: asked again, its labels need not allow it."""
         context, replica = self._context, self._context.replica
-        labels = tuple(context.known_label(name) for name in dict.fromkeys(question.labels))
+        again = replica.journal.has_key(question.key)
+        find = replica.label if again else context.known_label
+        labels = tuple(find(name) for name in dict.fromkeys(question.labels))
         into: Label | None = None if question.into is None else question.into.strip()
         if question.change == "merge" and question.into is not None:
             into = replica.label(question.into)
         change = Change(question.change, labels, into)
         try:
-            context.model._check_change(change)
+            if not again:
+                context.model._check_change(change)
         except InputError as problem:  # the question can be read; it is the labels that do not allow it
             raise HTTPException(409, str(problem)) from None
         return Example("", change.to_dict(), question.key, person=context.person)

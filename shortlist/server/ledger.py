@@ -116,7 +116,7 @@ class Ledger:
                 self._prepare()
                 self._opened = self._files()
                 failing.pop_all()
-        except (sqlite3.Error, OSError) as problem:
+        except (*chain.PROBLEMS, OSError) as problem:
             raise explained(self.path, problem) from None
 
     @classmethod
@@ -189,7 +189,7 @@ class Ledger:
         """What SQLite finds wrong, if anything: tables and indexes that do not agree, pages that cannot be read."""
         try:
             found: str = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        except sqlite3.Error as problem:
+        except chain.PROBLEMS as problem:
             found = str(problem)
         return None if found == "ok" else f"is damaged ({found})"
 
@@ -326,7 +326,7 @@ class Ledger:
     def _explaining(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as problem:
+        except (*chain.PROBLEMS, OSError) as problem:
             raise explained(self.path, problem) from None
 
 
@@ -334,7 +334,7 @@ def _connect(where: str) -> sqlite3.Connection:
     db = sqlite3.connect(where, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
     try:
         db.execute("PRAGMA schema_version").fetchone()  # opens the file
-    except sqlite3.Error:
+    except chain.PROBLEMS:
         db.close()
         raise
     return db
@@ -348,7 +348,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def explained(path: Path, problem: sqlite3.Error | OSError) -> JournalError:
+def explained(path: Path, problem: Exception) -> JournalError:
     """SQLite's error, or the system's, in our words."""
     said = str(problem)
     if "disk is full" in said or "disk I/O error" in said:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+import re
+import sys
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -44,6 +46,22 @@ STATUS_OF = {
     JournalError: 503,
 }  # fmt: skip
 
+# What pydantic calls the kinds of values, and of problems with one, and what we do.
+INNER = re.compile(r"\[|^constrained-")  # of its own types, in the place of a problem
+KINDS = {
+    **dict.fromkeys(["int_type", "int_parsing", "int_parsing_size", "int_from_float"], "a whole number"),
+    **dict.fromkeys(["float_type", "float_parsing"], "a number"),
+    **dict.fromkeys(["dict_type", "model_type", "model_attributes_type"], "an object"),
+    "string_type": "a text", "bool_type": "true or false", "list_type": "a list",
+}  # fmt: skip
+WANTED = {
+    "less_than_equal": "expected a number of at most {le}", "greater_than_equal": "expected a number of at least {ge}",
+    "finite_number": f"expected a number between {-sys.float_info.max:.1e} and {sys.float_info.max:.1e}",
+    "too_short": "expected at least {min_length} of them, found {actual_length}",
+    "too_long": "expected at most {max_length} of them, found {actual_length}",
+    "extra_forbidden": "there is no such field",
+}  # fmt: skip
+
 
 def as_json(value: object) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json")
@@ -80,11 +98,38 @@ async def _http(_: Request, problem: Exception) -> Response:
 
 async def _validation(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, RequestValidationError)
-    first = problem.errors()[0]
-    named = [str(part) for part in first["loc"][1:] if "[" not in str(part)]  # not pydantic's names of its own types
-    where = ".".join(named) or "the body"
-    said = first["msg"].removeprefix("Value error, ")  # which pydantic puts before what we say
-    return _problem(422, f"{where}: {said[0].lower()}{said[1:]}")
+    place, meant = _meant(problem.errors())
+    telling = [one for one in meant if one["type"] not in KINDS]
+    if telling:
+        said = _in_words(telling[0])
+    else:  # of none of the kinds that it may be
+        *others, last = dict.fromkeys(KINDS[one["type"]] for one in meant)
+        said = "expected " + (f"{', '.join(others)} or {last}" if others else last)
+    return _problem(422, f"{'.'.join(map(str, place)) or 'the body'}: {said}{meant[0].get('as_in', '')}")
+
+
+def _meant(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
+    """The place of the first problem, and all that is wrong there.
+
+    Where a field may be of several kinds, pydantic tells of each what is wrong. The one that fits best is meant: what
+    is wrong with it is deepest inside.
+    """
+    places = [[part for part in one["loc"][1:] if not INNER.search(str(part))] for one in problems]
+    first = places[0]
+    place = max((one for one in places if one[: len(first)] == first), key=len)
+    return place, [one for one, own in zip(problems, places, strict=True) if own == place]
+
+
+def _in_words(problem: Any) -> str:
+    """What pydantic says, in our words where we have any."""
+    known = {name: _short(value) for name, value in problem.get("ctx", {}).items()}
+    said: str = WANTED.get(problem["type"], "").format_map(known)
+    other = problem["msg"].removeprefix("Value error, ")  # which pydantic puts before what we say
+    return said or f"{other[0].lower()}{other[1:]}"
+
+
+def _short(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 async def _inside(_: Request, problem: Exception) -> Response:
@@ -122,5 +167,5 @@ class DirectRoute(APIRoute):
 def _placed(problem: Any, sample: str) -> dict[str, Any]:
     """A problem of a body, and how one should look where what it consists of is not there."""
     is_another = (problem["type"] == "missing" and len(problem["loc"]) == 1) or not problem["loc"]
-    said = f"{problem['msg']}, as in {sample}" if sample and is_another else problem["msg"]
-    return {**problem, "loc": ("body", *problem["loc"]), "msg": said}
+    as_in = f", as in {sample}" if sample and is_another else ""
+    return {**problem, "loc": ("body", *problem["loc"]), "as_in": as_in}

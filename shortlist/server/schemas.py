@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
@@ -32,11 +33,13 @@ def _field_name(name: str) -> str:
 
 
 def number(value: object) -> object:
-    """In JSON 1 is the number 1.0; true is none."""
+    """In JSON 1 is the number 1.0; true is none. One that is too large for a float is refused as infinity is."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value
     try:
-        return float(value) if type(value) is int else value
+        return float(value)
     except OverflowError:
-        raise ValueError("is larger than any number that can be kept") from None
+        return inf if value > 0 else -inf
 
 
 Text = Annotated[str, AfterValidator(encodable)]
@@ -50,8 +53,8 @@ Fields = Annotated[
     ),
 ]  # fmt: skip
 Document = Annotated[
-    Annotated[Text, Tag("text")] | Annotated[Fields, Tag("fields")],
-    Discriminator(lambda given: "fields" if isinstance(given, dict) else "text"),
+    Annotated[Text, Tag("[text]")] | Annotated[Fields, Tag("[fields]")],  # which no sentence about a problem shows
+    Discriminator(lambda given: "[fields]" if isinstance(given, dict) else "[text]"),
 ]
 
 
@@ -317,7 +320,9 @@ class RowsAnswer(BaseModel):
 
 
 class ExplainRowQuestion(RowsQuestion):
-    row: Whole = Field(0, ge=0, description="Which of the rows to explain, from 0; documents compete with the others.")
+    row: Whole = Field(
+        0, ge=0, le=2**53, description="Which of the rows to explain, from 0; documents compete with the others."
+    )
 
 
 class RowVote(BaseModel):

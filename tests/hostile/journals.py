@@ -3,9 +3,10 @@
     python tests/hostile/journals.py --count 2000
     python tests/hostile/journals.py --long          # 5,000 journals
 
-Bytes are flipped, pages zeroed, exchanged or taken from an older copy, files cut and deleted, after a crash and after a
-clean stop. A journal is then refused with a sentence, or holds everything: a flip may hit bytes that say nothing. What
-is salvaged from a refused one must be the beginning of what was acknowledged.
+Several people judge, whole and in part, and labels change. Bytes are flipped, pages zeroed, exchanged or taken from an
+older copy, files cut and deleted, after a crash and after a clean stop. A journal is then refused with a sentence, or
+holds everything: a flip may hit bytes that say nothing. What is salvaged from a refused one must be the beginning of
+what was acknowledged.
 """
 
 import argparse
@@ -40,9 +41,13 @@ def make_journals(root, chance):
         for n in range(120):
             words = (f"word{chance.randrange(500)}" for _ in range(chance.choice([5, 50, 900])))
             text = f"example {n} " + " ".join(words)
-            journal.append([[Example(text, [f"label{n % 7}", "ä"], f"key {n}" if n % 3 else None, n % 5 or None)]])
+            judged = [f"wrong{n}"] * (n % 4 == 3), n % 4 != 3, ("", "anna", "ben")[n % 3]
+            labels = [f"label{n % 7}", "ä"]
+            if n % 12 == 5:
+                text, labels = "", {"change": "split", "labels": ["ä"], "into": f"label{n}"}
+            journal.append([[Example(text, labels, f"key {n}" if n % 3 else None, n % 5 or None, *judged)]])
             if n % 10 == 9:
-                journal.undo(chance.randrange(n) + 1)
+                journal.undo(chance.randrange(n) + 1, chance.choice(["", "anna"]))
             if n == 80:
                 shutil.copytree(crashed, older)
         os._exit(0)

@@ -3,10 +3,10 @@
     python tests/hostile/kills.py --count 50
     python tests/hostile/kills.py --long          # 1,000 kills, with 1, 2 and 3 workers in turn
 
-Clients learn and undo without a pause, and send again with the same key what was not acknowledged. After each life of
-a server, whatever was acknowledged must be in the journal, once, and the model must be the base and then the journal's
-examples, byte for byte. The servers are forked from this process, which has loaded everything already; each is a real
-one, with processes of its own.
+Clients learn and undo without a pause, another changes labels, and all send again with the same key what was not
+acknowledged. After each life of a server, whatever was acknowledged must be in the journal, once, and the model must be
+the base and then the journal's examples and changes, byte for byte. The servers are forked from this process, which has
+loaded everything already; each is a real one, with processes of its own.
 """
 
 import argparse
@@ -34,6 +34,7 @@ import httpx
 
 import shortlist as sl
 from shortlist.errors import InputError
+from shortlist.models.relabelling import Change
 from shortlist.server import snapshots
 from shortlist.server.app import make_app  # noqa: F401  imported here once, not in every server forked
 from shortlist.server.ledger import FILE
@@ -45,6 +46,7 @@ from tests.server.servers import EXAMPLES, Client, state_bytes
 CLIENTS = 4
 LIVES = 5  # of one state directory, before the next begins with a journal of its own
 WORDS = ["wheat", "corn", "bank", "rates", "river", "gold", "ship", "harvest", "central", "price"]
+FAULTS = ("lost", "doubled", "refused", "wrong")
 PATIENCE = 240.0  # seconds for what takes one
 
 
@@ -106,6 +108,46 @@ def is_writer(pid):
         return False
 
 
+class Changing:
+    """Who changes labels: each change with a key, sent again until it is acknowledged."""
+
+    def __init__(self, label):
+        self.label = label  # which the base has learned
+        self.todo = []  # keys and changes, of which the first is next
+        self.acknowledged = {}  # key: number, change
+        self.undone = set()
+        self.refused = 0
+
+    def step(self, client, chance):
+        """The next change. Sometimes the last one of a label is taken back."""
+        if not self.todo:
+            name = str(chance.random())
+            self.todo = [(f"{name}-{one['change']}", one) for one in changes_of(self.label, name)]
+        key, change = self.todo[0]
+        number = client.ask("labels", key=key, **change)["number"]
+        self.acknowledged[key] = (number, change)
+        del self.todo[0]
+        if not self.todo and chance.random() < 0.5:
+            client.ask("undo", number=number)
+            self.undone.add(number)
+        time.sleep(chance.uniform(0.0, 0.2))
+
+    def lost(self, rows, gone):
+        """How many changes, and undos of one, are not in the journal."""
+        by_key = {row.key: (row.number, row.labels) for row in rows}
+        return sum(by_key.get(key) != entry for key, entry in self.acknowledged.items()) + len(self.undone - gone)
+
+
+def changes_of(label, name):
+    """One of each kind, each of which can be made after the one before it."""
+    part, renamed = f"part {name}", f"renamed {name}"
+    yield {"change": "split", "labels": [label], "into": part}
+    yield {"change": "rename", "labels": [part], "into": renamed}
+    yield {"change": "retire", "labels": [renamed]}
+    yield {"change": "restore", "labels": [renamed]}
+    yield {"change": "merge", "labels": [renamed], "into": label}
+
+
 @dataclass
 class Asked:
     """What the clients of one state directory have asked for, and what was acknowledged."""
@@ -114,11 +156,13 @@ class Asked:
     acknowledged: dict = field(default_factory=dict)  # key: number, text, labels
     undone: set = field(default_factory=set)
     todo: list = field(default_factory=lambda: [[] for _ in range(CLIENTS)])
+    changing: Changing = field(default_factory=lambda: Changing("grain"))
 
     def threads(self, url, chance, stop):
         """The clients, at work on a server until told to stop."""
         jobs = [(url, chance.randrange(2**60), todo, self, stop) for todo in self.todo]
-        return [threading.Thread(target=work, args=job) for job in jobs]
+        changer = threading.Thread(target=change, args=(url, chance.randrange(2**60), self.changing, stop))
+        return [changer, *(threading.Thread(target=work, args=job) for job in jobs)]
 
     def see_kill(self, chance):
         """Somebody is about to be killed."""
@@ -128,8 +172,10 @@ class Asked:
         rows, gone = rows_of(self.folder)
         by_key = {row.key: (row.number, row.text, row.labels) for row in rows}
         lost = sum(by_key.get(key) != entry for key, entry in self.acknowledged.items()) + len(self.undone - gone)
-        doubled = len(rows) - len({row.text for row in rows})
-        return collections.Counter(lost=lost, doubled=doubled, wrong=wrong_models(self.folder, model_file))
+        lost += self.changing.lost(rows, gone)
+        doubled = len(rows) - len({row.text or row.key for row in rows})
+        wrong, refused, self.changing.refused = wrong_models(self.folder, model_file), self.changing.refused, 0
+        return collections.Counter(lost=lost, doubled=doubled, wrong=wrong, refused=refused)
 
 
 def work(url, seed, todo, asked, stop):
@@ -154,13 +200,28 @@ def work(url, seed, todo, asked, stop):
         time.sleep(0.01)
 
 
+def change(url, seed, changing, stop):
+    """Change labels until told to stop."""
+    chance = random.Random(seed)
+    while not stop.is_set():
+        try:
+            with contextlib.suppress(httpx.HTTPError), Client(base_url=url, timeout=20) as client:
+                while not stop.is_set():
+                    changing.step(client, chance)
+        except AssertionError as problem:  # not 200; a busy machine may be too slow, which can be tried again
+            if not str(problem).startswith(("429", "503")):
+                print(f"a change was refused: {problem}", file=sys.stderr)
+                changing.refused += 1
+        time.sleep(0.01)
+
+
 class Row(NamedTuple):
-    """An example of the journal."""
+    """An example of the journal, or a change of labels."""
 
     number: int
     key: str
     text: str
-    labels: list
+    labels: list | dict
     wrong: list
     complete: bool
     person: str
@@ -180,11 +241,13 @@ def rows_of(folder):
 
 
 def expected_model(folder, model_file):
-    """The base and then every example of the journal."""
+    """The base and then every example and every change of labels of the journal."""
     rows, gone = rows_of(folder)
     model = sl.load(model_file)
     for row in rows:
-        if row.number not in gone:
+        if row.number not in gone and isinstance(row.labels, dict):
+            model.change_labels(Change.of(row.labels))
+        elif row.number not in gone:
             model.learn(row.text, row.labels, row.wrong, row.complete)
     return model
 
@@ -285,6 +348,7 @@ def trial(count, workers, root, model_file, seed=7, asking=Asked):
                 found += asked.faults(model_file)
                 print(f"{kills.total()} kills, {len(asked.acknowledged)} acknowledged", file=sys.stderr, flush=True)
         found["examples"] += len(asked.acknowledged)
+        found["changes"] += len(asked.changing.acknowledged)
         for server in servers:
             with contextlib.suppress(ProcessLookupError):  # a writer of snapshots may have outlived its parent
                 os.killpg(server.process.pid, signal.SIGKILL)
@@ -314,11 +378,12 @@ def run(about, faults, workers, long, model=make_model, beside=lambda found: "",
         kills, found = trial(count, workers, Path(name), model(Path(name)), arguments.seed, **more)
     kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(kills.items()))
     print(
-        f"{kills.total():,} kills ({kinds}), {beside(found)}{found['examples']:,} examples acknowledged: "
+        f"{kills.total():,} kills ({kinds}), {beside(found)}{found['examples']:,} examples and "
+        f"{found['changes']:,} changes of labels acknowledged: "
         + ", ".join(f"{found[fault]} {fault}" for fault in faults)
     )
     sys.exit(1 if any(found[fault] for fault in faults) else 0)
 
 
 if __name__ == "__main__":
-    run(__doc__, ("lost", "doubled", "wrong"), [1, 2, 3], 1000)
+    run(__doc__, FAULTS, [1, 2, 3], 1000)

@@ -4,8 +4,9 @@
     python tests/hostile/models.py --only 1234           # one of them again, with all that it says
 
 Each must be refused with a ModelFileError, or be a model that ranks, explains, learns and saves, or says in an
-InputError why not. Kernels are compiled with bounds checking, in a cache of their own. Mutants are tried in processes
-that may die: what ends one, or takes longer than a minute, is counted and the next goes on behind it.
+InputError why not. The names of features are read when they are first needed, and may be refused then. Kernels are
+compiled with bounds checking, in a cache of their own. Mutants are tried in processes that may die: what ends one, or
+takes longer than a minute, is counted and the next goes on behind it.
 """
 
 from __future__ import annotations
@@ -96,16 +97,17 @@ class Trial:
         chance = random.Random(f"{self.seed} {number}")
         path, saved = (self.folder / f"{os.getpid()}{part}.shortlist" for part in ("", " saved"))
         path.write_bytes(mutant(self.states[self.name(number)], list(self.states.values()), chance))
-        expected, step = sl.ModelFileError, "nothing"
+        expected, step = (sl.ModelFileError,), "nothing"
         try:
             model = sl.load(path)
-            expected, step = sl.InputError, "opening"
+            expected, step = (sl.InputError, sl.ModelFileError), "opening"
             for step, _ in small_models.use(model, saved):  # noqa: B007
                 pass
         except Exception as problem:
             if tell:
                 traceback.print_exc()
-            outcome = RAW if not isinstance(problem, expected) else REFUSED if step == "nothing" else USABLE
+            refused = isinstance(problem, sl.ModelFileError)
+            outcome = RAW if not isinstance(problem, expected) else REFUSED if refused else USABLE
             return outcome, f"after {step}: {where(problem)}"
         return USABLE, ""
 

@@ -3,7 +3,7 @@
     python tests/hostile/promotion_kills.py --count 20
     python tests/hostile/promotion_kills.py --long          # 200 kills
 
-What goes on in queue_kills.py goes on here; a fifth person promotes a rehearsed candidate, which is of other settings,
+What goes on in queue_kills.py goes on here; a sixth person promotes a rehearsed candidate, which is of other settings,
 and goes back, over and over. After each life of a server the base must be the one that was acknowledged last, or the
 one that was asked for since; the journal and the queue as in queue_kills.py; and the model that base and then the
 journal's examples, byte for byte.
@@ -33,22 +33,22 @@ class Promoting(Judging):
         super().__init__(folder)
         with changing(folder) as people:
             self.tokens[PROMOTER] = people.add(PROMOTER, Role.MANAGE)
-        self.changing = False  # whether a promotion, or going back, is under way
+        self.promoting = False  # whether a promotion, or going back, is under way
         self.bases = {promotion.seal(folder / snapshots.BASE)}  # one of which must be there
 
     def threads(self, url, chance, stop):
-        job = (url, chance.randrange(2**60), self.change, PROMOTER, stop)
+        job = (url, chance.randrange(2**60), self.promote, PROMOTER, stop)
         return [*super().threads(url, chance, stop), threading.Thread(target=self.work, args=job)]
 
     def see_kill(self, chance):
         """Mostly in the midst of a change."""
         if chance.random() < 0.7:
-            wait_a_little_for(lambda: self.changing)
+            wait_a_little_for(lambda: self.promoting)
             time.sleep(chance.uniform(0.0, 0.1))
         self.found["while deciding"] += self.deciding
-        self.found["while changing"] += self.changing
+        self.found["while changing"] += self.promoting
 
-    def change(self, client, name, chance):
+    def promote(self, client, name, chance):
         """Promote the candidate, or go back."""
         told = client.ask("rehearsal")
         can_promote = told["candidate"] is not None and told["candidate"]["fits"]
@@ -58,12 +58,12 @@ class Promoting(Judging):
         promotes = can_promote and (not told["can_go_back"] or chance.random() < 0.5)
         wanted = seal_of_the_first(self.folder, [promotion.CANDIDATE] if promotes else BEFORE)
         self.bases.add(wanted)
-        self.changing = True
+        self.promoting = True
         try:
             path, body = ("promote", {"force": True}) if promotes else ("go-back", {})
             answer = client.post(f"/v1/{path}", json=body)
         finally:
-            self.changing = False
+            self.promoting = False
         if answer.status_code == 409 and "a snapshot of" in answer.text:
             return  # being written; it can be tried again
         assert answer.status_code == 200, f"{answer.status_code}: {answer.text}"

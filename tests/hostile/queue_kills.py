@@ -1,13 +1,13 @@
-"""kill -9 while three people judge texts of a queue and a fourth has the sure ones decided, with two workers.
+"""kill -9 while three people judge texts of a queue, a fourth has the sure ones decided, and labels change.
 
     python tests/hostile/queue_kills.py --count 20
     python tests/hostile/queue_kills.py --long          # 200 kills
 
-Everybody has a token. The three take the next text, judge it whole or in part, and send again what was not
-acknowledged. The fourth imports texts, looks at what the model would decide alone, has it decided, and takes some
-decisions back. After each life of a server whatever was acknowledged must be in the journal, once, by whom it was; a
-decision, and its undo, all or not at all; no text may be judged twice; the queue must say what the journal says; and
-the model must be the base and then the journal's examples, byte for byte.
+There are two workers. Everybody has a token. The three take the next text, judge it whole or in part, and send again
+what was not acknowledged. The fourth imports texts, looks at what the model would decide alone, has it decided, and
+takes some decisions back. A fifth changes labels. After each life of a server whatever was acknowledged must be in the
+journal, once, by whom it was; a decision, and its undo, all or not at all; no text may be judged twice; the queue must
+say what the journal says; and the model must be the base and then the journal's examples and changes, byte for byte.
 """
 
 import collections
@@ -28,14 +28,16 @@ from shortlist.server.journal import Journal
 from shortlist.server.people import Role, changing
 from shortlist.server.queue.following import follow
 from shortlist.server.queue.store import Queue
-from tests.hostile.kills import rows_of, run, wait_a_little_for, wrong_models
+from tests.hostile.kills import Changing, rows_of, run, wait_a_little_for, wrong_models
 from tests.server.servers import Client
 
 JUDGES = ("anna", "ben", "cleo")
 MANAGER = "dora"
+CHANGER = "finn"
 LABELS = {"apple": "fruit", "bolt": "metal"}
 ORDERS = ("gain", "date", "random")
 AT_ONCE = 25  # texts of one import, and the most that are decided at once
+GONE = "was retired or merged; it is not learned any more"  # a label, since the model wanted to decide for it
 FAULTS = ("lost", "doubled", "torn", "astray", "refused", "wrong")
 
 
@@ -49,15 +51,17 @@ class Judging:
         self.decided = {}  # number of a decision: how many texts
         self.undone = set()  # decisions that were taken back
         self.deciding = False  # whether a decision is under way
+        self.changing = Changing("fruit")
         self.found = collections.Counter()
         with changing(folder) as people:
             self.tokens = {name: people.add(name, Role.JUDGE) for name in JUDGES}
-            self.tokens[MANAGER] = people.add(MANAGER, Role.MANAGE)
+            self.tokens |= {name: people.add(name, Role.MANAGE) for name in (MANAGER, CHANGER)}
 
     def threads(self, url, chance, stop):
         """Everybody, at work on a server until told to stop."""
         jobs = [(url, chance.randrange(2**60), self.judge, name, stop) for name in JUDGES]
         jobs.append((url, chance.randrange(2**60), self.manage, MANAGER, stop))
+        jobs.append((url, chance.randrange(2**60), self.change, CHANGER, stop))
         return [threading.Thread(target=self.work, args=job) for job in jobs]
 
     def see_kill(self, chance):
@@ -77,7 +81,7 @@ class Judging:
                     while not stop.is_set():
                         what(client, name, chance)
             except AssertionError as problem:  # not 200; a busy machine may be too slow, which can be tried again
-                if not str(problem).startswith(("429", "503")):
+                if not str(problem).startswith(("429", "503")) and GONE not in str(problem):
                     print(f"{name} was refused: {problem}", file=sys.stderr)
                     self.found["refused"] += 1
             time.sleep(0.01)
@@ -115,12 +119,18 @@ class Judging:
         finally:
             self.deciding = False
 
+    def change(self, client, name, chance):
+        """The next change of labels."""
+        self.changing.step(client, chance)
+
     def faults(self, model_file):
         """What is not as it was acknowledged."""
-        rows, gone = rows_of(self.folder)
+        every, gone = rows_of(self.folder)
+        rows = [row for row in every if isinstance(row.labels, list)]
         by_key = {row.key: row for row in rows}
         found = collections.Counter(self.found, wrong=wrong_models(self.folder, model_file))
         self.found.clear()
+        found["lost"] += self.changing.lost(every, gone)
         for key, entry in self.acknowledged.items():
             row = by_key.get(key)
             found["lost"] += row is None or (row.number, *row[2:]) != entry

@@ -11,6 +11,7 @@ from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.top_down import TopDown
 from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist.categories.learner import CategoryLearner
+from shortlist.concepts.vocabulary import Concept
 from shortlist.files import store
 
 WORDS = "wheat corn export bank rate money oil trade gold ship crude price tariff farm loan bond yield tank mine port"
@@ -47,6 +48,7 @@ def make():
         models[f"texts, {name}"] = sl.Categorizer(learner, text).fit(T, Y)
     models["texts, bounded"] = sl.Categorizer(max_memory="64MB").fit(T, Y)
     models["texts, with vectors"] = sl.Categorizer().fit(T, Y, vectors=np.random.default_rng(4).normal(size=(40, 6)))
+    models["texts, labels changed"] = changed(sl.Categorizer().fit(T, Y))
     models["texts, other words"] = sl.Categorizer().fit([f"{one} extra{i}" for i, one in enumerate(T)], Y)
     for name, learner in [
         ("tuned", sl.TunedIndex(passes=2)),
@@ -93,6 +95,15 @@ def make():
     return models
 
 
+def changed(model):
+    """The model with labels that were changed, names for them, and rules."""
+    model.rename_label("x", "renamed").split_label("grain", "part").merge_labels(["part"], "gold")
+    model.split_label("oil", "retired").retire_labels(["retired"])
+    names = [Concept(label, f"name of {label}", ("synonym",), ("trade",)) for label in ("grain", "oil", "new")]
+    model.set_vocabulary(sl.LabelVocabulary([*names, Concept("trade", "trade")], teach=1))
+    return model.set_rules(sl.Rules(but=["money"], at_most={"trade": 2}, prior=0.1, tame=0.05))
+
+
 def use(model, path):
     """Rank, explain, learn and save, as the class allows; yields what has been done."""
     if isinstance(model, sl.Categorizer):
@@ -137,6 +148,11 @@ def use_categorizer(model):
         if hasattr(model.learner_, "limit_edges"):
             yield "limit", model.learner_.limit_edges(7)
             yield "learn within the limit", [model.learn(text, ["ship"]) for text in NEW_TEXTS]
+    if model.retired_:
+        yield "restore", model.restore_labels(model.retired_[:1])
+        yield "change labels", model.rename_label("grain", "cereal").split_label("ship", "boat").retire_labels(["ship"])
+        yield "rank changed labels", model.rank(NEW_TEXTS, 5)
+        yield "take changes back", [model.undo_change() for _ in range(3)]
 
 
 def use_words(model):
@@ -180,13 +196,14 @@ def use_rater(model):
 
 
 def use_ratings(model):
-    X = rows(7, model.n_features_in_)
+    width = min(model.n_features_in_, 10_000)  # a kernel stores rows, and any number may be given for their width
+    X = rows(7, width)
     yield "predict", [model.predict(X), model.decision_function(X)]
     if hasattr(model, "predict_proba"):
         yield "probabilities", model.predict_proba(X)
     yield "learn", model.partial_fit(X, some_ratings(model))
-    yield "learn more columns", model.partial_fit(rows(7, model.n_features_in_ + 3), some_ratings(model))
-    yield "predict again", model.predict(rows(7, model.n_features_in_))
+    yield "learn more columns", model.partial_fit(rows(7, width + 3), some_ratings(model))
+    yield "predict again", model.predict(rows(7, width + 3))
 
 
 def some_ratings(model):

@@ -52,6 +52,7 @@ REFUSED = {
     "more examples than can be counted": (sl.MMP(), put("counts", 1, 2**63 - 1)),
     "a margin in words": (sl.MMP(), parameter("margin", "0.5")),
     "edges of features without weight": (sl.FeatureFocus(max_total_edges=20), fill("total", 0.0)),
+    "lists with a label twice": (sl.TunedIndex(vector=4), fill("edge_label", 0)),
     "labels seen less than never": (sl.FeatureFocus(), fill("label_counts", -7)),
     "labels that are none": (sl.FeatureFocus(), name("labels", [None, "b", "c", "d", "e", "f"])),
     "labels that are not numbers": (sl.FeatureFocus(), name("labels", [float("nan"), "b", "c", "d", "e", "f"])),

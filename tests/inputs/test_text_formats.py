@@ -7,7 +7,7 @@ import os
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shortlist import InputError
@@ -119,7 +119,7 @@ def test_labels_that_differ_by_a_letter_of_code_0():
 def test_csv():
     data = 'id,text,labels\r\n1,"wheat, ""corn""\r\nand rice",grain;trade\r\n\r\n2,plain,\r\n3,5" disk,new york'
     texts, labels, _ = examples(data, "csv", label_separator=";")
-    assert texts == ['wheat, "corn"\nand rice', "plain", '5" disk']
+    assert texts == ['wheat, "corn"\r\nand rice', "plain", '5" disk']
     assert labels == [["grain", "trade"], [], ["new york"]]
     assert examples(data, "csv")[1] == [["grain;trade"], [], ["new york"]]
     assert examples("title,other\na,b", "csv", text="title")[:2] == (["a"], [None])
@@ -224,13 +224,14 @@ def test_columns_that_are_not_there():
     fails("text\na", "csv", "text must name a column", text=None)
 
 
-cells = st.text(st.characters(codec="utf-8", exclude_characters="\r")) | st.text('"\n,a')
+cells = st.text(st.characters(codec="utf-8")) | st.text('"\r\n,a')
 
 
-@given(st.lists(st.lists(cells, min_size=2, max_size=2)), st.integers(1, 100))
-def test_whatever_the_csv_module_writes_is_read_back(rows, batch):
+@given(st.lists(st.lists(cells, min_size=2, max_size=2)), st.sampled_from(["\n", "\r\n"]), st.integers(1, 100))
+@example([["a\r\nb", "c\r\nd"], ["\r\n", "e"]], "\r\n", 100)
+def test_whatever_the_csv_module_writes_is_read_back(rows, end, batch):
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer = csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL)
     writer.writerows([["text", "labels"], *rows])
     texts, labels, _ = examples(file.getvalue(), "csv", batch=batch)
     assert texts == [text for text, _ in rows]

@@ -137,6 +137,16 @@ def test_a_page_that_cannot_be_read(tmp_path):
         Journal(tmp_path)
 
 
+def test_a_table_whose_name_for_a_column_is_no_text(tmp_path):
+    """SQLite quotes it in what it says, which Python then cannot decode."""
+    commit_and_crash(tmp_path, 20)
+    settle(tmp_path)
+    path = tmp_path / FILE
+    path.write_bytes(path.read_bytes().replace(b"example INTEGER NOT NULL", b"example INTEGER NOT \xa8ULL"))
+    with pytest.raises(JournalError, match="is damaged"):
+        check_journal(tmp_path)
+
+
 def test_the_record_of_the_end(tmp_path):
     assert End.of(End().line()) == End()
     commit_and_crash(tmp_path, 5)

@@ -154,13 +154,13 @@ def refused(answer, status, words):
 
 def test_bad_questions(server):
     refused(server.post("/v1/rank", json={"text": 7}), 422, "text")
-    refused(server.post("/v1/rank", json={"text": "a", "k": 0}), 422, "k: input should be greater than or equal to 1")
-    refused(server.post("/v1/rank", json={"text": "a", "top": 3}), 422, "top: extra inputs")
+    refused(server.post("/v1/rank", json={"text": "a", "k": 0}), 422, "k: expected a number of at least 1")
+    refused(server.post("/v1/rank", json={"text": "a", "top": 3}), 422, "top: there is no such field")
     refused(server.post("/v1/rank", json={}), 422, "text: field required")
     for one in ({"text": "wheat", "labels": ["grain"]}, {}):
         sample = ', as in {"examples": [{"text": "wheat exports rose", "labels": ["grain"]}]}'
         refused(server.post("/v1/learn", json=one), 422, "examples: field required" + sample)
-        refused(server.post("/v1/learn", json=[one]), 422, "the body: input should be an object" + sample)
+        refused(server.post("/v1/learn", json=[one]), 422, "the body: expected an object" + sample)
     refused(server.post("/v1/learn", json={"examples": [{"labels": ["a"]}]}), 422, "examples.0.text: field required")
     refused(server.post("/v1/rank", json=["a"]), 422, 'an object, as in {"text": "wheat exports rose"}')
     refused(server.post("/v1/learn", json={"examples": []}), 422, "examples")
@@ -509,12 +509,37 @@ def test_examples_by_the_beginning_of_their_keys(server):
     assert server.get("/v1/examples", params={"key": "\n"}).status_code == 422
 
 
-def test_a_number_that_is_too_large(server):
+FLOATS = "expected a number between -1.8e+308 and 1.8e+308"
+TOO_LARGE = {
+    ("rank", '{"text": "a", "k": %s}'): "k: expected a number of at most 1000",
+    ("rank", '{"text": "a", "k": -%s}'): "k: expected a number of at least 1",
+    ("rank", '{"text": "a", "k": %s.5}'): "k: expected a whole number",
+    ("rank", '{"text": "a", "top": %s}'): "top: there is no such field",
+    ("rank", '{"text": "a", "precision": %s}'): "precision: expected a number of at most 1",
+    ("rank", '{"text": "a", "prior": -%s}'): "prior: expected a number of at least -1",
+    ("rank", '{"text": "a", "at_most": [{"label": "a", "n": %s}]}'): "at_most.0.n: expected a number of at most 1000",
+    ("rank", '{"text": "a", "vector": [%s]}'): f"vector.0: {FLOATS}",
+    ("rank", '{"text": ["a"], "vector": [[%s]]}'): f"vector.0.0: {FLOATS}",
+    ("rank", '{"text": {"price": %s}}'): f"text.price: {FLOATS}",
+    ("rank", '{"text": [{"price": true}]}'): "text.0.price: expected a text, a number or a list",
+    ("rank", '{"text": %s}'): "text: expected a text or a list",
+    ("rank", '{"text": [%s]}'): "text.0: expected a text",
+    ("learn", '{"examples": [{"text": "a", "labels": [%s]}]}'): "examples.0.labels.0: expected a text",
+    ("learn", '{"examples": []}'): "examples: expected at least 1 of them, found 0",
+    ("undo", '{"number": %s}'): "number: expected a number of at most 9007199254740992",
+    ("queue/sure", '{"most": %s}'): "most: expected a number of at most 1000",
+    ("promote", '{"force": %s}'): "force: expected true or false",
+}
+
+
+def test_numbers_that_are_too_large_are_refused_in_a_sentence(server):
     large = "1" + 400 * "0"
-    bodies = {'{"text": {"price": %s}}': "text.fields.price", '{"text": "a", "precision": %s}': "is larger than"}
-    for body, said in bodies.items():
-        answer = server.post("/v1/rank", content=body % large, headers={"content-type": "application/json"})
-        refused(answer, 422, said)
+    for (path, body), said in TOO_LARGE.items():
+        sent = {"content": body.replace("%s", large), "headers": {"content-type": "application/json"}}
+        answer = server.post(f"/v1/{path}", **sent)
+        assert (answer.status_code, answer.json()) == (422, {"error": said})
+    refused(server.get("/v1/examples", params={"limit": large}), 422, "limit: expected a number of at most 1000")
+    refused(server.get("/v1/examples", params={"limit": "x"}), 422, "limit: expected a whole number")
 
 
 def test_a_column_of_a_file_for_the_queue_may_have_any_name(server):

@@ -42,6 +42,12 @@ def test_what_comes_after(journal):
     assert [number for number, *_ in journal.after(0, 5, limit=1)] == [1]
 
 
+def test_what_was_judged_between_two_numbers(journal):
+    assert [one.number for one in journal.judged()] == [1, 3, 5]
+    assert [one.number for one in journal.judged(1, before=5)] == [3]
+    assert [one.number for one in journal.judged(limit=2)] == [1, 3]
+
+
 def test_entries_newest_first(journal):
     assert [(entry.number, entry.undone) for entry in journal.entries(before=5, limit=3)] == [
         (4, True), (3, False), (2, True),

@@ -65,6 +65,33 @@ def test_changes_that_cannot_be_made(server):
     assert first["new"]
 
 
+def test_a_change_that_another_process_made_possible(server, folder):
+    journal = Journal(folder)
+    journal.append([[Example("rye and oats", ["new"])], [Example("", CHANGES[0])]])
+    assert ask(server, {"change": "retire", "labels": ["cereal", "new"]})["new"]
+    journal.append([[Example("", {"change": "restore", "labels": ["new"]})]])
+    assert server.learn("barley", ["new"])["new"]
+    journal.close()
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda one: one["change"])
+def test_a_change_that_is_asked_for_again_is_made_once(server, change):
+    server.learn("rye and oats", ["new"], key="rye")
+    first = ask(server, change | {"key": "once"})
+    assert ask(server, change | {"key": "once"}) == {"number": first["number"], "new": False}
+    other = ask(server, {"change": "retire", "labels": ["money"], "key": "once"}, 409)
+    assert other["error"] == f"the key 'once' was used for another example, number {first['number']}"
+
+
+def test_an_example_that_is_sent_again_is_known_though_its_label_was_retired(server):
+    first = server.learn("rye and oats", ["new"], key="rye")
+    ask(server, {"change": "retire", "labels": ["new"]})
+    assert server.learn("rye and oats", ["new"], key="rye") == first | {"new": False, "place": None}
+    sent = {"examples": [{"text": text, "labels": ["new"], "key": text} for text in ("rye", "oats")]}
+    refused = server.post("/v1/learn", json=sent)
+    assert (refused.status_code, "was retired" in refused.json()["error"]) == (422, True)
+
+
 def test_rules_of_a_request(server):
     best = [one["label"] for one in server.ask("rank", text="wheat at the bank", k=5)["rankings"][0]]
     assert len(best) > 1
@@ -167,6 +194,8 @@ def test_what_is_sure_is_decided_by_labels_that_there_still_are(tmp_path, sure_f
         assert (answer.status_code, "was retired" in answer.json()["error"]) == (422, True)
         assert server.ask("model")["passed_over"] == 0
         assert server.ask("queue")["held"] == 0
+        server.learn("bolt number2", ["metal"], ids[-1])  # by a person, who took it from the queue
+        assert server.post("/v1/queue/undo", json={"decision": 1}).status_code == 404, "it would take that back"
 
 
 def test_nothing_is_taken_back_that_others_need(server, capfd):

@@ -253,6 +253,8 @@ def test_ratings_that_are_none(served, kind):
     assert "the scale so far holds numbers, but these ratings are text" in answer.json()["error"]
     for bad in (True, None, [], 10**20, "", "two\nlines"):
         assert served.post("/v1/learn", json={"examples": [one | {"rating": bad}]}).status_code == 422, bad
+    answer = served.post("/v1/learn", json={"examples": [one | {"rating": 10**400}]})
+    assert answer.json() == {"error": f"examples.0.rating: expected a number of at most {2**53}"}
     assert served.post("/v1/learn", json={"examples": [{"rating": 1}]}).status_code == 422
     assert served.post("/v1/learn", json={"examples": []}).status_code == 422
     assert served.ask("model")["journal"] == 0

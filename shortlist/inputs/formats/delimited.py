@@ -93,13 +93,13 @@ class Csv(Table):
     def _examples_of(self, source: Source) -> Iterator[Examples]:
         quoting, separator = self._quoting(source), self._between
         layout = None
-        for first, block in source.blocks():
+        for first, block in source.blocks(as_they_are=quoting is not None):
             if first == 1 and (said := _first_line(block)) and NAMED.fullmatch(said):
                 first, block = first + 1, block[block.index(b"\n") + 1 :]
             if quoting and (quoting.waiting or quoting.quote.encode() in block):
                 numbers, rows = quoting.rows(*source.decoded(first, block))
             else:
-                lines = zip(*source.decoded(first, block), strict=True)
+                lines = zip(*source.decoded(first, block.replace(b"\r\n", b"\n")), strict=True)
                 full = [(number, line.split(separator)) for number, line in lines if line]
                 numbers, rows = [number for number, _ in full], [row for _, row in full]
             if rows:

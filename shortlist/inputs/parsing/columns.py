@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from shortlist.errors import InputError
 
@@ -12,7 +14,7 @@ from shortlist.errors import InputError
 
 
 FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-GUARDED = re.compile(r"''*[=+\-@\t\r\n]")  # a line feed, since a carriage return before it is not kept
+GUARDED = re.compile(r"''*[=+\-@\t\r\n]")
 
 
 def guarded(cell: str) -> str:
@@ -23,6 +25,13 @@ def guarded(cell: str) -> str:
 def unguarded(cell: str) -> str:
     """The text of such a cell."""
     return cell[1:] if cell[:1] == "'" and GUARDED.match(cell) else cell
+
+
+def as_line(cells: Iterable[Any], separator: str = ",") -> str:
+    """The line of a table: cells with a line break of any kind in them are quoted."""
+    written = io.StringIO()
+    csv.writer(written, delimiter=separator, lineterminator="\r\n").writerow(cells)  # it quotes what holds any of this
+    return written.getvalue()[:-2] + "\n"
 
 
 # How spreadsheets write tables: what stands between cells, and between the whole part of a number and its fraction.

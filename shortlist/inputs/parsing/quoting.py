@@ -69,7 +69,10 @@ def place_of(field: int, row: Sequence[str]) -> int:
 
 
 class Quoting:
-    """Lines -> rows of fields. ``waiting`` holds the lines of a record whose quote is still open."""
+    """Lines -> rows of fields. ``waiting`` holds the lines of a record whose quote is still open.
+
+    A carriage return at the end of a line belongs to a field that is still open, and else to the end of the line.
+    """
 
     def __init__(self, source: Source, separator: str, quote: str) -> None:
         self.source = source
@@ -95,7 +98,7 @@ class Quoting:
             number, first = queue[at]
             try:
                 fields, at = self._record(queue, at)
-                if first:
+                if first not in ("", "\r"):
                     starts.append(number)
                     rows.append(fields)
             except _BadQuote as problem:
@@ -120,24 +123,25 @@ class Quoting:
         """The fields of the record that begins on line ``at`` of the queue, and the line after its last."""
         line = queue[at][1]
         if self.quote not in line:
-            return line.split(self.separator), at + 1
+            return line.removesuffix("\r").split(self.separator), at + 1
         fields = []
-        column = 0
+        column, end = 0, len(line.removesuffix("\r"))
         while True:
-            field = self._field.match(line, column)
+            field = self._field.match(line, column, end)
             if field is None:  # a quote opens that another line closes
                 last = next((i for i in range(at + 1, len(queue)) if self._closes(queue[i][1])), None)
                 if last is None:
                     raise _Unclosed(at, column, "expected a closing quote for the one that opens here, found none")
                 opened = "\n".join([line[column:], *(inner for _, inner in queue[at + 1 : last]), ""])
                 at, line = last, queue[last][1]
-                field = self._field.match(opened + line)
+                end = len(line.removesuffix("\r"))
+                field = self._field.match(opened + line, 0, len(opened) + end)
                 assert field is not None
                 column = field.end() - len(opened)
             else:
                 column = field.end()
             fields.append(field[0] if field[1] is None else field[1].replace(self.quote * 2, self.quote))
-            if column == len(line):
+            if column == end:
                 return fields, at + 1
             if line[column] != self.separator:
                 wrong = f"expected {self.separator!r} after the closing quote, found {line[column]!r}"

@@ -134,7 +134,7 @@ class QueueRoutes:
         try:
             await context.appended(lambda: context.checked(examples))
         except InputError:  # a label was retired meanwhile
-            await queue.ask(sure.let_go, items)
+            await queue.ask(sure.withdraw, decision, items)
             raise
         return as_json({"decision": decision, "decided": len(found)})
 

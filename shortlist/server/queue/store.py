@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shortlist.errors import InputError
+from shortlist.server.chain import PROBLEMS
 from shortlist.server.documents import kept, read_back, says_something
 from shortlist.server.ledger import PATIENCE, DiskFull, JournalError
 from shortlist.texts.fields import Document
@@ -267,7 +268,7 @@ class Queue:
     def explaining(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as problem:
+        except PROBLEMS as problem:
             if "disk is full" in str(problem) or "disk I/O error" in str(problem):
                 raise DiskFull(f"the disk did not take it ({problem}): make room and try again") from None
             raise JournalError(

@@ -70,6 +70,13 @@ def note(queue: Queue, keys: Sequence[str]) -> int:
     return number
 
 
+def withdraw(queue: Queue, decision: int, items: Sequence[Item]) -> None:
+    """Nothing of a decision was learned: others may judge its texts, and it cannot be taken back."""
+    with queue.writing():
+        queue.db.execute("DELETE FROM decisions WHERE number = ?", (decision,))
+    let_go(queue, items)
+
+
 def examples_of(queue: Queue, decision: int) -> list[int]:
     """The numbers in the journal of what was decided alone, without what was taken back since."""
     with queue.explaining():
