@@ -516,7 +516,7 @@ TOO_LARGE = {
     ("rank", '{"text": "a", "k": %s.5}'): "k: expected a whole number",
     ("rank", '{"text": "a", "top": %s}'): "top: there is no such field",
     ("rank", '{"text": "a", "precision": %s}'): "precision: expected a number of at most 1",
-    ("rank", '{"text": "a", "prior": -%s}'): "prior: expected a number of at least -1",
+    ("rank", '{"text": "a", "tame": -%s}'): "tame: expected a number of at least -1",
     ("rank", '{"text": "a", "at_most": [{"label": "a", "n": %s}]}'): "at_most.0.n: expected a number of at most 1000",
     ("rank", '{"text": "a", "vector": [%s]}'): f"vector.0: {FLOATS}",
     ("rank", '{"text": ["a"], "vector": [[%s]]}'): f"vector.0.0: {FLOATS}",

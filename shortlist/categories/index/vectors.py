@@ -21,7 +21,7 @@ from shortlist.errors import InputError
 Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an example has none
 Weights = NDArray[np.float32]  # columns × labels, with room for more labels
 
-SHARE = 0.75
+SHARE = 0.65
 NAMED = np.float32(5.0)  # the length of the weights with which a label begins that has a name and no example
 MOST_WEIGHTS = 1 << 30  # 4 GiB
 NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)
