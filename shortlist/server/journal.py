@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shortlist.categories.index.vectors import unit
 from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import chain
@@ -93,6 +94,7 @@ class Entry:
     place: int | None
     undone: bool
     key: str | None
+    change: bool  # of labels
 
 
 class Lesson(NamedTuple):
@@ -242,7 +244,7 @@ class Journal(Ledger):
         return [
             Entry(
                 n, at, *_said(read_back(text, fields), json.loads(own)), json.loads(wrong), bool(complete), person,
-                place, bool(undone), key,
+                place, bool(undone), key, own.startswith("{"),
             )
             for n, at, text, fields, own, wrong, complete, person, place, undone, key in rows
         ]  # fmt: skip
@@ -256,6 +258,20 @@ class Journal(Ledger):
             judged = json.loads(wrong), bool(complete), person
             return Example(read_back(text, fields), json.loads(labels), key, place, *judged, read_vector(vector))
         return None
+
+    def nearest(self, vector: Vectors, n: int = 3, looked_at: int = 1000) -> list[tuple[float, Document, list[Any]]]:
+        """Of the newest examples with labels and a vector the n nearest ones: cosine, text, labels."""
+        rows = self._rows(
+            f"SELECT text, fields, labels, vector FROM examples WHERE vector != '' AND labels LIKE '[_%]' AND {KEPT} "
+            "ORDER BY number DESC LIMIT ?", (looked_at,),
+        )  # fmt: skip
+        known, asked = [], unit(vector[np.newaxis])[0]
+        for text, fields, labels, stored in rows:
+            own = read_vector(stored)
+            if own is not None and own.shape == vector.shape:
+                cosine = float((unit(own[np.newaxis]) @ asked)[0])
+                known.append((cosine, read_back(text, fields), json.loads(labels)))
+        return sorted(known, key=lambda one: -one[0])[:n]
 
     def has_key(self, key: str | None) -> bool:
         """Whether something was learned under a key, taken back or not."""

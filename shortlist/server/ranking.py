@@ -102,7 +102,9 @@ class RankingRoutes:
             {"feature": feature, "vote": vote, "spans": spans}
             for (feature, vote), spans in zip(found.votes, found.spans, strict=True)
         ]
-        return as_json(context.named(label) | {"score": found.score, "votes": votes})
+        near = [] if vector is None else await context.look_back(lambda journal: journal.nearest(vector))
+        nearest = [{"similarity": cosine, "text": text, "labels": labels} for cosine, text, labels in near]
+        return as_json(context.named(label) | {"score": found.score, "votes": votes, "nearest": nearest})
 
 
 def in_a_list(question: schemas.RankQuestion) -> list[Any] | None:

@@ -168,11 +168,20 @@ class Vote(BaseModel):
     )
 
 
+class Near(BaseModel):
+    similarity: float = Field(description="The cosine of both vectors.")
+    text: Document
+    labels: list[Label]
+
+
 class ExplainAnswer(BaseModel):
     label: Label
     name: str = Field("", description="What people call it, where the model has a vocabulary.")
     score: float
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
+    nearest: list[Near] = Field(
+        [], description="The examples learned here that are nearest in meaning, where texts have vectors."
+    )
 
 
 class Judgement(Question):
@@ -381,6 +390,7 @@ class EntryAnswer(BaseModel):
     place: int | None
     undone: bool
     key: str | None = Field(description="What it was learned under, to be safe against a retry.")
+    change: bool = Field(description="Whether it is a change of labels, which only managers take back.")
 
 
 class EntriesAnswer(BaseModel):

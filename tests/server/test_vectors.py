@@ -77,9 +77,17 @@ def test_an_encoder_makes_them(folder):
         server.learn("a bank of sand", ["sea"])
         line = json.loads(server.get("/v1/journal").text)
         assert line["vector"] == vector("a bank of sand")
-        assert server.ask("explain", text="wheat")["label"] == "grain"
+        found = server.ask("explain", text="wheat")
+        assert (found["label"], [one["text"] for one in found["nearest"]]) == ("grain", ["a bank of sand"])
+        server.learn("much wheat", ["grain"])
+        server.learn("no wheat", ["grain"])
+        server.post("/v1/undo", json={"number": 3})
+        nearest = server.ask("explain", text="more wheat")["nearest"]
+        assert [one["text"] for one in nearest] == ["much wheat", "a bank of sand"]
+        assert nearest[0]["labels"] == ["grain"]
+        assert nearest[0]["similarity"] == pytest.approx(1.0, abs=1e-3)
     again = Replica(folder)  # without the encoder
-    assert again.model.learner_.n_examples_ == len(EXAMPLES) + 1
+    assert again.model.learner_.n_examples_ == len(EXAMPLES) + 2
     again.close()
 
 
@@ -238,3 +246,15 @@ def test_vectors_in_the_journal_are_what_they_were():
     for bad in ("?", "AAA=", "AAAAA"):
         with pytest.raises(InputError):
             read_vector(bad)
+
+
+@pytest.mark.long
+def test_the_page_shows_what_is_near(folder, visit):
+    with in_thread(folder, encoder=meaning) as server:
+        server.learn("much wheat", ["grain"])
+        server.learn("a bank of sand", ["sea"])
+        page = visit(server.base_url)
+        page.get_by_role("textbox", name="Text").fill("more wheat")
+        page.locator("#ranking .name").first.click()
+        page.locator("#nearest li").first.wait_for()
+        assert "much wheat" in page.locator("#nearest li").first.inner_text()

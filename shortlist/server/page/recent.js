@@ -14,14 +14,13 @@ export async function refresh() {
   byId("no-recent").hidden = examples.length > 0;
   byId("recent").replaceChildren(...examples.map((one) => {
     const words = one.undone ? " undone" : "";
-    const isChange = !one.labels.length && !one.wrong.length; // of labels, which needs another role
     const who = one.person.replace(ALONE, "").trim();
     const by = [who && `by ${who}`, one.person.endsWith(ALONE) && "decided by the model"].filter(Boolean).map((part) => ` · ${part}`).join("");
     const item = make("li", {},
       make("span", { className: `excerpt${words}`, textContent: one.text.slice(0, 80), title: one.text }),
       make("span", { className: `names${words}`, textContent: (one.names ?? one.labels).join(", ") + by }));
     if (!one.undone) {
-      const button = make("button", { type: "button", className: `quiet ${isChange ? "manages" : "judges"}`, textContent: "Undo", ariaLabel: `Undo example ${one.number}` });
+      const button = make("button", { type: "button", className: `quiet ${one.change ? "manages" : "judges"}`, textContent: "Undo", ariaLabel: `Undo example ${one.number}` });
       button.addEventListener("click", () => undo(one.number, button));
       item.append(button);
     }

@@ -26,6 +26,18 @@ export function draw(heading, why, text = "") {
   byId("why-text").replaceChildren(...byField(text, why.votes));
   byId("why-votes").replaceChildren(...why.votes.slice(0, 30).map((vote) =>
     make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }))));
+  drawNearest(why.nearest ?? []);
+}
+
+function drawNearest(nearest) { // only the page of labels has a place for them
+  if (!byId("near")) return;
+  byId("near").hidden = !nearest.length;
+  byId("nearest").replaceChildren(...nearest.map(({ text, labels, similarity }) => {
+    const whole = parts(text).map(([, own]) => own).join(" · ");
+    return make("li", {},
+      make("span", { className: "excerpt", textContent: whole.slice(0, 80), title: whole }),
+      make("span", { className: "names", textContent: `${labels.map(called).join(", ")} · ${similarity.toFixed(2)}` }));
+  }));
 }
 
 const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
