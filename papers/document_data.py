@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,12 @@ from shortlist.inputs import read
 from shortlist.measures import evaluate_documents
 
 STOPPED = {"stem": True, "stop": True}
-INDEXES: dict[str, dict[str, bool]] = {"plain": {}, "stemmed": {"stem": True}, "stopped": STOPPED}
-FIELDS = {"title": ("title", STOPPED), "body": ("body", STOPPED), "body plain": ("body", {})}  # of an abstract
+INDEXES: dict[str, dict[str, Any]] = {"plain": {}, "stemmed": {"stem": True}, "stopped": STOPPED}
+FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "title": ("title", STOPPED),
+    "body": ("body", STOPPED),
+    "body plain": ("body", {}),
+}  # of an abstract
 POOL = {"cranfield": 100, "wt10g": 1000}  # documents that each base function contributes for a query
 LOWEST_RETRIEVED = 0.95  # below the first document of a topic
 TOPICS = {"trec9": range(451, 501), "trec10": range(501, 551)}  # of the Web Tracks on WT10g
