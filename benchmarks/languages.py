@@ -34,7 +34,7 @@ def main():
     shuffled = [found[i] for i in np.random.default_rng(0).permutation(len(found))]
     test, train = shuffled[:TESTED], shuffled[TESTED:]
     encode = load_encoder(asked.encoder)
-    print("| titles a label | words | meaning | both |\n|---|--:|--:|--:|")
+    print("| titles per label | words | meaning | both |\n|---|--:|--:|--:|")
     for n in (5, 20, 100):
         right = []
         for seed in range(3):
