@@ -101,7 +101,7 @@ def changed(model):
     model.split_label("oil", "retired").retire_labels(["retired"])
     names = [Concept(label, f"name of {label}", ("synonym",), ("trade",)) for label in ("grain", "oil", "new")]
     model.set_vocabulary(sl.LabelVocabulary([*names, Concept("trade", "trade")], teach=1))
-    return model.set_rules(sl.Rules(but=["money"], at_most={"trade": 2}, prior=0.1, tame=0.05))
+    return model.set_rules(sl.Rules(but=["money"], at_most={"trade": 2}, tame=0.05))
 
 
 def use(model, path):
