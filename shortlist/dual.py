@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import Floats, Longs

@@ -10,9 +10,9 @@ from shortlist.names import WHERE
 
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
-    "names", "errors", "arrays", "concurrency", "files", "labels", "texts", "vocabulary", "ranking",
-    "dual", "inputs", "concepts", "text", "encoders", "categories", "ratings", "documents", "measures", "models",
-    "report", "server", "integrations", "distributed", "cli",
+    "names", "errors", "own_process", "arrays", "concurrency", "estimators", "files", "labels", "texts", "vocabulary",
+    "ranking", "dual", "inputs", "concepts", "text", "encoders", "categories", "ratings", "documents", "measures",
+    "models", "report", "server", "integrations", "distributed", "cli",
 ]  # fmt: skip
 NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}
 MOST_ARROWS = 128

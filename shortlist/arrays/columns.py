@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
+from shortlist.arrays.sparse import is_sparse
 from shortlist.errors import InputError
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 Names = NDArray[np.object_]
-
-
-class _Table(BaseEstimator):
-    """Takes the names of columns, as any estimator of scikit-learn does."""
 
 
 def column_names(X: object) -> Names | None:
     """The names of the columns of a data frame; None for what has none."""
     if _is_nameless(X):
         return None
-    table = _Table()
+    from sklearn.base import BaseEstimator
+
+    table = BaseEstimator()  # takes the names of columns, as any estimator does
     _look_at(table, X, reset=True)
     return getattr(table, "feature_names_in_", None)
 
@@ -64,10 +64,12 @@ def grown_names(estimator: BaseEstimator, X: object) -> Names | None:
 
 
 def _is_nameless(X: object) -> bool:
-    return isinstance(X, (np.ndarray, list, tuple)) or scipy.sparse.issparse(X)
+    return isinstance(X, (np.ndarray, list, tuple)) or is_sparse(X)
 
 
 def _look_at(estimator: BaseEstimator, X: object, *, reset: bool) -> None:
+    from sklearn.utils.validation import validate_data
+
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True, ensure_2d=False)
     except (ValueError, TypeError) as problem:

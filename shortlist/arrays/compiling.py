@@ -31,6 +31,7 @@ import llvmlite.binding
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime import rtsys
 
 # Processes that start together compile each loop once: who comes second waits, and reads what the first has kept.
 
@@ -171,12 +172,13 @@ class StampedCache(FunctionCache):
         own._source_stamp = stamp(self._py_func)
         installed = str(Path(self._py_func.__code__.co_filename).with_name("__pycache__"))
         found = None
+        rtsys.initialize(target_context)  # Numba loads all of its compiler here, which a kept loop has no need of
         places = list(dict.fromkeys([self._cache_path, installed]))
         for self._for_baseline in (False, True) if baseline() else (False,):
             for place in places:
                 self._cache_file = IndexDataCacheFile(place, self._impl.filename_base, own._source_stamp)
                 with contextlib.suppress(OSError, *MOVED):
-                    found = found or super().load_overload(sig, target_context)
+                    found = found or self._load_overload(sig, target_context)
         self._cache_file, self._for_baseline = own, False
         if found is None:
             _say_so_once()

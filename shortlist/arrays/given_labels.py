@@ -8,9 +8,8 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import DataConversionWarning
 
 from shortlist.arrays.sparse import compressed, is_sparse
 from shortlist.errors import InputError, there_are
@@ -94,7 +93,7 @@ def _indicators(Y: Any) -> NDArray[Any]:
 def is_matrix(Y: object) -> bool:
     """Whether Y is an indicator matrix. One column of labels is none."""
     shape: tuple[int, ...] = getattr(Y, "shape", ())
-    return len(shape) == 2 and (shape[1] != 1 or scipy.sparse.issparse(Y))
+    return len(shape) == 2 and (shape[1] != 1 or is_sparse(Y))
 
 
 def indicator_columns(Y: object) -> Columns | None:
@@ -127,13 +126,15 @@ def joined_columns(first: Columns | None, second: Columns | None) -> Columns | N
 def warn_of_a_column(Y: object) -> None:
     """Say that a column of labels is a matrix in shape, as scikit-learn does."""
     if len(getattr(Y, "shape", ())) == 2 and not is_matrix(Y):
+        from sklearn.exceptions import DataConversionWarning
+
         warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
 
 
 def class_list(classes: LabelsLike) -> list[list[Label]]:
     """The labels that ``classes`` names, each as the label list of one example."""
     try:
-        if scipy.sparse.issparse(classes):
+        if is_sparse(classes):
             raise TypeError
         listed = one_example(classes) if isinstance(classes, (set, frozenset)) else list(classes)  # type: ignore[arg-type]
     except TypeError:

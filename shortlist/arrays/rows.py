@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel, scale_to_unit_length, step
@@ -132,7 +132,7 @@ def as_plain(array: NDArray[np.generic], dtype: type[Scalar]) -> NDArray[Scalar]
 
 
 # What people may give where rows of features are wanted: anything like an array, a sparse matrix, or rows as they are.
-MatrixLike = ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Rows
+MatrixLike: TypeAlias = "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Rows"
 
 
 # Dense vectors and sparse rows side by side: the columns of the vector come first, then those of the row.

@@ -7,11 +7,12 @@ with any offsets, and it modifies what it checks.
 
 from __future__ import annotations
 
+import sys
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 
 from shortlist.errors import InputError, counted
@@ -29,7 +30,8 @@ class Compressed(NamedTuple):
 
 def is_sparse(X: object) -> bool:
     """Whether X is one of SciPy's matrices; of an array, as most are, that is known sooner than SciPy can tell."""
-    return type(X) is not np.ndarray and bool(scipy.sparse.issparse(X))
+    loaded = sys.modules.get("scipy.sparse")  # whoever has such a matrix has loaded it
+    return type(X) is not np.ndarray and loaded is not None and bool(loaded.issparse(X))
 
 
 def compressed(X: scipy.sparse.sparray | scipy.sparse.spmatrix, name: str = "X") -> Compressed:

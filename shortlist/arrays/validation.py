@@ -11,7 +11,6 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array
 
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.rows import MatrixLike, Rows, as_plain
@@ -26,7 +25,7 @@ def as_rows(X: MatrixLike) -> Rows:
 
     The caller's matrix is never modified.
     """
-    matrix = X if is_sparse(X) else _as_matrix(X)
+    matrix: Any = X if is_sparse(X) else _as_matrix(X)
     if not is_sparse(matrix):
         return _from_dense(matrix)
     rows = compressed(matrix)
@@ -59,6 +58,8 @@ def _as_matrix(X: MatrixLike) -> Any:
         matrix = np.ascontiguousarray(X, dtype=np.float64)
         if are_finite(matrix):
             return matrix  # as vectors come: for one of them the other way takes longer than to learn it
+    from sklearn.utils.validation import check_array
+
     try:
         return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
     except TypeError as problem:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 from safetensors import safe_open
 from sklearn.base import clone
 

@@ -17,18 +17,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 
 from shortlist.arrays.columns import Names, check_columns, column_names, grown_names, note_names
 from shortlist.arrays.given_labels import Columns, Label, LabelsLike, as_array, class_list, joined_columns
 from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, count_up
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore
-from shortlist.arrays.sparse import one_row
+from shortlist.arrays.sparse import is_sparse, one_row
 from shortlist.arrays.validation import (
     MOST_AMOUNT,
     as_jobs,
@@ -40,8 +36,9 @@ from shortlist.arrays.validation import (
 )
 from shortlist.concurrency import interrupts
 from shortlist.concurrency.interrupts import nothing_if_refused, runs, stop_here, whole
-from shortlist.concurrency.locks import Shared, reading, snapshot, writing
+from shortlist.concurrency.locks import reading, snapshot, writing
 from shortlist.errors import InputError
+from shortlist.estimators import Estimator, available_if, not_fitted
 from shortlist.files.container import Later, text_to_array
 from shortlist.files.store import State
 from shortlist.files.store import save as save_file
@@ -95,7 +92,7 @@ def at_once(learner: object, rows: Rows | RowStore, labels: LabelSets, order: Lo
     yield order
 
 
-class CategoryLearner(ClassifierMixin, Shared, BaseEstimator, ABC):
+class CategoryLearner(Estimator, ABC):
     """Base class of the learners of categories.
 
     X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each row, or an indicator
@@ -120,6 +117,7 @@ class CategoryLearner(ClassifierMixin, Shared, BaseEstimator, ABC):
         The names of the columns, where they have names.
     """
 
+    _predicts_labels = True
     n_examples_: int
     n_features_in_: int
     feature_names_in_: Names
@@ -513,7 +511,7 @@ class CategoryLearner(ClassifierMixin, Shared, BaseEstimator, ABC):
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first")
+            raise not_fitted(f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_labels")
@@ -607,7 +605,7 @@ def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, Numbere
 
 def as_one_row(x: MatrixLike) -> MatrixLike:
     """A vector as a matrix of one row."""
-    if scipy.sparse.issparse(x):
+    if is_sparse(x):
         return one_row(x)
     try:
         array = np.asarray(x)

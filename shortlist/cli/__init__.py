@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from shortlist import __version__
+from shortlist import __version__, own_process
 from shortlist.cli import (
     audit,
     compare,
@@ -34,7 +34,6 @@ from shortlist.cli import (
     warmup,
     workspace,
 )
-from shortlist.cli.lean import load_what_is_used, never_keep_large
 from shortlist.concurrency.prefetch import is_stuck
 from shortlist.errors import ShortlistError
 
@@ -134,8 +133,7 @@ def main(command: Callable[[], object] = app) -> None:
     """Run the command line. Bad input is one line on standard error and exit code 2."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - None where whoever started us has closed it
     escape_what_has_no_bytes()
-    load_what_is_used()
-    never_keep_large()
+    own_process.take()
     try:
         try:
             command()

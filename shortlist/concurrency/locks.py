@@ -12,7 +12,6 @@ waits for each of these. Everything is made of the interpreter's own locks in ``
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Callable
 from functools import partial, wraps
@@ -22,8 +21,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from _thread import LockType
-
-    from typing_extensions import Self
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 numbers = count()
@@ -133,7 +130,7 @@ def merging(verb: Verb) -> Verb:
 
     @wraps(verb)
     def merge(self: Any, other: Any) -> Any:
-        if isinstance(other, Shared) and lock_of(other).number < lock_of(self).number:
+        if hasattr(other, "_held") and lock_of(other).number < lock_of(self).number:
             return other._held(partial(change, self, other))
         return change(self, other)
 
@@ -154,21 +151,3 @@ def snapshot(verb: Verb) -> Verb:
         return self._held(lambda: verb(self).copied())
 
     return taken  # type: ignore[return-value]
-
-
-class Shared:
-    """Base class of models that threads may share: to copy one is to read it."""
-
-    @reading
-    def _held(self, step: Callable[[], Any]) -> Any:
-        """Take a step while neither this model nor those it has learned inside of it can change."""
-        for name, part in list(vars(self).items()):
-            if name.endswith("_") and isinstance(part, Shared):
-                step = partial(part._held, step)
-        return step()
-
-    @reading
-    def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        copied = memo[id(self)] = type(self).__new__(type(self))
-        copied.__dict__ = copy.deepcopy(self.__dict__, memo)
-        return copied

@@ -21,10 +21,11 @@ from shortlist.arrays.columns import Names, check_columns, column_names, note_na
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_numbers, as_real, as_rows, as_whole
-from shortlist.concurrency.locks import Shared, reading, snapshot, writing
+from shortlist.concurrency.locks import reading, snapshot, writing
 from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
 from shortlist.documents.structural_svm import Plane, RankingRisk, solve
 from shortlist.errors import InputError
+from shortlist.estimators import Estimator
 from shortlist.files import store
 from shortlist.files.store import State
 
@@ -36,7 +37,7 @@ class QueriesSetAside(UserWarning):
     """Some queries have no relevant or no non-relevant document and teach nothing."""
 
 
-class LinearRanker(Shared, BaseEstimator, ABC):
+class LinearRanker(Estimator, BaseEstimator, ABC):
     """A linear score for each document; the documents of a query are ranked by it. Subclasses set ``coef_``."""
 
     # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import Floats

@@ -8,7 +8,7 @@ vocabulary, which tokenizers order by frequency. Some hundred times as fast as t
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label, LabelsLike

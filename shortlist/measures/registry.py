@@ -14,19 +14,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
 
+if TYPE_CHECKING:
+    import scipy.sparse
+
 Family = Literal["categories", "documents", "ratings", "models"]
 Need = Literal["complete rankings", "propensities"]
 Total = Callable[[NDArray[np.float64], float], float]
-Compute = Callable[..., NDArray[np.float64] | scipy.sparse.csr_array]
+Compute: TypeAlias = "Callable[..., NDArray[np.float64] | scipy.sparse.csr_array]"
 Function = TypeVar("Function", bound=Compute)
 
 

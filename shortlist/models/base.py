@@ -13,13 +13,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-
 from shortlist.arrays.given_labels import Label
 from shortlist.concurrency.interrupts import Watcher, watched_by
-from shortlist.concurrency.locks import Shared, reading, writing
+from shortlist.concurrency.locks import reading, writing
 from shortlist.errors import InputError
+from shortlist.estimators import Estimator, not_fitted
 from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file
 from shortlist.inputs.examples import Examples
@@ -68,7 +66,7 @@ class Report:
         return self.measures.to_dict() | self.details
 
 
-class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
+class Model(Estimator, ABC, Generic[Judged]):
     """Base class of the models. ``learner_`` is there once something was learned."""
 
     task: ClassVar[Task]
@@ -81,12 +79,12 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     # Parameters. Those of a part have names such as ``learner__passes``, also where the part is the usual one.
 
     @abstractmethod
-    def _new_learner(self) -> BaseEstimator:
+    def _new_learner(self) -> Estimator:
         """The learner as it is set, before it has learned anything."""
 
-    def _new_part(self, name: str) -> BaseEstimator:
+    def _new_part(self, name: str) -> Estimator:
         """What a parameter stands for."""
-        part: BaseEstimator = getattr(self, f"_new_{name}")()
+        part: Estimator = getattr(self, f"_new_{name}")()
         return part
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -250,4 +248,4 @@ class Model(Shared, BaseEstimator, ABC, Generic[Judged]):
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             ways = [way for way in ("fit", "learn", "partial_fit") if hasattr(self, way)][:2]
-            raise NotFittedError(f"this {type(self).__name__} has learned nothing yet; call {' or '.join(ways)} first")
+            raise not_fitted(f"this {type(self).__name__} has learned nothing yet; call {' or '.join(ways)} first")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, clone
 
 from shortlist.arrays.given_labels import Label, LabelsLike, class_list, shown
 from shortlist.arrays.kernels import Floats
@@ -22,6 +21,7 @@ from shortlist.concurrency.interrupts import nothing_if_refused, stop_here, whol
 from shortlist.concurrency.locks import reading, snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
+from shortlist.estimators import clone
 from shortlist.files.store import State, build, build_all
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, judged, numbered
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 Pair: TypeAlias = tuple[Sequence[Document], LabelsLike]
 
 
-class Categorizer(ClassifierMixin, CategoryModel[Sequence[Document]]):
+class Categorizer(CategoryModel[Sequence[Document]]):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
     Several threads may rank at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with

@@ -58,6 +58,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     """Base class: ranks labels, with probabilities, and decides. A model says how examples become rows."""
 
     task = "categories"
+    _predicts_labels = True
     _usual_measures = ("R1", "R5", "MRR", "P@5", "nDCG@5")
     _detail = "label"
     learner_: CategoryLearner

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
+from shortlist.estimators import clone
 from shortlist.labels import numbered
 from shortlist.measures import evaluate, sign_test, wilcoxon
 from shortlist.models.learners import named

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from shortlist.arrays.columns import Names, check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats
@@ -19,6 +18,7 @@ from shortlist.documents.queries import QueryRanking, as_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.documents.scaling import METHODS, QueryScaler
 from shortlist.errors import InputError, counted
+from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import evaluate_documents

@@ -10,21 +10,18 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
-from sklearn.base import BaseEstimator, clone
-
-from shortlist.categories.learner import CategoryLearner
-from shortlist.documents.ranker import LinearRanker
 from shortlist.errors import InputError
+from shortlist.estimators import Estimator, clone
 from shortlist.models.base import Task
 from shortlist.names import learner_classes, public
-from shortlist.ratings.learner import RatingLearner
 
-BASES: dict[Task, type[BaseEstimator]] = {
-    "categories": CategoryLearner,
-    "ratings": RatingLearner,
-    "documents": LinearRanker,
+BASES: dict[Task, tuple[str, str]] = {
+    "categories": ("shortlist.categories.learner", "CategoryLearner"),
+    "ratings": ("shortlist.ratings.learner", "RatingLearner"),
+    "documents": ("shortlist.documents.ranker", "LinearRanker"),
 }
 USUAL: dict[Task, str] = {"categories": "tuned-index", "ratings": "prank", "documents": "map"}
 USUAL_CLASSES: dict[Task, str] = {"categories": "TunedIndex", "ratings": "PRank", "documents": "MapSVM"}
@@ -36,7 +33,7 @@ class Named:
 
     name: str
     task: Task
-    kind: type[BaseEstimator]
+    kind: type[Estimator]
     settings: dict[str, Any]
 
     @property
@@ -44,26 +41,33 @@ class Named:
         """What it is, in a line."""
         return (inspect.getdoc(self.kind) or "").partition("\n")[0]
 
-    def make(self) -> BaseEstimator:
+    def make(self) -> Estimator:
         """One that has learned nothing."""
         return self.kind(**self.settings)
+
+
+def base(task: Task) -> type[Estimator]:
+    """The class of all learners of a task; what it needs is loaded only where it is asked for."""
+    module, name = BASES[task]
+    kind: type[Estimator] = getattr(import_module(module), name)
+    return kind
 
 
 def learners(task: Task) -> dict[str, Named]:
     """The learners of a task, the usual one first."""
     found = {}
     for kind in learner_classes().values():
-        if issubclass(kind, BASES[task]):
+        if issubclass(kind, base(task)):
             names: dict[str, dict[str, Any]] = vars(kind).get("short_names") or {_hyphenated(kind.__name__): {}}
             found.update({name: Named(name, task, kind, settings) for name, settings in names.items()})
     usual = USUAL[task]
     return {usual: found[usual]} | dict(sorted(found.items()))
 
 
-def named(task: Task, name: str | None = None, option: str = "--learner") -> BaseEstimator:
+def named(task: Task, name: str | None = None, option: str = "--learner") -> Estimator:
     """A learner by its short name; the usual one if None."""
     if name is None or name == USUAL[task]:  # to find the others by name, all of them are loaded
-        usual: BaseEstimator = public(USUAL_CLASSES[task])()
+        usual: Estimator = public(USUAL_CLASSES[task])()
         return usual
     known = learners(task)
     if name not in known:
@@ -71,17 +75,17 @@ def named(task: Task, name: str | None = None, option: str = "--learner") -> Bas
     return known[name].make()
 
 
-def made(task: Task, given: BaseEstimator | str | None) -> BaseEstimator:
+def made(task: Task, given: Estimator | str | None) -> Estimator:
     """A learner as a model is given it (any learner, the short name of one, or None for the usual one), unlearned."""
     if given is None or isinstance(given, str):
         return named(task, given, "learner")
-    if not isinstance(given, BASES[task]):
+    if not isinstance(given, base(task)):
         found = f"the class {given.__name__}, of which it needs one" if isinstance(given, type) else repr(given)
         raise InputError(f"learner must be a learner of {task}, or its name, as {USUAL[task]!r}, not {found}")
     return clone(given)
 
 
-def changed(estimator: BaseEstimator, settings: dict[str, Any], prefix: str = "") -> BaseEstimator:
+def changed(estimator: Estimator, settings: dict[str, Any], prefix: str = "") -> Estimator:
     """The estimator with these settings, refused if it has no such setting."""
     known = estimator.get_params(deep=False)
     for name in settings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist.arrays.validation import as_size
 from shortlist.categories.learner import CategoryLearner
@@ -12,14 +12,15 @@ from shortlist.errors import InputError
 from shortlist.files.store import load
 from shortlist.models.base import TASKS, Model, Task
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.document_ranker import DocumentRanker
 from shortlist.models.encoding import Encoder
 from shortlist.models.learners import changed, named
 from shortlist.models.memory import LEAST, MOST
-from shortlist.models.rater import Rater, default_learner
-from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.models.text_batches import default_text
-from shortlist.models.text_rater import TextRater, default_rated_text
+from shortlist.names import public
+
+if TYPE_CHECKING:
+    from shortlist.models.document_ranker import DocumentRanker
+    from shortlist.models.rater import Rater
 
 TEXT = "text."  # what the settings of the text part begin with
 
@@ -54,7 +55,7 @@ class Settings:
             model: Model[Any] = Categorizer(learner, text, encoder=self.encoder)
         else:
             self._refuse_for_rows()
-            model = RowCategorizer(learner)
+            model = public("RowCategorizer")(learner)
         if self.max_memory is not None:
             bound_memory(model, self.max_memory)
         return model
@@ -84,6 +85,9 @@ class Settings:
         return learner, changed(default_text(), for_text, prefix=TEXT)
 
     def _rater(self, of_texts: bool) -> Rater:
+        from shortlist.models.rater import Rater, default_learner
+        from shortlist.models.text_rater import TextRater, default_rated_text
+
         for_text, for_learner = self._values_apart()
         learner = changed(default_learner(self.learner, "--learner"), for_learner)
         if of_texts:
@@ -92,6 +96,8 @@ class Settings:
         return Rater(learner)
 
     def _document_ranker(self) -> DocumentRanker:
+        from shortlist.models.document_ranker import DocumentRanker
+
         values = dict(self.values)
         scale = values.pop("scale", "range")
         asked = self.measure or self.learner
@@ -110,7 +116,7 @@ def open_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> Model
     """The model of a file, set to use that many threads where it can; a learner of categories alone is one too."""
     found = load(path)
     if isinstance(found, CategoryLearner):
-        found = RowCategorizer.of(found)
+        found = public("RowCategorizer").of(found)
     if not isinstance(found, Model):
         raise InputError(f"{path} holds a {type(found).__name__} alone, which answers from Python only")
     if n_jobs is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 
 from shortlist.arrays.columns import check_names
 from shortlist.arrays.given_labels import Label
@@ -19,6 +19,7 @@ from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError, counted
+from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, clone
 
 from shortlist.arrays.columns import check_names, column_names
 from shortlist.arrays.given_labels import Label, LabelsLike
@@ -19,6 +18,7 @@ from shortlist.concurrency.interrupts import nothing_if_refused, whole
 from shortlist.concurrency.locks import merging, reading, snapshot, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
+from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, in_sorted_order, numbered
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class RowCategorizer(ClassifierMixin, CategoryModel[MatrixLike]):
+class RowCategorizer(CategoryModel[MatrixLike]):
     """Learns from labelled rows of features, and ranks the labels of new ones: a ``Categorizer`` without texts.
 
     What a learner alone does not know, it does: how sure a ranking is (confidence/). A row is asked about as it is: a

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.validation import MOST_SEED, as_real, as_whole
@@ -29,6 +28,7 @@ from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes.mmp import MMP
 from shortlist.categories.prototypes.rocchio import Rocchio
 from shortlist.errors import InputError
+from shortlist.estimators import Estimator, clone
 from shortlist.inputs.examples import Examples
 from shortlist.labels import numbered
 from shortlist.measures import evaluate, paired_bootstrap
@@ -172,13 +172,13 @@ def features(texts: Sequence[Document], recurring: bool) -> list[TextVectorizer]
     return [text for text in found if text.settled(texts, recurring).get_params() != usual]
 
 
-def called(learner: BaseEstimator) -> str:
+def called(learner: Estimator) -> str:
     """A learner by its class and the settings that are not those it has by itself."""
     settings = changes(learner, type(learner)())
     return type(learner).__name__ + (f"({settings})" if settings else "")
 
 
-def changes(part: BaseEstimator, usual: BaseEstimator) -> str:
+def changes(part: Estimator, usual: Estimator) -> str:
     """The settings of a part that are not those of the usual one, as they would be written."""
     own, others = part.get_params(deep=False), usual.get_params(deep=False)
     return ", ".join(f"{name}={value!r}" for name, value in own.items() if _plain(value) != _plain(others.get(name)))

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
@@ -18,6 +17,7 @@ from shortlist.concurrency.interrupts import whole
 from shortlist.concurrency.locks import reading, writing
 from shortlist.concurrency.prefetch import prefetch
 from shortlist.errors import InputError
+from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.models.encoding import Encoder, digest_of, encoded, loaded, name_of
@@ -102,7 +102,7 @@ class TextRater(Rater):
 
     # Learning.
 
-    def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:
+    def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
         """Forget everything and learn these texts."""
         texts, text, learner = as_documents(X), self._new_text(), self._new_learner()
         if not texts:
@@ -118,7 +118,7 @@ class TextRater(Rater):
 
     @writing
     @whole
-    def learn(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:
+    def learn(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
         """Go on learning; new words are learned as they come."""
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
@@ -24,9 +24,10 @@ from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_real, as_rows, as_seed, as_whole
 from shortlist.concurrency.interrupts import runs, stop_here, whole
-from shortlist.concurrency.locks import Shared, reading, snapshot, writing
+from shortlist.concurrency.locks import reading, snapshot, writing
 from shortlist.dual import Supports
 from shortlist.errors import InputError, counted, there_are
+from shortlist.estimators import Estimator
 from shortlist.files.container import text_to_array
 from shortlist.files.store import State
 from shortlist.files.store import save as save_file
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 # A learner of ratings <-> the state that a model file holds; all that the kernels trust is checked on the way in.
 
 
-class SavedLearner(Shared, BaseEstimator, ABC):
+class SavedLearner(Estimator, BaseEstimator, ABC):
     """Base class: can be saved. A learner says how its weights are shaped."""
 
     classes_: NDArray[Any]

@@ -8,14 +8,15 @@ words of at least ``prefix`` letters give a prefix: that of a shorter word would
 from __future__ import annotations
 
 import functools
+import re
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs, kernel
-from shortlist.text.tokens import DIGIT, FACTOR, NOT_ONE_TO_ONE, NUMBER, NUMBER_NAME, SEED, Words, hashing, mixed
-from shortlist.texts import to_codes, to_text
+from shortlist.text.tokens import DIGIT, FACTOR, NUMBER, NUMBER_NAME, SEED, Words, every_character, hashing, mixed
+from shortlist.texts import to_codes
 
 STAR = np.uint32(ord("*"))
 NUMBER_LETTERS = np.array([ord(letter) for letter in NUMBER_NAME], dtype=np.uint32)
@@ -194,14 +195,10 @@ BEFORE, BEHIND = 2, 1  # the edges that a run has, beside four times its letters
 @functools.cache
 def character_table(lowercase: bool) -> NDArray[np.uint32]:
     """For each code point the character it counts as; a space for all white space."""
-    characters = to_text(np.arange(0x110000, dtype=np.uint32))
-    white = np.array([character.isspace() for character in characters])
-    if lowercase:
-        for character in NOT_ONE_TO_ONE:
-            characters = characters.replace(character, character.lower()[0])
-        characters = characters.lower()
+    characters = every_character(lowercase)
     table = to_codes(characters).copy()
-    table[white] = SPACE
+    for run in re.finditer(r"\s+", characters):
+        table[slice(*run.span())] = SPACE
     table.flags.writeable = False
     return table
 

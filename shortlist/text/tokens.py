@@ -104,13 +104,20 @@ def as_composed(text: str) -> list[str]:
 
 
 @functools.cache
+def every_character(lowercase: bool) -> str:
+    """All of Unicode's code points, in order, or the lower case of each."""
+    characters = to_text(np.arange(0x110000, dtype=np.uint32))
+    if lowercase:
+        for character in NOT_ONE_TO_ONE:
+            characters = characters.replace(character, character.lower()[0])
+        characters = characters.lower()
+    return characters
+
+
+@functools.cache
 def letter_table(lowercase: bool, fold_digits: bool = False) -> NDArray[np.uint32]:
     """For each code point the letter it counts as in a word, 0 where it is no part of one."""
-    letters = to_text(np.arange(0x110000, dtype=np.uint32))
-    if lowercase:
-        for letter in NOT_ONE_TO_ONE:
-            letters = letters.replace(letter, letter.lower()[0])
-        letters = letters.lower()
+    letters = every_character(lowercase)
     codes = to_codes(letters)
     table = np.zeros(codes.size, dtype=np.uint32)  # those that nobody writes to take no memory
     for run in re.finditer(r"\w+", letters):

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.growing import give_back
 from shortlist.arrays.kernels import Longs
@@ -17,9 +15,10 @@ from shortlist.arrays.narrow import narrowed, widened
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT
 from shortlist.concurrency.interrupts import stop_here, whole
-from shortlist.concurrency.locks import Shared, merging, reading, snapshot, writing
+from shortlist.concurrency.locks import merging, reading, snapshot, writing
 from shortlist.concurrency.prefetch import by_threads
 from shortlist.errors import InputError, ModelFileError
+from shortlist.estimators import Estimator, clone, not_fitted
 from shortlist.files.container import Later
 from shortlist.files.store import State
 from shortlist.text.counted import CountedRows, count
@@ -68,7 +67,7 @@ class Taken(NamedTuple):
             vectorizer._settings = self.settings
 
 
-class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
+class TextVectorizer(Estimator):
     """Texts to rows of weighted features, with a vocabulary that grows as texts arrive.
 
     With the defaults, the counts are those of scikit-learn's ``CountVectorizer``; columns are in order of first
@@ -234,7 +233,7 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
 
     @reading
     def _give_to(self, taker: TextVectorizer) -> None:
-        check_is_fitted(self, "vocabulary_")
+        self._check_fitted()
         taker._take_over(self)
 
     def _take_over(self, other: TextVectorizer) -> None:
@@ -349,8 +348,8 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
     def rows(self, texts: Sequence[Document], n_jobs: int = 1) -> Rows:
         """The rows of these texts, with nothing learned; the same for any number of threads."""
         if not hasattr(self, "vocabulary_"):
-            if self.__sklearn_tags__().requires_fit:
-                check_is_fitted(self, "vocabulary_")
+            if self._requires_fit:
+                self._check_fitted()
             self._begin()
         given = as_documents(texts)
 
@@ -367,11 +366,28 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
         return len(self.vocabulary_) if self._settings.hashed is None else self._settings.hashed
 
     def __sklearn_tags__(self) -> Tags:
+        from sklearn.utils import TransformerTags
+
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
-        tags.requires_fit = self.hashed is None or needs_counts(self.idf, self.norm, self.min_df)
+        tags.transformer_tags = TransformerTags()
+        tags.requires_fit = self._requires_fit
         return tags
+
+    @property
+    def _requires_fit(self) -> bool:
+        return self.hashed is None or needs_counts(self.idf, self.norm, self.min_df)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "vocabulary_"):
+            raise not_fitted("this TextVectorizer has learned nothing yet; call fit or partial_fit first")
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """scikit-learn's choice of a container for rows: they are sparse, and only "default" can hold such rows."""
+        if transform not in (None, "default"):
+            raise InputError(f"TextVectorizer makes sparse rows, which {transform} cannot hold")
+        return self
 
     # Single texts: features, their names and their places.
 
@@ -382,7 +398,7 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
         With ``hashed=...`` a column has no name of its own: given a ``text``, its features that fall into the column
         are named, with " | " between them, otherwise the column's number, as "#7".
         """
-        check_is_fitted(self, "vocabulary_")
+        self._check_fitted()
         columns = [int(column) for column in columns]
         for column in columns:
             if not 0 <= column < self.n_features_:
@@ -488,7 +504,7 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
     @reading
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The feature behind each column, in order."""
-        check_is_fitted(self, "vocabulary_")
+        self._check_fitted()
         hashed = self._settings.hashed is not None
         return np.array(self.names(range(self.n_features_)) if hashed else self.vocabulary_.names(), dtype=object)
 
@@ -566,7 +582,7 @@ class TextVectorizer(TransformerMixin, Shared, BaseEstimator):
     @snapshot
     def to_state(self) -> State:
         """What a model file keeps."""
-        check_is_fitted(self, "vocabulary_")
+        self._check_fitted()
         arrays: dict[str, Any] = self.vocabulary_.arrays()
         weighting, n_features, counts = self._weighting, self.n_features_, NO_COUNTS
         if weighting.needs_counts:

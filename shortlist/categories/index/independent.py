@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.kernels import Floats, Ints, Longs
@@ -26,6 +25,7 @@ from shortlist.categories.index.lists import Index, make_edges, make_index
 from shortlist.categories.learner import Made, Watch, is_true
 from shortlist.categories.merging import added
 from shortlist.concurrency.locks import reading, writing
+from shortlist.estimators import clone
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels
 

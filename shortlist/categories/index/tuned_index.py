@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from shortlist.arrays.columns import column_names
 from shortlist.arrays.given_labels import Label, LabelsLike
@@ -27,6 +26,7 @@ from shortlist.categories.index.tuning import EXAMPLES, LABELS, Learned, Rules, 
 from shortlist.categories.learner import Allowed, CategoryLearner, Watch, at_once
 from shortlist.concurrency.locks import reading
 from shortlist.errors import InputError
+from shortlist.estimators import clone
 from shortlist.files.store import State
 from shortlist.labels import SINGLE, LabelSets, numbered
 

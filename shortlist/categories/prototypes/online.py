@@ -15,7 +15,7 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-import scipy.sparse  # whose sister, stats, is loaded when it is asked for
+import scipy
 from numpy.typing import NDArray
 
 from shortlist import dual

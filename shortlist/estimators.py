@@ -1,0 +1,141 @@
+"""Estimators as scikit-learn's tools take them, which need none of it to learn and to rank.
+
+It takes half a second to load. A process of our own, in which nobody asks for its tools, does without.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+from functools import partial
+from types import MethodType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from shortlist import own_process
+from shortlist.concurrency.locks import reading
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils import Tags
+    from typing_extensions import Self
+
+if TYPE_CHECKING or not own_process.is_ours:
+    from sklearn.base import BaseEstimator as Kind
+else:
+    Kind = object
+
+One = TypeVar("One")
+
+
+class Estimator(Kind):
+    """Base class of what has parameters and can learn. Threads may share it; to copy one is to read it."""
+
+    _predicts_labels: ClassVar[bool] = False
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; with ``deep``, those of the parts too."""
+        found = {name: getattr(self, name) for name in self._get_param_names()}
+        for name, part in list(found.items()) if deep else ():
+            if is_estimator(part):
+                found |= {f"{name}__{key}": value for key, value in part.get_params().items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``part__name`` is the parameter ``name`` of a part."""
+        known = self._get_param_names()
+        nested: dict[str, dict[str, Any]] = {}
+        for name in params:
+            if name.partition("__")[0] not in known:
+                raise InputError(f"Invalid parameter {name!r} for {self!r}; its parameters are {', '.join(known)}")
+        for name, value in params.items():
+            own, inside, key = name.partition("__")
+            if inside:
+                nested.setdefault(own, {})[key] = value
+            else:
+                setattr(self, name, value)
+        for own, values in nested.items():
+            getattr(self, own).set_params(**values)
+        return self
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        if cls.__init__ is object.__init__:
+            return []
+        return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        set_apart = ((name, value, defaults[name].default) for name, value in self.get_params(deep=False).items())
+        given = (f"{name}={value!r}" for name, value, usual in set_apart if repr(value) != repr(usual))
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    # What scikit-learn asks for.
+
+    def __sklearn_tags__(self) -> Tags:
+        from sklearn.utils import ClassifierTags, Tags, TargetTags
+
+        if self._predicts_labels:
+            return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+    def _repr_html_(self) -> str:
+        from sklearn.utils import estimator_html_repr
+
+        return str(estimator_html_repr(self))
+
+    # Threads.
+
+    @reading
+    def _held(self, step: Callable[[], Any]) -> Any:
+        """Take a step while neither this model nor those it has learned inside of it can change."""
+        for name, part in list(vars(self).items()):
+            if name.endswith("_") and isinstance(part, Estimator):
+                step = partial(part._held, step)
+        return step()
+
+    @reading
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        copied = memo[id(self)] = type(self).__new__(type(self))
+        copied.__dict__ = copy.deepcopy(self.__dict__, memo)
+        return copied
+
+
+def is_estimator(value: object) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def clone(estimator: One) -> One:
+    """Another estimator with the same parameters, which has learned nothing; scikit-learn's ``clone`` of one."""
+    given = estimator.get_params(deep=False)  # type: ignore[attr-defined]
+    return type(estimator)(
+        **{name: clone(one) if is_estimator(one) else copy.deepcopy(one) for name, one in given.items()}
+    )
+
+
+class AvailableIf:
+    """A method that only those objects have of which something holds; scikit-learn's tools look whether it is there."""
+
+    def __init__(self, holds: Callable[[Any], bool], method: Callable[..., Any]) -> None:
+        self._holds, self._method = holds, method
+        self.__doc__, self.__name__ = method.__doc__, method.__name__
+
+    def __get__(self, owner: Any, kind: type) -> Any:
+        if owner is None:
+            return self._method
+        if not self._holds(owner):
+            raise AttributeError(f"this {kind.__name__} has no {self.__name__}")
+        return MethodType(self._method, owner)
+
+
+def available_if(holds: Callable[[Any], bool]) -> Callable[[Callable[..., Any]], Any]:
+    """Let only those objects have the method of which this holds."""
+    return partial(AvailableIf, holds)
+
+
+def not_fitted(sentence: str) -> NotFittedError:
+    """scikit-learn's own error, which its tools expect of an estimator that has learned nothing."""
+    from sklearn.exceptions import NotFittedError
+
+    return NotFittedError(sentence)
