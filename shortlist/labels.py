@@ -350,12 +350,10 @@ def _have_numbers(ids: NDArray[np.int32], numbers: NDArray[np.int32]) -> bool:
 @kernel
 def _repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32]) -> bool:
     """Whether a label stands twice with one example."""
+    last = np.zeros(ids.max() + 1, np.int64)  # the last example of each label, counted from 1
     for i in range(indptr.size - 1):
-        own = ids[indptr[i] : indptr[i + 1]]
-        if own.size > FEW:
-            own = np.sort(own)
-        for j in range(1, own.size):
-            for k in range(j - 1 if own.size > FEW else 0, j):
-                if own[j] == own[k]:
-                    return True
+        for j in range(indptr[i], indptr[i + 1]):
+            if last[ids[j]] == i + 1:
+                return True
+            last[ids[j]] = i + 1
     return False

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import gc
 import hashlib
 import os
 import platform
@@ -50,10 +51,22 @@ def in_turn(compile_one: Callable[[Any], Any], place: str | None) -> Callable[[A
 
     def compile_in_turn(signature: Any) -> Any:
         # the order in which Numba's own lock and ours are taken is the same in all threads
-        with global_compiler_lock, turn(f"{place} {signature}"):
+        with global_compiler_lock, turn(f"{place} {signature}"), without_collecting():
             return compile_one(signature)
 
     return compile_in_turn
+
+
+@contextlib.contextmanager
+def without_collecting() -> Iterator[None]:
+    """To look for garbage takes a tenth of the time of compiling, which makes many objects and keeps most of them."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 @contextlib.contextmanager

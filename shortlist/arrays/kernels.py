@@ -9,6 +9,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.options import DefaultOptions
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
@@ -22,6 +23,7 @@ Floats = NDArray[np.float64]  # values, weights, scores
 
 LEAST_SQUARE = np.finfo(np.float64).tiny  # a sum of squares below this has lost some or all of its digits
 
+COMPILED = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}  # a Numba without it is only slower
 
 
@@ -30,8 +32,8 @@ def kernel(function: Function) -> Function:
     return _compiled(function)
 
 
-def part(function: Function) -> Function:
-    """As ``kernel``, for what loops call, and for loops that make no array.
+def loop(function: Function) -> Function:
+    """As ``kernel``, for a loop that makes no array.
 
     Numba counts the references to an array at each call that it is given to, and to each slice: so that threads count
     rightly, one reference takes as long as twenty additions. Here nobody counts: whoever called the loop from Python
@@ -40,16 +42,35 @@ def part(function: Function) -> Function:
     return _compiled(function, **UNCOUNTED)
 
 
+def part(function: Function) -> Function:
+    """As ``loop``, for what only loops call: Python cannot, and so much less is compiled. It is kept with its loops."""
+    return _part(function, **UNCOUNTED)
+
+
 def step(function: Function) -> Function:
     """As ``part``, for a loop cut into small steps.
 
     The compiler would leave the longer of the steps outside the loop; they are written into it.
     """
-    return _compiled(function, forceinline=True, **UNCOUNTED)
+    return _part(function, forceinline=True, **UNCOUNTED)
+
+
+class Part(CPUDispatcher):
+    """A compiled function that has no way in from Python: to call what is not there would end the process."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise TypeError(f"{self.py_func.__name__} is a part of compiled loops; call one of those, or its py_func")
+
+
+def _part(function: Function, **options: bool) -> Function:
+    compiled = numba.njit(**COMPILED, no_cpython_wrapper=True, **options)(function)
+    if compiled is not function:
+        compiled.__class__ = Part
+    return compiled
 
 
 def _compiled(function: Function, **options: bool) -> Function:
-    compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    compiled = numba.njit(**COMPILED, **options)(function)
     if compiled is not function:  # it is the same where compilation is turned off
         with contextlib.suppress(RuntimeError):  # no folder can be written, neither here nor the user's own
             compiled._cache = StampedCache(function)
@@ -101,7 +122,7 @@ def _prefetch(typing: Any, array: Any, i: Any) -> Any:
     return types.void(array, i), generate
 
 
-@kernel
+@part
 def dot(indices: Ints, data: Floats, dense: Floats) -> float:
     """Inner product of a sparse row (indices int32[m], data float64[m]) with a dense vector float64[n]."""
     total = 0.0
@@ -133,7 +154,7 @@ def prefix_sums(values: Floats) -> Floats:
     return sums
 
 
-@kernel
+@part
 def _square_of_scaled(data: Floats) -> float:
     """Divide a row by its largest value, in place, and give the sum of squares; 1 for a row of nothing."""
     largest = 0.0

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.kernels import Floats, kernel
+from shortlist.arrays.kernels import Floats, kernel, part
 
 LOG_2 = math.log(2)  # the float nearest to it, which any machine finds
 HIGH = float.fromhex("0x1.62e42feep-1")  # log 2 to 32 digits, so that e·HIGH is exact,
@@ -36,7 +36,7 @@ def log(x: float) -> float:
     return e * HIGH + (f - (s * (f - 2 * series) - e * LOW))  # 2·s = f − s·f, of which f is exact
 
 
-@kernel
+@part
 def binary_log(x: float) -> float:
     """The logarithm to the base of 2, which of a power of 2 is a whole number."""
     if x == math.inf:
@@ -45,7 +45,7 @@ def binary_log(x: float) -> float:
     return e + log(m) / LOG_2
 
 
-@kernel
+@part
 def _parts(x: float) -> tuple[float, int]:
     """m and e."""
     m, e = math.frexp(x)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import give_back, grown, wide_enough
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, step
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part, step
 from shortlist.arrays.rows import Rows
 
 # Numbered features of texts -> rows of counts, columns ascending.
@@ -86,7 +86,7 @@ def _count(numbers: Ints, indptr: Longs, n_features: int) -> tuple[Longs, Ints, 
     return new_indptr, indices[:n], data[:n]
 
 
-@kernel
+@part
 def _sort_by_insertion(values: Ints, size: int) -> None:
     """Sort the first ``size`` values in place."""
     for j in range(1, size):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs, kernel
+from shortlist.arrays.kernels import Longs, kernel, part
 from shortlist.text.tokens import DIGIT, FACTOR, NUMBER, NUMBER_NAME, SEED, Words, every_character, hashing, mixed
 from shortlist.texts import to_codes
 
@@ -160,7 +160,7 @@ def _spell(
     return letters[:n], stops
 
 
-@kernel
+@part
 def spell_run(
     codes: NDArray[np.uint32],
     first: int,

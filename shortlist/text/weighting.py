@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown, wide_enough
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part, scale_to_unit_length
 from shortlist.arrays.logarithms import log, logs
 from shortlist.arrays.rows import Rows
 from shortlist.text.counted import keep
@@ -140,7 +140,7 @@ class Weighting:
         return np.repeat(TF[self.tf](average) * ((1 - self.slope) + self.slope * m_i / pivot), m_i)
 
 
-@kernel
+@part
 def known_log(number: float, known: Floats) -> float:
     """The natural logarithm of a number above 0, which is looked up where it is whole and not too large."""
     whole = min(max(int(number), 0), known.size - 1)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.growing import grown, wide_enough
-from shortlist.arrays.kernels import Longs, fetch, product, step
+from shortlist.arrays.kernels import Longs, fetch, loop, product, step
 from shortlist.arrays.narrow import narrowed
 from shortlist.errors import InputError
 from shortlist.files.container import Later
@@ -264,7 +264,7 @@ def _look_ahead(
             fetch(hashes, number)
 
 
-@step
+@loop
 def _find(
     wanted: NDArray[np.uint64],
     factor: NDArray[np.uint64],
@@ -279,7 +279,7 @@ def _find(
         numbers[j] = slots[_slot(wanted[j], factor[0], shift, slots, hashes)]
 
 
-@step
+@loop
 def _learn(
     wanted: NDArray[np.uint64],
     done: int,
@@ -315,7 +315,7 @@ def _learn(
     return wanted.size, n_new
 
 
-@step
+@loop
 def _fill(factor: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> bool:
     """Enter all hashes in an empty table; gives whether they differ."""
     shift = _shift(slots)

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
 from shortlist.models.base import TASKS, Model
-from shortlist.models.learners import BASES, learners, named
+from shortlist.models.learners import base, learners, named
 from shortlist.models.making import Settings, open_model
 from shortlist.models.row_categorizer import RowCategorizer
 
@@ -16,7 +16,7 @@ from shortlist.models.row_categorizer import RowCategorizer
 @pytest.mark.parametrize("task", TASKS)
 def test_every_public_learner_has_a_name(task):
     public = [getattr(sl, name) for name in sl.__all__]
-    kinds = {one for one in public if inspect.isclass(one) and issubclass(one, BASES[task])}
+    kinds = {one for one in public if inspect.isclass(one) and issubclass(one, base(task))}
     ours = {entry.kind for entry in learners(task).values() if entry.kind.__module__.startswith("shortlist.")}
     assert ours == kinds
     for name, entry in learners(task).items():

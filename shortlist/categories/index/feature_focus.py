@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, part
+from shortlist.arrays.kernels import Floats, Ints, Longs, loop, part
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.best import DONE, room_for_touched
@@ -155,7 +155,7 @@ class Rules(NamedTuple):
 # Figure 4(a), the FF algorithm
 
 
-@part
+@loop
 def learn(
     rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, scores: Floats,
     touched: Ints, rules: Rules,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Ints, Longs, part
+from shortlist.arrays.kernels import Ints, Longs, loop, part
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index.pruning import are_rows
@@ -187,7 +187,7 @@ def keep(ring: Ring, rows: Rows, vectors: Vectors, labels: LabelSets, i: int) ->
     span[END] = at + n
 
 
-@part
+@loop
 def keep_all(ring: Ring, rows: Rows, vectors: Vectors, labels: LabelSets) -> None:
     for i in range(rows.indptr.size - 1):
         keep(ring, rows, vectors, labels, i)

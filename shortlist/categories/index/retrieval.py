@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, fetch, part
+from shortlist.arrays.kernels import Floats, Ints, Longs, fetch, loop, part
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import LEAST, Scratch, keep_best, room_for_touched
 from shortlist.categories.index.lists import Index
@@ -94,7 +94,7 @@ def fetch_lists(rows: Rows, i: int, index: Index) -> None:
             fetch_list(index, rows.indices[j])
 
 
-@part
+@loop
 def retrieve(
     rows: Rows, i: int, dense: Dense, index: Index, bias: Floats, max_edges: int, rare: int, scores: Floats,
     touched: Ints,
@@ -175,7 +175,7 @@ def add_many_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, 
     return n
 
 
-@part
+@loop
 def _rank(
     rows: Rows, dense: Dense, index: Index, bias: Floats, max_edges: int, rare: int, allowed: NDArray[np.bool_],
     factors: Floats, scores: Floats, touched: Ints, ids: Ints, best: Floats,
@@ -203,7 +203,7 @@ def _rank(
             scores[c] = 0.0
 
 
-@part
+@loop
 def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: Floats) -> None:
     """out[j] = the vote of the j-th active feature for the label."""
     for j in range(row.indices.size):

@@ -39,7 +39,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, part
+from shortlist.arrays.kernels import Floats, Ints, Longs, loop, part
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import DONE, Scratch
@@ -76,7 +76,7 @@ class Rules(NamedTuple):
     step: float
 
 
-@part
+@loop
 def learn(
     rows: Rows, vectors: Vectors, labels: LabelSets, order: Longs, position: int, first_pass: bool, learned: Learned,
     counts: Floats, to_come: Floats, rules: Rules, ahead: Ahead, ring: Ring, scratch: Scratch,
@@ -130,7 +130,7 @@ def are_single(counts: Floats) -> bool:
     return counts[LABELS] <= SINGLE * counts[EXAMPLES]
 
 
-@part
+@loop
 def least_share(min_weight: float, counts: Floats) -> float:
     """The least share w_fc of an edge: min_weight counts examples, and shares count labels."""
     return 0.0 if are_single(counts) else min_weight * counts[EXAMPLES] / counts[LABELS]
