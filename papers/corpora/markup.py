@@ -1,11 +1,18 @@
-"""What the corpora in SGML share: records between two tags, and what stands inside a tag."""
+"""What the corpora in SGML and HTML share: records between two tags, what stands inside a tag, the text of a page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 
 from shortlist.inputs.source import Source
+
+# Comments, scripts and styles, to their end or to the end of the page; then all other tags.
+NOT_TEXT = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|</?[a-z!?][^<>]*>", re.DOTALL | re.I)
+HTTP_HEADER = re.compile(r"\s*HTTP/\d\.\d [^\n]*\n(?:[\w-]+:[^\n]*\n|[ \t]+\S[^\n]*\n)*|(?:[\w-]+: [^\n]*\n)+\n")
+
+ENDLESS = re.compile(r"&#[0-9]{4000,};?")  # no character, and a number that Python's int() refuses
 
 
 def records(source: Source, tag: str) -> Iterator[tuple[int, str]]:
@@ -54,3 +61,14 @@ def without(record: str, tags: tuple[str, ...]) -> str:
                 kept.append(record[at : opening.start()])
                 at = end + len(f"</{tag}>")
     return "".join([*kept, record[at:]])
+
+
+def unescaped(text: str) -> str:
+    """The text with the characters that ``&amp;`` and ``&#233;`` stand for."""
+    return unescape(ENDLESS.sub("\ufffd", text))
+
+
+def page_text(page: str) -> str:
+    """The text of a web page: without markup, and without the HTTP header that a crawler may have kept before it."""
+    header = HTTP_HEADER.match(page)
+    return " ".join(unescaped(NOT_TEXT.sub(" ", page[header.end() :] if header else page)).split())

@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from papers.corpora.markup import inside, records, without
+from papers.corpora.markup import inside, page_text, records, without
 from shortlist.arrays.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
 from shortlist.inputs.source import Source
-from shortlist.inputs.text_files import page_text
 
 ABOUT = ("DOCNO", "DOCOLDNO", "DOCHDR")
 PARTS = {"title": "Topic", "desc": "Description", "narr": "Narrative"}  # each with the word that it may begin with

@@ -87,7 +87,23 @@ class Csv(Table):
         return numbers, False, replace(own, **asked)
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        yield from self._separated(source)._examples_of(source)
+        own, layout = self._separated(source), None
+        for numbers, rows in own._rows(source):
+            if layout is None:
+                if source.first_bad is not None and source.first_bad[0] < numbers[0]:
+                    raise InputError(f"{source.first_bad[1]}; the first line cannot be skipped")
+                layout = own._layout(source, rows[0])
+                first = 1 if layout.has_header else 0
+                numbers, rows = numbers[first:], rows[first:]
+            kept = []
+            for number, row in zip(numbers, rows, strict=True):
+                if len(row) == layout.width:
+                    kept.append((number, row))
+                else:
+                    end = len(own._between.join(row[: layout.width])) + 1
+                    source.bad(number, end, f"expected {counted(layout.width, 'columns')}, found {len(row)}")
+            numbers, rows = [number for number, _ in kept], [row for _, row in kept]
+            yield own._examples(source, layout, numbers, rows) if rows else Examples(texts=[])
 
     def _separated(self, source: Source) -> Csv:
         """The same format, knowing what separates its cells."""
@@ -99,9 +115,9 @@ class Csv(Table):
         source.progress.separator = separator
         return replace(self, separator=separator)
 
-    def _examples_of(self, source: Source) -> Iterator[Examples]:
+    def _rows(self, source: Source) -> Iterator[tuple[list[int], list[list[str]]]]:
+        """Blocks of rows that are not blank, and the number of the line on which each begins."""
         quoting, separator = self._quoting(source), self._between
-        layout = None
         for first, block in source.blocks(as_they_are=quoting is not None):
             if first == 1 and (said := _first_line(block)) and NAMED.fullmatch(said):
                 first, block = first + 1, block[block.index(b"\n") + 1 :]
@@ -112,12 +128,11 @@ class Csv(Table):
                 full = [(number, line.split(separator)) for number, line in lines if line]
                 numbers, rows = [number for number, _ in full], [row for _, row in full]
             if rows:
-                layout, examples = self._examples_of_rows(source, layout, numbers, rows)
-                yield examples
+                yield numbers, _unguarded(rows)
         if quoting and quoting.waiting:
             numbers, rows = quoting.rows([], [], last=True)
             if rows:
-                yield self._examples_of_rows(source, layout, numbers, rows)[1]
+                yield numbers, _unguarded(rows)
 
     @property
     def _between(self) -> str:
@@ -132,12 +147,6 @@ class Csv(Table):
         if self.separator == self.quote:
             raise InputError("separator and quote must differ")
         return None if self.quote is None else Quoting(source, self._between, self.quote)
-
-    def _first_row(self, source: Source, number: int, row: list[str]) -> Layout:
-        """Where the columns are. A bad line that should have said so is not skipped."""
-        if source.first_bad is not None and source.first_bad[0] < number:
-            raise InputError(f"{source.first_bad[1]}; the first line cannot be skipped")
-        return self._layout(source, row)
 
     def _layout(self, source: Source, first: list[str]) -> Layout:
         """Where the columns are, from the first row."""
@@ -170,29 +179,6 @@ class Csv(Table):
                     "in all lines; leave them out, or cells keep their quotes"
                 )
         return Layout(len(first), self.present(first, f"{source.name}, line 1", source.progress), True)
-
-    def _examples_of_rows(
-        self, source: Source, layout: Layout | None, numbers: Sequence[int], rows: list[list[str]]
-    ) -> tuple[Layout, Examples]:
-        """The examples of rows, of which those with too few or too many fields are bad.
-
-        Where there is no layout yet, the first row gives it; either way, it is given back.
-        """
-        rows = [[unguarded(cell) if cell[:1] == "'" else cell for cell in row] for row in rows]
-        if layout is None:
-            layout = self._first_row(source, numbers[0], rows[0])
-            if layout.has_header:
-                numbers, rows = numbers[1:], rows[1:]
-        kept = []
-        for number, row in zip(numbers, rows, strict=True):
-            if len(row) == layout.width:
-                kept.append((number, row))
-            else:
-                end = len(self._between.join(row[: layout.width])) + 1
-                source.bad(number, end, f"expected {counted(layout.width, 'columns')}, found {len(row)}")
-        if not kept:
-            return layout, Examples(texts=[])
-        return layout, self._examples(source, layout, [number for number, _ in kept], [row for _, row in kept])
 
     def _examples(self, source: Source, layout: Layout, numbers: list[int], rows: list[list[str]]) -> Examples:
         """The examples of rows that have as many fields as there are columns."""
@@ -241,6 +227,10 @@ class Csv(Table):
     def _with_point(self, cell: str) -> str:
         """A number as Python reads it: where semicolons separate cells, it may have a decimal comma."""
         return with_point(cell) if self.separator == ";" else cell
+
+
+def _unguarded(rows: list[list[str]]) -> list[list[str]]:
+    return [[unguarded(cell) if cell[:1] == "'" else cell for cell in row] for row in rows]
 
 
 def _first_line(block: bytes) -> str | None:
@@ -317,39 +307,33 @@ class Numbers(Csv):
         return Layout(len(first), places, True)
 
     def _examples(self, source: Source, layout: Layout, numbers: list[int], rows: list[list[str]]) -> Examples:
-        columns = list(zip(*rows, strict=True))
-        places = {str(column.name): place for column, place in layout.columns.items()}
-        features = {name: list(columns[place]) for name, place in places.items() if name != self.target}
-        if self.separator == ";":
-            features = {name: [self._with_point(cell) for cell in cells] for name, cells in features.items()}
-        bad: dict[int, str] = {}  # each bad row is reported once, for its first bad cell
-        for name, cells in features.items():
-            for n in _bad_cells(cells):
-                bad.setdefault(n, name)
-        for n, name in sorted(bad.items()):
-            column = place_of(places[name], [cells[n] for cells in columns])
-            cell = features[name][n]
-            hint = TEXTS if any(letter.isspace() for letter in cell.strip()) else "" if self.target else LEARNED
-            source.bad(numbers[n], column, f"expected a finite number in {shown(name)}, found {shown(cell)}{hint}")
-        kept = [n for n in range(len(numbers)) if n not in bad]
-        table = np.empty((len(kept), len(features)))
-        for column, cells in enumerate(features.values()):
-            table[:, column] = [cells[n] for n in kept] if bad else cells
-        examples = Examples(rows=as_rows(table), places=Places(source.name, [numbers[n] for n in kept]))
-        if self.target in places:
-            targets = [self._with_point(columns[places[self.target]][n].strip()) for n in kept]
-            examples = replace(examples, labels=[[cell] if cell else [] for cell in targets])
-        return examples
+        names = {place: str(column.name) for column, place in layout.columns.items() if column.name != self.target}
+        cells = [[self._with_point(row[place]) for place in names] for row in rows]
+        try:
+            table = np.array(cells, dtype=np.float64)
+        except ValueError:
+            table = np.full(1, np.nan)
+        if not np.isfinite(table).all():
+            good = [i for i, row in enumerate(rows) if self._is_good(source, numbers[i], row, names)]
+            numbers, rows = [numbers[i] for i in good], [rows[i] for i in good]
+            table = np.array([cells[i] for i in good], dtype=np.float64).reshape(len(good), len(names))
+        labels = None
+        if self.target is not None:
+            at = next(place for column, place in layout.columns.items() if column.name == self.target)
+            targets = [self._with_point(row[at].strip()) for row in rows]
+            labels = [[cell] if cell else [] for cell in targets]
+        return Examples(rows=as_rows(table), labels=labels, places=Places(source.name, numbers))
 
-
-def _bad_cells(cells: list[str]) -> list[int]:
-    """Which cells of a column are no finite numbers."""
-    try:
-        if np.isfinite(np.array(cells, dtype=np.float64)).all():
-            return []
-    except ValueError:
-        pass
-    return [n for n, cell in enumerate(cells) if not _is_number(cell)]
+    def _is_good(self, source: Source, number: int, row: list[str], names: dict[int, str]) -> bool:
+        """Whether the cells of a row are numbers; the first that is none is reported."""
+        for place, name in names.items():
+            cell = self._with_point(row[place])
+            if not _is_number(cell):
+                hint = TEXTS if any(letter.isspace() for letter in cell.strip()) else "" if self.target else LEARNED
+                expected = f"expected a finite number in {shown(name)}, found {shown(cell)}{hint}"
+                source.bad(number, place_of(place, row), expected)
+                return False
+        return True
 
 
 def _is_number(cell: str) -> bool:

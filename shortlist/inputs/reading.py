@@ -13,7 +13,7 @@ from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.compression import ENDINGS
 from shortlist.inputs.delimited import Csv, Numbers, Tsv
-from shortlist.inputs.examples import Examples, Skipped
+from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format, Option
 from shortlist.inputs.frames import Frame, Frames, Parquet
 from shortlist.inputs.json_records import Doccano, JsonArray, JsonLines, LabelStudio
@@ -54,6 +54,7 @@ class Stream:
 
     def __init__(self, format: str, batches: Iterator[Examples], progress: Progress) -> None:
         self.format = format
+        self.skip_bad, self.skipped, self.notes = progress.skip_bad, progress.skipped, progress.notes
         self._batches = batches
         self._progress = progress
 
@@ -94,14 +95,6 @@ class Stream:
         return self._progress.bytes_total
 
     @property
-    def skip_bad(self) -> bool:
-        return self._progress.skip_bad
-
-    @property
-    def skipped(self) -> Skipped:
-        return self._progress.skipped
-
-    @property
     def columns(self) -> list[str] | None:
         """The names of the features, once the first batch is read, where the file has them."""
         return self._progress.columns
@@ -115,10 +108,6 @@ class Stream:
     def separator(self) -> str | None:
         """What was recognised to separate the cells of a table."""
         return self._progress.separator
-
-    @property
-    def notes(self) -> list[str]:
-        return self._progress.notes
 
 
 @contextmanager

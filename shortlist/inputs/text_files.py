@@ -5,8 +5,8 @@ the prefix is a label, wherever it stands; the other words are the text. A line 
 
 In a folder of class folders a text is a file, and its label is the name of the folder that the file stands in. 20
 Newsgroups comes so. Its files begin with the headers of a message, which name the class; ``headers=False`` gives what
-stands after the first empty line. The Industry Sector pages come as sectors of industries: ``innermost=True`` takes the
-folder that the file itself stands in, not the outermost one, and ``html=True`` gives the text of web pages.
+stands after the first empty line. ``innermost=True`` takes the folder that the file itself stands in, not the
+outermost one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import unescape
 from pathlib import Path
 
 from shortlist.errors import InputError, counted
@@ -87,8 +86,8 @@ class PlainLines(Format):
         return bool(head) and "\0" not in head  # the last to be asked: whatever is text
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        for block in source.line_blocks():
-            yield Examples(texts=block.lines)
+        for _, lines in source.line_blocks():
+            yield Examples(texts=lines)
 
 
 @dataclass
@@ -100,7 +99,6 @@ class ClassFolders(Format):
 
     headers: bool = True
     innermost: bool = False
-    html: bool = False
 
     @classmethod
     def recognises_folder(cls, folder: Path) -> bool:
@@ -129,8 +127,6 @@ class ClassFolders(Format):
             inside = path.relative_to(folder).parts
             if not self.headers:
                 text = text.partition("\n\n")[2]
-            if self.html:
-                text = page_text(text)
             yield text, [inside[-2 if self.innermost else 0]], "/".join(inside)
 
 
@@ -142,23 +138,3 @@ def _leads_out(path: Path, folder: Path) -> bool:
 
 def _hidden(path: Path) -> bool:
     return path.name.startswith(".")
-
-
-# The text of a web page.
-
-# Comments, scripts and styles, to their end or to the end of the page; then all other tags.
-NOT_TEXT = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|</?[a-z!?][^<>]*>", re.DOTALL | re.I)
-HTTP_HEADER = re.compile(r"\s*HTTP/\d\.\d [^\n]*\n(?:[\w-]+:[^\n]*\n|[ \t]+\S[^\n]*\n)*|(?:[\w-]+: [^\n]*\n)+\n")
-
-ENDLESS = re.compile(r"&#[0-9]{4000,};?")  # no character, and a number that Python's int() refuses
-
-
-def unescaped(text: str) -> str:
-    """The text with the characters that ``&amp;`` and ``&#233;`` stand for."""
-    return unescape(ENDLESS.sub("\ufffd", text))
-
-
-def page_text(page: str) -> str:
-    """The text of a web page: without markup, and without the HTTP header that a crawler may have kept before it."""
-    header = HTTP_HEADER.match(page)
-    return " ".join(unescaped(NOT_TEXT.sub(" ", page[header.end() :] if header else page)).split())
