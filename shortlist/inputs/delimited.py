@@ -45,10 +45,11 @@ from shortlist.inputs.tables import (
     unguarded,
     with_point,
 )
+from shortlist.texts.fields import Fielded, Value, cell_value
 
 BRACKETED = re.compile(r"<[^<>\s]+>(?: +<[^<>\s]+>)*\s*")  # Annif's subjects
 BRACKETS = re.compile(r"<([^<>\s]*)>")
-PLAIN = {"text", "labels", "id"}  # columns whose cells are what they hold
+PLAIN = {"text", "features", "labels", "id"}  # columns of which no cell can be bad
 
 
 @dataclass
@@ -182,7 +183,7 @@ class Csv(Table):
 
     def _examples(self, source: Source, layout: Layout, numbers: list[int], rows: list[list[str]]) -> Examples:
         """The examples of rows that have as many fields as there are columns."""
-        if self.brackets or self.has_fields or not {column.what for column in layout.columns} <= PLAIN:
+        if self.brackets or not {column.what for column in layout.columns} <= PLAIN:
             found = [self._row(source, layout, number, row) for number, row in zip(numbers, rows, strict=True)]
             good = [(number, row) for number, row in zip(numbers, found, strict=True) if row is not None]
             return self.batch([row for _, row in good], Places(source.name, [number for number, _ in good]))
@@ -191,11 +192,22 @@ class Csv(Table):
                  for what in PLAIN}  # fmt: skip
         labels = [[self.split_labels(cell) for cell in own] for own in cells["labels"]]
         return Examples(
-            texts=list(cells["text"][0]),
+            texts=self._documents(layout, columns) if self.has_fields else list(cells["text"][0]),
             labels=numbered([[*chain(*own)] for own in zip(*labels, strict=True)]) if labels else None,
             ids=list(cells["id"][0]) if cells["id"] else None,
             places=Places(source.name, numbers),
         )
+
+    def _documents(self, layout: Layout, columns: Sequence[Sequence[str]]) -> Fielded:
+        """The texts of several columns, and the values that belong to them."""
+        texts: dict[str, Sequence[str]] = {}
+        values: dict[str, list[Value | None]] = {}
+        for column, place in layout.columns.items():
+            if column.what == "text":
+                texts[str(column.name)] = columns[place]
+            elif column.what == "features":
+                values[str(column.name)] = [cell_value(self._with_point(cell)) for cell in columns[place]]
+        return Fielded(texts, values)
 
     def _row(self, source: Source, layout: Layout, number: int, row: list[str]) -> Row | None:
         """The example of a row; None where it is bad and skipped."""
@@ -208,21 +220,20 @@ class Csv(Table):
 
     def _value(self, column: Column, cell: str) -> object:
         """What a cell of a column stands for."""
-        if column.what in ("rating", "features"):
-            return self._with_point(cell)
-        if column.what in ("labels", "wrong") and self.brackets:
+        what = column.what
+        if what in ("vector", "rating", "features") and self.separator == ";":
+            cell = with_point(cell)
+        if what == "vector":
+            try:
+                number = float(cell)
+            except ValueError:
+                number = nan
+            if not abs(number) <= MOST:
+                raise BadValue(column.name, f"expected a finite number in {column.name!r}, found {shown(cell)}")
+            return number
+        if self.brackets and what in ("labels", "wrong"):
             return BRACKETS.sub(r"\1", cell)
-        if column.what == "complete":
-            return cell.strip()
-        if column.what != "vector":
-            return cell
-        try:
-            number = float(self._with_point(cell))
-        except ValueError:
-            number = nan
-        if not abs(number) <= MOST:
-            raise BadValue(column.name, f"expected a finite number in {column.name!r}, found {shown(cell)}")
-        return number
+        return cell.strip() if what == "complete" else cell
 
     def _with_point(self, cell: str) -> str:
         """A number as Python reads it: where semicolons separate cells, it may have a decimal comma."""

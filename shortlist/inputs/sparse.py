@@ -43,7 +43,7 @@ ZERO_BASED = "; if the first feature of the file is number 0, give zero_based=Tr
 HEAD = re.compile(r"[ \t]*(?:([^ \t#:]+)(?![^ \t#]))?[ \t]*(qid:([^ \t#]*))?")  # the target and the query of a line
 PAIR = re.compile(r"[^ \t]+")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
-IN_PAIRS = b"0123456789+-.eE: \t\n"
+BLANKS = re.compile(rb"[\t\n]+")
 LINE = re.compile(r"[ \t]*([^\s:#]+[ \t]+)?(qid:\S+[ \t]+)?(\d+:[-+]?[\d.]\S*)([ \t]+\d+:[-+]?[\d.]\S*)*[ \t]*(#.*)?")
 
 Numbers = NDArray[np.float64]
@@ -150,29 +150,27 @@ def _pairs_at_once(lines: list[Line], layout: Layout) -> Pairs | None:
 
     if any(line.query == "" or _empty_label(line.target) is not None for line in lines):
         return None
-    data = " ".join(own for line in lines if (own := line.content[line.pairs :].strip(" \t"))).encode()
-    if data.translate(None, IN_PAIRS):
-        return None
-    if b"\t" in data or b"  " in data:
-        data = b" ".join(data.split())
+    data = "\n".join(own for line in lines if (own := line.content[line.pairs :].strip(" \t"))).encode()
     if not data:
         return np.empty(0, dtype=np.int64), np.empty(0)
-    if b" +" in data or data.startswith(b"+"):
+    data = data.replace(b" ", b"\n")
+    if b"\t" in data or b"\n\n" in data:
+        data = BLANKS.sub(b"\n", data)
+    if b"\r" in data or b"\n+" in data or data.startswith(b"+"):  # which polars reads over
         return None
     kinds = {"index": polars.Int64, "value": polars.Float64}
     try:
-        found = polars.read_csv(
-            data.replace(b" ", b"\n"), has_header=False, separator=":", schema=kinds, quote_char=None
-        )
+        found = polars.read_csv(data, has_header=False, separator=":", schema=kinds, quote_char=None)
     except polars.exceptions.PolarsError:
         return None
-    if found.height != data.count(b":") or any(
-        found.null_count().row(0)
-    ):  # else there is one colon on each line, inside of it
+    index, value = found["index"], found["value"]
+    # Without empty cells, and with as many colons as lines, there is one colon on each line, inside of it.
+    ends = np.cumsum([line.n_pairs for line in lines if line.n_pairs])
+    if not ends.size or found.height != ends[-1] or index.null_count() or value.null_count():
         return None
-    indices, values = found["index"].to_numpy() - layout.first_index, found["value"].to_numpy()
+    indices, values = index.to_numpy() - layout.first_index, value.to_numpy()
     rises = np.diff(indices) > 0
-    rises[np.cumsum([line.n_pairs for line in lines if line.n_pairs])[:-1] - 1] = True  # from one line to the next
+    rises[ends[:-1] - 1] = True  # from one line to the next
     good = rises.all() and indices.min() >= 0 and indices.max() < layout.most and np.abs(values).max() <= LARGEST_VALUE
     return (indices, values) if good and not (layout.nonnegative and values.min() < 0) else None
 
