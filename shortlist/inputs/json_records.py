@@ -246,31 +246,29 @@ class JsonArray(JsonLines):
 
     def _records(self, source: Source) -> Iterator[list[tuple[Place, bytes]]]:
         """The objects of the array and where each begins, some at a time."""
-        held, place, expected = b"", Place(1, 1), START
+        held, place, expected, after = b"", Place(1, 1), START, START
         while data := source.read(max(source.progress.batch, len(held))):  # an open object is looked at again
             held += data
-            objects, rest = _objects(held, depth=0 if expected in (START, DONE) else 1)
+            objects, rest = _objects(held, depth=0 if expected == START else 1)
             found, at, before, wrong = [], 0, "", None
             for start, end in [*objects, (rest, rest)]:
-                before = held[at : min(start + 1, end)].decode("utf-8", "replace")  # with the { of the object
-                expected, wrong = _step_over(before, expected)
-                if wrong is not None:
+                before = held[at : start + 1].decode("utf-8", "replace")  # with the { of the object
+                after, wrong = _step_over(before, expected)
+                if wrong is not None or start == end:
                     break
-                if start < end:
-                    place = place.after(before[:-1])
-                    found.append((place, held[start:end]))
-                    before = held[start:end].decode("utf-8", "replace")
-                place, at = place.after(before), end
+                place = place.after(before[:-1])
+                found.append((place, held[start:end]))
+                place, at, expected = place.after(held[start:end].decode("utf-8", "replace")), end, after
             yield found
             if wrong is not None:
                 line, column = place.after(before[:wrong])
                 there = f"{source.name}, line {line}, column {column}"
-                raise InputError(f"{there}: expected {expected}, found {before[wrong]!r}")
+                raise InputError(f"{there}: expected {after}, found {before[wrong]!r}")
             held = held[at:]
             if len(held) > source.progress.max_record:
                 longest = source.progress.max_record
                 raise InputError(f"{source.name}, line {place.line}: expected an object of at most {longest} bytes")
-        if expected not in (START, DONE):
+        if after not in (START, DONE):
             raise InputError(f"{source.name}: expected ] at the end of the array, found the end of the file")
 
 
