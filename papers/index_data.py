@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from papers import rcv1
 from papers.corpora.contexts import word_contexts
+from papers.corpora.markup import page_text
 from papers.datasets import DATASETS
 from shortlist.inputs import read
 from shortlist.text.vectorizer import TextVectorizer
@@ -86,8 +87,9 @@ def rcv1_lowest(data: Path) -> RowsAndLabels:
 def industry(data: Path) -> RowsAndLabels:
     """The pages of the Industry Sector set where they are there; otherwise RCV1's documents with one lowest topic."""
     if DATASETS["industry"].is_in(data / "sector"):
-        texts, labels = _texts(data / "sector", format="folders", encoding="latin-1", innermost=True, html=True)
-        return TextVectorizer(stop_words="english").fit_transform(texts), label_array(labels)
+        texts, labels = _texts(data / "sector", format="folders", encoding="latin-1", innermost=True)
+        pages = [page_text(text) for text in texts]
+        return TextVectorizer(stop_words="english").fit_transform(pages), label_array(labels)
     documents = rcv1.subset(data)
     names = set(documents.names)
     own = [rcv1.lowest(topics, names) for topics in documents.topics]

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
+from papers.corpora.markup import unescaped
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.markup import unescaped
 from shortlist.inputs.source import Progress, Source
 
 NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{'"][^\s{]*"""

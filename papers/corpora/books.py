@@ -30,5 +30,6 @@ class Books(Format):
             yield Examples(texts=[text], ids=[Path(source.name).name])
 
     def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
-        books = ((text, path.name) for path, text in self.whole_files(folder, progress))
+        texts = ((source.whole(), path.name) for path, source in self.opened(folder, progress))
+        books = ((text, name) for text, name in texts if text is not None)
         return in_batches(("texts", "ids"), books, progress.batch)

@@ -17,10 +17,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from papers.corpora.fields import field_blocks, with_numbers
 from shortlist.arrays.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.quoting import field_blocks, with_numbers
 from shortlist.inputs.source import Source
 
 OBTAINED = "http://ir.dcs.gla.ac.uk/resources/test_collections/cran/"

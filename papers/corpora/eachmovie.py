@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from papers.corpora.fields import field_blocks, with_numbers
+from shortlist.inputs.delimited import place_of
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.quoting import field_blocks, place_of, with_numbers
 from shortlist.inputs.source import Source
 
 SCORES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from papers.corpora.fields import field_blocks, with_numbers
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.quoting import field_blocks, with_numbers
 from shortlist.inputs.source import Source
 
 HEADER = "userId,movieId,rating,timestamp"

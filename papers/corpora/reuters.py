@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from papers.corpora.markup import inside, records, unescaped
 from shortlist.arrays.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.markup import inside, records, unescaped
 from shortlist.inputs.source import Source
 
 SPLITS = ("train", "test", "unused")

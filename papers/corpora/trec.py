@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from papers.corpora.fields import field_blocks, with_numbers
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.quoting import field_blocks, with_numbers
 from shortlist.inputs.source import Source
 
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from papers.corpora.markup import inside, page_text, records, without
 from shortlist.arrays.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.markup import inside, page_text, records, without
 from shortlist.inputs.source import Source
 
 ABOUT = ("DOCNO", "DOCOLDNO", "DOCHDR")

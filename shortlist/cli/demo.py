@@ -33,7 +33,7 @@ def demo(
     import numpy as np
 
     from shortlist.categories.frequency import FrequencyBaseline
-    from shortlist.inputs.docstrings import docstrings
+    from shortlist.cli.docstrings import docstrings
     from shortlist.measures import evaluate
     from shortlist.models.categorizer import Categorizer
 

@@ -96,7 +96,7 @@ class Output:
         return cells
 
     def _row(self, cells: Iterable[Any]) -> str:
-        from shortlist.inputs.parsing.columns import as_line
+        from shortlist.inputs.tables import as_line
 
         row = [self._number(cell) if isinstance(cell, float) else _guarded(cell) for cell in cells]
         return as_line(row, self._separator)
@@ -109,7 +109,7 @@ class Output:
 
 def _guarded(cell: Any) -> Any:
     """A cell that no spreadsheet runs as a formula."""
-    from shortlist.inputs.parsing.columns import guarded
+    from shortlist.inputs.tables import guarded
 
     return guarded(cell) if isinstance(cell, str) else cell
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from shortlist.concepts.vocabulary import Concept, LabelVocabulary, Policy
 from shortlist.errors import InputError, counted, installing
-from shortlist.inputs.parsing.columns import is_yes
 from shortlist.inputs.source import Progress, Source
+from shortlist.inputs.tables import is_yes
 
 # SKOS, the W3C's form of thesauri, read with rdflib (``pip install '.[skos]'``).
 

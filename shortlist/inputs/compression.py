@@ -90,20 +90,12 @@ def _zstd() -> Any:
         return None
 
 
-def _gz(stream: Any) -> Readable:
-    return gzip.GzipFile(fileobj=stream, mode="rb")
-
-
-def _bz2(stream: Any) -> Readable:
-    return bz2.BZ2File(stream, "rb")
-
-
 # How a compressed file begins -> what undoes it.
-_BEGINNINGS: dict[bytes, Callable[[Readable], Readable]] = {
-    b"\x1f\x8b\x08": _gz,
+_BEGINNINGS: dict[bytes, Callable[[Any], Readable]] = {
+    b"\x1f\x8b\x08": lambda stream: gzip.GzipFile(fileobj=stream),
     b"\xfd7zXZ\x00": _Xz,
     b"\x28\xb5\x2f\xfd": _zst,
-    **{b"BZh%d1AY&SY" % level: _bz2 for level in range(1, 10)},
+    **{b"BZh%d1AY&SY" % level: bz2.BZ2File for level in range(1, 10)},
 }
 
 ENDINGS = (".gz", ".xz", ".zst", ".bz2")

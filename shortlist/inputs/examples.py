@@ -106,17 +106,13 @@ class Skipped:
 
 def in_batches(names: tuple[str, ...], examples: Iterable[Sequence[str | list[str]]], size: int) -> Iterator[Examples]:
     """Gather examples, each a text and other values in the order of ``names``, to batches of about ``size`` letters."""
-    columns: list[list[Any]] = [[] for _ in names]
+    columns: dict[str, Any] = {name: [] for name in names}
     held = 0
     for example in examples:
-        for column, value in zip(columns, example, strict=True):
+        for column, value in zip(columns.values(), example, strict=True):
             column.append(value)
         held += len(example[0])
         if held >= size:
-            yield _named(names, columns)
-            columns, held = [[] for _ in names], 0
-    yield _named(names, columns)
-
-
-def _named(names: tuple[str, ...], columns: list[Any]) -> Examples:
-    return Examples(**dict(zip(names, columns, strict=True)))
+            yield Examples(**columns)
+            columns, held = {name: [] for name in names}, 0
+    yield Examples(**columns)

@@ -75,30 +75,22 @@ class Format:
 
     def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
         """Read a folder, a batch at a time: its files one after another."""
-        files = self.files(folder)
-        progress.bytes_total = sum(path.stat().st_size for path in files)
-        for path in files:
-            yield from self.file_examples(path, progress)
+        for _, source in self.opened(folder, progress):
+            yield from self.examples(source)
 
     def file_examples(self, path: Path, progress: Progress) -> Iterator[Examples]:
         """Open one file, read it, and close it."""
-        source = Source(path, progress)
-        try:
-            source.decode_as(self.encoding)
+        for _, source in self.opened(path, progress):
             yield from self.examples(source)
-        finally:
-            source.close()
 
-    def whole_files(self, folder: Path, progress: Progress) -> Iterator[tuple[Path, str]]:
-        """Each file of a folder with its whole text."""
-        files = self.files(folder)
+    def opened(self, where: Path, progress: Progress) -> Iterator[tuple[Path, Source]]:
+        """The file, or each file of a folder, open until the next one is asked for."""
+        files = self.files(where) if where.is_dir() else [where]
         progress.bytes_total = sum(path.stat().st_size for path in files)
         for path in files:
             source = Source(path, progress)
             try:
                 source.decode_as(self.encoding)
-                text = source.whole()
+                yield path, source
             finally:
                 source.close()
-            if text is not None:
-                yield path, text

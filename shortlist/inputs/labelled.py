@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
-from shortlist.inputs.parsing.columns import named
 from shortlist.inputs.reading import Stream
+from shortlist.inputs.tables import named
 from shortlist.labels import NumberedLabels, label_counts
 from shortlist.texts import lengths_of
 from shortlist.texts.fields import WithVectors

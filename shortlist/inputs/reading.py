@@ -12,45 +12,23 @@ from typing import Any, BinaryIO, cast
 from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.compression import ENDINGS
-from shortlist.inputs.examples import Examples, Skipped
+from shortlist.inputs.delimited import Csv, Numbers, Tsv
+from shortlist.inputs.examples import Examples
 from shortlist.inputs.format import Format, Option
-from shortlist.inputs.formats.annotation_tools import Doccano, LabelStudio
-from shortlist.inputs.formats.class_folders import ClassFolders
-from shortlist.inputs.formats.delimited import Csv, Tsv
-from shortlist.inputs.formats.frames import Frame, Frames
-from shortlist.inputs.formats.json_array import JsonArray
-from shortlist.inputs.formats.json_lines import JsonLines
-from shortlist.inputs.formats.numbers import Numbers
-from shortlist.inputs.formats.parquet import Parquet
-from shortlist.inputs.formats.sparse import Letor, SvmLight, Xmc
-from shortlist.inputs.formats.text_lines import FastText, PlainLines
-from shortlist.inputs.parsing.columns import Names
+from shortlist.inputs.frames import Frame, Frames, Parquet
+from shortlist.inputs.json_records import Doccano, JsonArray, JsonLines, LabelStudio
 from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
+from shortlist.inputs.sparse import Letor, SvmLight, Xmc
+from shortlist.inputs.tables import Names
+from shortlist.inputs.text_files import ClassFolders, FastText, PlainLines
 from shortlist.inputs.vectors import beside
 
-# The formats, by name, from the most particular to the most general: sniffing asks them in this order.
-
-
-FORMATS: dict[str, type[Format]] = {
-    kind.name: kind
-    for kind in (
-        Frames,
-        Parquet,
-        Doccano,
-        JsonLines,
-        LabelStudio,
-        JsonArray,
-        FastText,
-        Xmc,
-        Letor,
-        SvmLight,
-        Csv,
-        Tsv,
-        Numbers,
-        ClassFolders,
-        PlainLines,
-    )
-}
+# From the most particular to the most general: sniffing asks them in this order.
+KINDS: tuple[type[Format], ...] = (
+    Frames, Parquet, Doccano, JsonLines, LabelStudio, JsonArray, FastText, Xmc, Letor, SvmLight, Csv, Tsv, Numbers,
+    ClassFolders, PlainLines,
+)  # fmt: skip
+FORMATS: dict[str, type[Format]] = {kind.name: kind for kind in KINDS}
 
 
 def add_formats(*kinds: type[Format]) -> None:
@@ -76,6 +54,7 @@ class Stream:
 
     def __init__(self, format: str, batches: Iterator[Examples], progress: Progress) -> None:
         self.format = format
+        self.skip_bad, self.skipped, self.notes = progress.skip_bad, progress.skipped, progress.notes
         self._batches = batches
         self._progress = progress
 
@@ -116,14 +95,6 @@ class Stream:
         return self._progress.bytes_total
 
     @property
-    def skip_bad(self) -> bool:
-        return self._progress.skip_bad
-
-    @property
-    def skipped(self) -> Skipped:
-        return self._progress.skipped
-
-    @property
     def columns(self) -> list[str] | None:
         """The names of the features, once the first batch is read, where the file has them."""
         return self._progress.columns
@@ -137,10 +108,6 @@ class Stream:
     def separator(self) -> str | None:
         """What was recognised to separate the cells of a table."""
         return self._progress.separator
-
-    @property
-    def notes(self) -> list[str]:
-        return self._progress.notes
 
 
 @contextmanager

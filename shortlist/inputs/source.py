@@ -9,11 +9,11 @@ import codecs
 import os
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ MAX_RECORD = 1 << 26
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 Held = TypeVar("Held")
+Lines = tuple[Sequence[int], list[str]]  # the number of each line in its file, and the lines without their ends
 
 
 @dataclass
@@ -49,13 +50,6 @@ class Progress:
         if not self.skip_bad:
             raise InputError(sentence)
         self.skipped.add(sentence)
-
-
-class Lines(NamedTuple):
-    """Lines of text without their ends, and the number of each in its file."""
-
-    numbers: range | list[int]
-    lines: list[str]
 
 
 class Source:
@@ -194,7 +188,7 @@ class Source:
         try:
             lines = block.decode().split("\n")
             lines.pop()
-            return Lines(range(first, first + len(lines)), lines)
+            return range(first, first + len(lines)), lines
         except UnicodeDecodeError:
             numbers, lines = [], []
             for number, line in enumerate(block.split(b"\n")[:-1], first):
@@ -202,7 +196,7 @@ class Source:
                 if text is not None:
                     numbers.append(number)
                     lines.append(text)
-            return Lines(numbers, lines)
+            return numbers, lines
 
     def decoded_line(self, number: int, line: bytes) -> str | None:
         """One line, or one record that begins there, as text; None where it is bad and skipped."""

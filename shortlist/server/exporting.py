@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from shortlist.errors import InputError
-from shortlist.inputs.parsing.columns import as_line, guarded
+from shortlist.inputs.tables import as_line, guarded
 from shortlist.server.documents import USUAL, called, plain, renamed, unlike
 from shortlist.server.journal import Journal, Judged
 from shortlist.server.teaching import rating_of, row_of

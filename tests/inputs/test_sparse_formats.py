@@ -2,11 +2,7 @@
 
 import io
 import math
-import os
-import subprocess
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -295,20 +291,3 @@ def test_formats_are_recognised(name, data, format, tmp_path):
     path = tmp_path / name
     path.write_text(data)
     assert sniff(path) == format
-
-
-@pytest.mark.long
-def test_the_kernel_runs_without_the_compiler():
-    program = """
-import io
-from shortlist.inputs import read
-data = b"1,2 1:0.5 2:12345678901234567890123 3:0.12345678901234567\\n1 x\\n2 qid:4 3:1e-3\\n"
-stream = read(io.BytesIO(data), "svmlight", skip_bad=True)
-(batch,) = stream
-assert batch.rows.data.tolist() == [0.5, 12345678901234567890123.0, 0.12345678901234567, 1e-3]
-assert batch.rows.indices.tolist() == [0, 1, 2, 2]
-assert stream.skipped.count == 1
-"""
-    root = Path(__file__).resolve().parents[2]
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
-    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, env=environment)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shortlist import InputError
 from shortlist.inputs import read, sniff
-from shortlist.inputs.parsing.columns import recognised, with_point
+from shortlist.inputs.tables import recognised, with_point
 from tests.inputs.test_text_formats import examples, fails
 
 ROWS = [

@@ -9,6 +9,7 @@ import pandas
 import polars
 import pytest
 
+from papers.corpora.markup import page_text
 from shortlist import InputError
 from shortlist.inputs import read, sniff
 from tests.inputs.samples import ARFF, CRAN, SAMPLES, SGML, TREC_DOCUMENTS, TREC_TOPICS
@@ -340,8 +341,8 @@ def test_folders_within_folders(tmp_path):
     for name, page in pages.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(page, encoding="latin-1")
-    (batch,) = read(tmp_path, encoding="latin-1", innermost=True, html=True)
-    found = dict(zip(batch.texts, (label for (label,) in batch.labels), strict=True))
+    (batch,) = read(tmp_path, encoding="latin-1", innermost=True)
+    found = dict(zip(map(page_text, batch.texts), (label for (label,) in batch.labels), strict=True))
     assert found == {"Oil wells": "oil.industry", "Coal: black mines": "coal.industry", "Energy café": "energy.sector"}
     (batch,) = read(tmp_path, encoding="latin-1")
     assert {label for (label,) in batch.labels} == {"energy.sector"}

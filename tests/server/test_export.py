@@ -8,7 +8,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.cli.output import Output
-from shortlist.inputs.parsing.columns import guarded, unguarded
+from shortlist.inputs.tables import guarded, unguarded
 from shortlist.server.exporting import COLUMNS, LAYOUTS, fasttext_line
 from shortlist.server.journal import Example, Journal, Judged
 from shortlist.server.people import Role, changing

@@ -1,6 +1,7 @@
-"""Parquet: columns for the text and the labels; a cell may hold one label or a list.
+"""pandas and polars frames, from Python, and Parquet: columns for the text and the labels; a cell may hold one label or
+a list.
 
-A file is decoded in a process of its own, because a damaged one can end the process that decodes it.
+A Parquet file is decoded in a process of its own, because a damaged one can end the process that decodes it.
 """
 
 from __future__ import annotations
@@ -12,21 +13,76 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
-from shortlist.inputs.parsing.table import Table
-from shortlist.inputs.source import Source
+from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.source import Progress, Source
+from shortlist.inputs.tables import BadValue, Column, Row, Table
 
 SLICE = 1 << 24  # about so many bytes of the file are decoded at a time
 
 
+class Values(Protocol):
+    """A column of a pandas or polars frame."""
+
+    def to_list(self) -> list[object]: ...
+
+
+class Frame(Protocol):
+    """A pandas or polars frame."""
+
+    @property
+    def columns(self) -> Iterable[str | int]: ...
+    def __getitem__(self, column: str | int, /) -> Values: ...
+    def __len__(self) -> int: ...
+
+
 @dataclass
-class Parquet(Table):
+class Frames(Table):
+    name = "frame"
+    description = "a pandas or polars frame, from Python, with columns for the text and the labels"
+
+    @staticmethod
+    def is_frame(source: object) -> TypeGuard[Frame]:
+        return hasattr(type(source), "columns") and hasattr(type(source), "__len__")
+
+    def examples(self, source: Source) -> Iterator[Examples]:
+        raise InputError("a frame is given to read() itself, not as a file")
+
+    def frame_examples(self, frame: Frame, progress: Progress) -> Iterator[Examples]:
+        names = list(frame.columns)
+        present = self.present(names, "the frame", progress)
+        columns = [(column, frame[names[place]].to_list()) for column, place in present.items()]
+        yield from self.columns_examples("the frame", 0, columns, progress)
+
+    def columns_examples(
+        self, where: str, first: int, columns: Sequence[tuple[Column, Sequence[object]]], progress: Progress
+    ) -> Iterator[Examples]:
+        """Examples from columns in memory; ``first`` is the number of the first row."""
+        rows: list[Row] = []
+        numbers: list[int] = []
+        held = 0
+        for i in range(len(columns[0][1])):
+            try:
+                row = self.to_row((column, values[i]) for column, values in columns)
+            except BadValue as problem:
+                progress.bad(f"{where}, row {first + i}: {problem}")
+                continue
+            rows.append(row)
+            numbers.append(first + i)
+            held += sum(len(str(value)) for value in row[0].values()) if isinstance(row[0], dict) else len(row[0])
+            if held >= progress.batch:
+                yield self.batch(rows, Places(where, numbers, "row"))
+                rows, numbers, held = [], [], 0
+        yield self.batch(rows, Places(where, numbers, "row"))
+
+
+@dataclass
+class Parquet(Frames):
     name = "parquet"
     description = "Parquet, with columns for the text and the labels"
     endings = (".parquet", ".pq")

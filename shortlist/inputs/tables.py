@@ -1,10 +1,14 @@
-"""What the formats with named columns share: which column is the text, which hold the labels, how they are split."""
+"""What the formats with named columns share: which columns are asked for, and what the cells of each hold."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -12,21 +16,178 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
-from shortlist.inputs.parsing.columns import (
-    Column,
-    Name,
-    Names,
-    absent,
-    bare,
-    found_among,
-    is_yes,
-    listed,
-    shown,
-    twice,
-)
 from shortlist.inputs.source import Progress
 from shortlist.labels import NumberedLabels
 from shortlist.texts.fields import Document, Fielded, Value, WithVectors, cell_value, features_of
+
+# Cells that a spreadsheet would run as formulas: they are written with an apostrophe before them, and read without.
+
+
+FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+GUARDED = re.compile(r"''*[=+\-@\t\r\n]")
+
+
+def guarded(cell: str) -> str:
+    """A text as a cell that no spreadsheet runs."""
+    return f"'{cell}" if FORMULA.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The text of such a cell."""
+    return cell[1:] if cell[:1] == "'" and GUARDED.match(cell) else cell
+
+
+def as_line(cells: Iterable[Any], separator: str = ",") -> str:
+    """The line of a table: cells with a line break of any kind in them are quoted."""
+    written = io.StringIO()
+    csv.writer(written, delimiter=separator, lineterminator="\r\n").writerow(cells)  # it quotes what holds any of this
+    return written.getvalue()[:-2] + "\n"
+
+
+# How spreadsheets write tables: what stands between cells, and between the whole part of a number and its fraction.
+
+
+SEPARATORS = (",", ";", "\t", "|")
+NAMED = re.compile(r"sep=([^\w\s]|\t)\s*", re.ASCII)
+QUOTED = re.compile(r'"(?:[^"]|"")*"')
+DECIMAL_COMMA = re.compile(r"\s*[-+]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][-+]?\d+)?\s*", re.ASCII)
+
+
+def recognised(head: str, wanted: Sequence[str | int]) -> str:
+    """What separates the cells of a table that begins so: what its first line names, or lets a wanted name be found.
+
+    Where no name is wanted, or none is there, it is what stands there most often; of equals a comma.
+    """
+    first = head.lstrip("\n").partition("\n")[0].rstrip("\r")
+    if said := NAMED.fullmatch(first):
+        return said[1]
+    bare = QUOTED.sub('""', first)
+    for one in SEPARATORS:
+        if not set(names_in(first, one)).isdisjoint(str(name).strip() for name in wanted):
+            return one
+    if wanted and all(str(column).isdigit() for column in wanted):  # there is no line of names, but one of data
+        return next((one for one in SEPARATORS if one in bare), ",")
+    return max(SEPARATORS, key=bare.count)
+
+
+def names_in(line: str, separator: str) -> list[str]:
+    """The names in a first line, as it looks before quoted fields are read: without quotes and spaces around them."""
+    return [cell.strip().strip('"').strip() for cell in line.split(separator)]
+
+
+def with_point(cell: str) -> str:
+    """A number as Python reads it: 1.234,5 is 1234.5. Anything else stays as it is."""
+    return cell.replace(".", "").replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
+
+
+Name = str | int
+Names = Name | list[str] | list[int] | list[Name]
+MOST_NAMED = 10  # columns that an error lists
+OPTIONS = {
+    "text": "text= (--text-column)", "labels": "labels= (--label-column)", "one_hot": "one_hot= (--one-hot-column)",
+    "wrong": "wrong= (--wrong-column)", "complete": "complete= (--option complete=NAME)",
+    "features": "features= (--feature-column)", "id": "id= (--id-column)", "rating": "rating= (--option rating=NAME)",
+    "vector": "vector= (--vector-column)",
+}  # fmt: skip
+YES = {
+    "1", "1.0", "true", "t", "yes", "y", "x", "✓", "✔", "ja", "wahr", "oui", "vrai", "sí", "si", "verdadero", "vero",
+    "sì", "sim",
+}  # fmt: skip
+NO = {
+    "", "0", "0.0", "false", "f", "no", "n", "-", "–", "none", "null", "nan", "nein", "falsch", "non", "faux", "falso",
+    "nee",
+}  # fmt: skip
+USUAL = {"labels", "wrong", "complete"}  # columns that may be there under these names without being asked for
+
+
+class Column(NamedTuple):
+    """A column that is asked for: what it holds, its name or number, the label that a one-hot column stands for, and
+    whether it is read only where it is there."""
+
+    what: str
+    name: Name
+    label: str = ""
+    optional: bool = False
+
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether nobody has asked for it: a usual column under its usual name, or one that is read if it is there."""
+        return self.optional or (self.what == self.name and self.what in USUAL)
+
+
+def listed(columns: Names | None) -> list[Name]:
+    """One column or several, as a list."""
+    if columns is None:
+        return []
+    return list(columns) if isinstance(columns, (list, tuple)) else [columns]
+
+
+def bare(name: Name) -> Name:
+    """The name of a column without the spaces around it, as in the first line ``text, labels``."""
+    return name.strip() if isinstance(name, str) else name
+
+
+def found_among(wanted: Sequence[Column], names: Sequence[Name]) -> tuple[list[Column], list[Column]]:
+    """The columns asked for that there are, those of a pattern (``subject_*``) one by one, and those that are not."""
+    exact = {column.name for column in wanted if column.name in names}
+    found: list[Column] = []
+    missing: list[Column] = []
+    for column in wanted:
+        if column.name in exact:
+            found.append(column._replace(label=str(column.name)))
+            continue
+        matches = [] if column.name in names else _matches(column, [name for name in names if name not in exact])
+        found += matches
+        missing += [] if matches else [column]
+    return found, missing
+
+
+def _matches(column: Column, names: Sequence[Name]) -> list[Column]:
+    """The columns of a pattern. What the star stands for is the label of a one-hot column."""
+    if not isinstance(column.name, str) or "*" not in column.name:
+        return []
+    pattern = re.compile("(.*?)".join(map(re.escape, column.name.split("*"))), re.DOTALL)
+    fitting = [(name, pattern.fullmatch(name)) for name in names if isinstance(name, str)]
+    return [column._replace(name=name, label=hit[1] or name) for name, hit in fitting if hit]
+
+
+def absent(where: str, column: Column, names: Sequence[Name]) -> InputError:
+    """The sentence about a column that is not there: what there is instead, and how to name it."""
+    what = column.what.replace("_", "-")
+    a_column = "columns" if isinstance(column.name, str) and "*" in column.name else "a column"
+    expected = f"expected {a_column} {column.name!r} for {what}, found {named(names)}"
+    return InputError(f"{where}: {expected}; name the right one with {OPTIONS[column.what]}")
+
+
+def twice(where: str, name: Name, names: Sequence[Name]) -> InputError:
+    """The sentence about two columns of one name, which may be written with other spaces around it."""
+    spaces = "" if list(names).count(name) > 1 else " (spaces around names do not count)"
+    return InputError(f"{where} has more than one column {name!r}{spaces}; rename all but one")
+
+
+def is_yes(value: object) -> bool | None:
+    """Whether a cell of a one-hot column says yes; None where it says neither yes nor no."""
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    said = str(value).strip().casefold()
+    return True if said in YES else False if said in NO else None
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it: not at full length."""
+    try:
+        said = repr(value)
+    except ValueError:  # a whole number of too many digits
+        said = "a very large number"
+    return said if len(said) <= 60 else f"{said[:59]}…"
+
+
+def named(columns: Sequence[Name]) -> str:
+    """The names of columns as an error shows them: not all where there are very many."""
+    return ", ".join(map(shown, columns[:MOST_NAMED])) + (", …" if len(columns) > MOST_NAMED else "")
+
+
+# The columns of a table, and the examples that its rows are.
 
 MOST = float(np.finfo(np.float32).max)  # of a number of a vector
 
@@ -131,20 +292,20 @@ class Table(Format):
     def _is_fraction(self, value: object) -> bool:
         return self.fractions and isinstance(value, (float, np.floating)) and math.isfinite(value)
 
-    def to_id(self, value: object) -> str:
+    def to_id(self, value: object, column: Name) -> str:
         """The name in one value of the column of ids."""
         if not isinstance(value, (str, int, np.integer)):
-            raise BadValue(self.id, f"expected text or a whole number in {self.id!r}, found {shown(value)}")
+            raise BadValue(column, f"expected text or a whole number in {column!r}, found {shown(value)}")
         return str(value)
 
-    def to_rating(self, value: object) -> float:
+    def to_rating(self, value: object, column: Name) -> float:
         """The number in one value of the column of ratings."""
         try:
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
-            raise BadValue(self.rating, f"expected a number in {self.rating!r}, found {shown(value)}") from None
+            raise BadValue(column, f"expected a number in {column!r}, found {shown(value)}") from None
         if not math.isfinite(number):
-            raise BadValue(self.rating, f"expected a finite number in {self.rating!r}, found {shown(value)}")
+            raise BadValue(column, f"expected a finite number in {column!r}, found {shown(value)}")
         return number
 
     def present(self, names: Sequence[Name], where: str, progress: Progress) -> dict[Column, int]:
@@ -164,47 +325,49 @@ class Table(Format):
             progress.fields = [str(name) for name in there]
         return {column: there.index(column.name) for column in found}
 
-    def to_flag(self, column: Column, value: object) -> bool:
+    def to_flag(self, value: object, column: Name) -> bool:
         """Whether one value of a one-hot column says yes."""
         said = is_yes(value)
         if said is None:
-            raise BadValue(column.name, f"expected yes or no, 1 or 0, in {column.name!r}, found {shown(value)}")
+            raise BadValue(column, f"expected yes or no, 1 or 0, in {column!r}, found {shown(value)}")
         return said
 
     def to_row(self, values: Iterable[tuple[Column, object]]) -> Row:
         """An example from the values of its columns."""
-        labels, wrong, complete, name, rating, vector = None, None, None, None, None, None
+        labels, wrong, complete, own_id, rating, vector = None, None, None, None, None, None
         document: dict[str, Value] = {}
-        for column, value in values:
-            if column.what == "text":
+        for (what, name, label, _), value in values:
+            if what == "text":
                 if not isinstance(value, str):
-                    raise BadValue(column.name, f"expected text in {column.name!r}, found {shown(value)}")
-                document[str(column.name)] = value
-            elif column.what == "features":
-                if (own := self.to_value(value, column.name)) is not None:
-                    document[str(column.name)] = own
-            elif column.what == "labels":
-                labels = (labels or []) + self.to_labels(value, column.name)
-            elif column.what == "one_hot":
-                labels = (labels or []) + ([column.label] if self.to_flag(column, value) else [])
-            elif column.what == "wrong":
-                wrong = self.to_labels(value, column.name)
-            elif column.what == "complete":
-                complete = value
-            elif column.what == "id":
-                name = self.to_id(value)
-            elif column.what == "vector":
-                vector = (vector or []) + self.to_numbers(value, column.name)
+                    raise BadValue(name, f"expected text in {name!r}, found {shown(value)}")
+                document[str(name)] = value
+            elif what == "features":
+                if (own := self.to_value(value, name)) is not None:
+                    document[str(name)] = own
+            elif what == "labels":
+                labels = [*(labels or ()), *self.to_labels(value, name)]
+            elif what == "one_hot":
+                labels = [*(labels or ()), *([label] if self.to_flag(value, name) else ())]
+            elif what == "wrong":
+                wrong = self.to_labels(value, name)
+            elif what == "complete":
+                complete = (value, name)
+            elif what == "id":
+                own_id = self.to_id(value, name)
+            elif what == "vector":
+                vector = [] if vector is None else vector
+                vector += self.to_numbers(value, name)
             else:
-                rating = self.to_rating(value)
+                rating = self.to_rating(value, name)
         text = document if self.has_fields else cast("str", next(iter(document.values()), ""))
-        return Row(text, labels, wrong, self.to_complete(wrong, complete), name, rating, self._as_long(vector))
+        all_judged = self.to_complete(wrong, *complete) if complete else None
+        return Row(text, labels, wrong, all_judged, own_id, rating, self._as_long(vector))
 
-    def to_complete(self, wrong: list[str] | None, value: object) -> bool | None:
+    def to_complete(self, wrong: list[str] | None, value: object, column: Name) -> bool | None:
         """Whether all labels beside the right ones are wrong, where the example says so."""
         if wrong is None or value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
             return None
-        return self.to_flag(Column("complete", self.complete or ""), value)
+        return self.to_flag(value, column)
 
     def to_numbers(self, value: object, column: Name) -> list[float]:
         """The numbers in one value of a column of vectors: a list of them, or one."""
@@ -227,7 +390,7 @@ class Table(Format):
             self._n_vector = wanted  # type: ignore[misc]
         return vector
 
-    @property
+    @cached_property
     def has_fields(self) -> bool:
         """Whether a text has several fields, or something else that belongs to it."""
         return len(listed(self.text)) > 1 or bool(listed(self.features)) or bool(listed(self.known_features))
@@ -251,7 +414,7 @@ class Table(Format):
             return Examples(texts=[])
         texts, labels, wrong, complete, ids, ratings, vectors = zip(*rows, strict=True)
         judged = any(one is not None for one in wrong)
-        documents: Sequence[Any] = Fielded.of(texts) if self.has_fields else list(texts)
+        documents: Sequence[Any] = _by_field(texts) if self.has_fields else list(texts)
         return Examples(
             texts=documents if self.vector is None else WithVectors(documents, np.array(vectors, dtype=np.float32)),
             labels=[one or [] for one in labels] if any(one is not None for one in labels) else None,
@@ -262,26 +425,18 @@ class Table(Format):
             places=places,
         )
 
-    def columns_examples(
-        self, where: str, first: int, columns: Sequence[tuple[Column, Sequence[object]]], progress: Progress
-    ) -> Iterator[Examples]:
-        """Examples from columns in memory; ``first`` is the number of the first row."""
-        rows: list[Row] = []
-        numbers: list[int] = []
-        held = 0
-        for i in range(len(columns[0][1])):
-            try:
-                row = self.to_row((column, values[i]) for column, values in columns)
-            except BadValue as problem:
-                progress.bad(f"{where}, row {first + i}: {problem}")
-                continue
-            rows.append(row)
-            numbers.append(first + i)
-            held += sum(len(str(value)) for value in row[0].values()) if isinstance(row[0], dict) else len(row[0])
-            if held >= progress.batch:
-                yield self.batch(rows, Places(where, numbers, "row"))
-                rows, numbers, held = [], [], 0
-        yield self.batch(rows, Places(where, numbers, "row"))
+
+def _by_field(documents: Sequence[Mapping[str, Value]]) -> Fielded:
+    """The same as ``Fielded.of``, of values that were checked already."""
+    texts: dict[str, list[str]] = {}
+    values: dict[str, list[Value | None]] = {}
+    for n, document in enumerate(documents):
+        for field, value in document.items():
+            if isinstance(value, str):
+                texts.setdefault(field, [""] * len(documents))[n] = value
+            else:
+                values.setdefault(field, [None] * len(documents))[n] = value
+    return Fielded(texts, values)
 
 
 def numbered(labels: Sequence[list[str]]) -> Sequence[list[str]]:

@@ -1,4 +1,4 @@
-"""What SGML and HTML share: records between two tags, what stands inside a tag, and the text of a page."""
+"""What the corpora in SGML and HTML share: records between two tags, what stands inside a tag, the text of a page."""
 
 from __future__ import annotations
 

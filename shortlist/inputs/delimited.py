@@ -1,0 +1,454 @@
+"""CSV and TSV with named columns.
+
+The first line names the columns. Where columns are given by number (from 0) there is no such line; and where there is
+none that names ``text`` or ``labels`` in a TSV of two columns, they are taken to be labels and text, as in
+``p213 p1851<TAB>The ecology of Kalimantan``, or a text and labels in angle brackets, as Annif has them,
+``The ecology of Kalimantan<TAB><http://…/p213> <http://…/p1851>``; and a note says so.
+
+CSV fields may be quoted, with quotes doubled inside and lines broken inside (RFC 4180). TSV has no quotes unless
+``quote='"'`` says so. What separates the cells of a CSV is recognised unless it is given.
+
+Python's csv module does not read them because it cannot say in which column a mistake stands, and refuses fields of
+more than 128 KiB unless a setting of the whole process is changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import isfinite, nan
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shortlist.arrays.validation import as_rows
+from shortlist.errors import InputError, counted
+from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.source import Source
+from shortlist.inputs.tables import (
+    MOST,
+    NAMED,
+    BadValue,
+    Column,
+    Row,
+    Table,
+    bare,
+    listed,
+    named,
+    names_in,
+    numbered,
+    recognised,
+    shown,
+    twice,
+    unguarded,
+    with_point,
+)
+from shortlist.texts.fields import Fielded, Value, cell_value
+
+BRACKETED = re.compile(r"<[^<>\s]+>(?: +<[^<>\s]+>)*\s*")  # Annif's subjects
+BRACKETS = re.compile(r"<([^<>\s]*)>")
+PLAIN = {"text", "features", "labels", "id"}  # columns of which no cell can be bad
+
+
+@dataclass
+class Csv(Table):
+    name = "csv"
+    description = "comma-separated values with named columns, or semicolons; several labels with label_separator"
+    endings: ClassVar[tuple[str, ...]] = (".csv",)
+    separators: ClassVar[tuple[str, ...]] = (",", ";")
+
+    separator: str | None = None
+    quote: str | None = '"'
+    brackets: bool = False  # around each label, as in Annif's files
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        first = head.partition("\n")[0].rstrip("\r")
+        named = any("text" in [cell.strip('"') for cell in first.split(one)[:100]] for one in cls.separators)
+        spaced = any({"text", "labels"} <= set(names_in(first, one)[:100]) for one in cls.separators)
+        return name.endswith(cls.endings) or named or spaced  # "some words, text, and more" is a sentence
+
+    @property
+    def by_line(self) -> bool:
+        return self.quote is None  # a quoted field may hold the end of a line
+
+    def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Csv]:
+        own = self._separated(source)
+        layout = own._layout(source, first.split(own._between))
+        if layout.has_header:
+            return first, True, own
+        numbers = own._between.join(map(str, range(layout.width)))
+        places: dict[str, list[str]] = {}
+        for column, place in layout.columns.items():
+            places.setdefault(column.what, []).append(str(place))
+        single = {what: own_places[0] for what, own_places in places.items() if len(own_places) == 1}
+        asked: dict[str, Any] = places | single
+        return numbers, False, replace(own, **asked)
+
+    def examples(self, source: Source) -> Iterator[Examples]:
+        own, layout = self._separated(source), None
+        for numbers, rows in own._rows(source):
+            if layout is None:
+                if source.first_bad is not None and source.first_bad[0] < numbers[0]:
+                    raise InputError(f"{source.first_bad[1]}; the first line cannot be skipped")
+                layout = own._layout(source, rows[0])
+                first = 1 if layout.has_header else 0
+                numbers, rows = numbers[first:], rows[first:]
+            kept = []
+            for number, row in zip(numbers, rows, strict=True):
+                if len(row) == layout.width:
+                    kept.append((number, row))
+                else:
+                    end = len(own._between.join(row[: layout.width])) + 1
+                    source.bad(number, end, f"expected {counted(layout.width, 'columns')}, found {len(row)}")
+            numbers, rows = [number for number, _ in kept], [row for _, row in kept]
+            yield own._examples(source, layout, numbers, rows) if rows else Examples(texts=[])
+
+    def _separated(self, source: Source) -> Csv:
+        """The same format, knowing what separates its cells."""
+        if self.separator is not None:
+            return self
+        asked = [column for column in self.wanted() if column.what == "labels" or not column.may_be_absent]
+        names = [name for column in asked for name in listed(column.name)]
+        separator = recognised(source.head(), names)
+        source.progress.separator = separator
+        return replace(self, separator=separator)
+
+    def _rows(self, source: Source) -> Iterator[tuple[list[int], list[list[str]]]]:
+        """Blocks of rows that are not blank, and the number of the line on which each begins."""
+        quoting, separator = self._quoting(source), self._between
+        for first, block in source.blocks(as_they_are=quoting is not None):
+            if first == 1 and (said := _first_line(block)) and NAMED.fullmatch(said):
+                first, block = first + 1, block[block.index(b"\n") + 1 :]
+            if quoting and (quoting.waiting or quoting.quote.encode() in block):
+                numbers, rows = quoting.rows(*source.decoded(first, block))
+            else:
+                lines = zip(*source.decoded(first, block.replace(b"\r\n", b"\n")), strict=True)
+                full = [(number, line.split(separator)) for number, line in lines if line]
+                numbers, rows = [number for number, _ in full], [row for _, row in full]
+            if rows:
+                yield numbers, _unguarded(rows)
+        if quoting and quoting.waiting:
+            numbers, rows = quoting.rows([], [], last=True)
+            if rows:
+                yield numbers, _unguarded(rows)
+
+    @property
+    def _between(self) -> str:
+        assert self.separator is not None
+        return self.separator
+
+    def _quoting(self, source: Source) -> Quoting | None:
+        """What reads quoted fields; the options are checked here."""
+        for option in (self.separator, *([self.quote] if self.quote is not None else [])):
+            if not isinstance(option, str) or len(option.encode()) != 1 or option in "\r\n":
+                raise InputError(f"separator and quote must each be one ASCII character, not {option!r}")
+        if self.separator == self.quote:
+            raise InputError("separator and quote must differ")
+        return None if self.quote is None else Quoting(source, self._between, self.quote)
+
+    def _layout(self, source: Source, first: list[str]) -> Layout:
+        """Where the columns are, from the first row."""
+        wanted = [column._replace(name=_number(column.name, first)) for column in self.wanted()]
+        if all(isinstance(column.name, int) or column.may_be_absent for column in wanted):
+            places = {column: column.name for column in wanted if isinstance(column.name, int)}
+            for column, place in places.items():
+                if not 0 <= place < len(first):
+                    there = f"there is no column {place} for {column.what}; there are {len(first)}"
+                    raise InputError(f"{source.name}: {there}")
+            return Layout(len(first), places, False)
+        asked_for = {bare(column.name) for column in wanted if column.what not in ("wrong", "complete")}
+        unnamed = self.separator == "\t" and len(first) == 2 and not asked_for & set(map(bare, first))
+        if unnamed and (self.text, self.labels) == ("text", "labels"):
+            bracketed = [bool(BRACKETED.fullmatch(cell)) for cell in first]
+            labels = 1 if bracketed == [False, True] else 0
+            self.brackets = any(bracketed)
+            order = "text and labels, as Annif's" if labels else "labels and text"
+            source.progress.notes.append(
+                f"{source.name}: no first line names the columns, so they were taken to be {order}"
+            )
+            if self.label_separator is None:
+                self.label_separator = " "
+            return Layout(2, {Column("labels", labels): labels, Column("text", 1 - labels): 1 - labels}, False)
+        for name in first if self.quote is not None else ():
+            if name != name.lstrip() and name.lstrip().startswith(self.quote or ""):
+                between = f"between {self._between!r} and {self.quote!r}"
+                raise InputError(
+                    f"{source.name}, line 1: expected nothing {between}, found spaces, here and perhaps "
+                    "in all lines; leave them out, or cells keep their quotes"
+                )
+        return Layout(len(first), self.present(first, f"{source.name}, line 1", source.progress), True)
+
+    def _examples(self, source: Source, layout: Layout, numbers: list[int], rows: list[list[str]]) -> Examples:
+        """The examples of rows that have as many fields as there are columns."""
+        if self.brackets or not {column.what for column in layout.columns} <= PLAIN:
+            found = [self._row(source, layout, number, row) for number, row in zip(numbers, rows, strict=True)]
+            good = [(number, row) for number, row in zip(numbers, found, strict=True) if row is not None]
+            return self.batch([row for _, row in good], Places(source.name, [number for number, _ in good]))
+        columns = list(zip(*rows, strict=True))
+        cells = {what: [columns[place] for column, place in layout.columns.items() if column.what == what]
+                 for what in PLAIN}  # fmt: skip
+        labels = [[self.split_labels(cell) for cell in own] for own in cells["labels"]]
+        return Examples(
+            texts=self._documents(layout, columns) if self.has_fields else list(cells["text"][0]),
+            labels=numbered([[*chain(*own)] for own in zip(*labels, strict=True)]) if labels else None,
+            ids=list(cells["id"][0]) if cells["id"] else None,
+            places=Places(source.name, numbers),
+        )
+
+    def _documents(self, layout: Layout, columns: Sequence[Sequence[str]]) -> Fielded:
+        """The texts of several columns, and the values that belong to them."""
+        texts: dict[str, Sequence[str]] = {}
+        values: dict[str, list[Value | None]] = {}
+        for column, place in layout.columns.items():
+            if column.what == "text":
+                texts[str(column.name)] = columns[place]
+            elif column.what == "features":
+                values[str(column.name)] = [cell_value(self._with_point(cell)) for cell in columns[place]]
+        return Fielded(texts, values)
+
+    def _row(self, source: Source, layout: Layout, number: int, row: list[str]) -> Row | None:
+        """The example of a row; None where it is bad and skipped."""
+        try:
+            return self.to_row((column, self._value(column, row[place])) for column, place in layout.columns.items())
+        except BadValue as problem:
+            place = next(place for column, place in layout.columns.items() if column.name == problem.column)
+            source.bad(number, place_of(place, row), str(problem))
+            return None
+
+    def _value(self, column: Column, cell: str) -> object:
+        """What a cell of a column stands for."""
+        what = column.what
+        if what in ("vector", "rating", "features") and self.separator == ";":
+            cell = with_point(cell)
+        if what == "vector":
+            try:
+                number = float(cell)
+            except ValueError:
+                number = nan
+            if not abs(number) <= MOST:
+                raise BadValue(column.name, f"expected a finite number in {column.name!r}, found {shown(cell)}")
+            return number
+        if self.brackets and what in ("labels", "wrong"):
+            return BRACKETS.sub(r"\1", cell)
+        return cell.strip() if what == "complete" else cell
+
+    def _with_point(self, cell: str) -> str:
+        """A number as Python reads it: where semicolons separate cells, it may have a decimal comma."""
+        return with_point(cell) if self.separator == ";" else cell
+
+
+def _unguarded(rows: list[list[str]]) -> list[list[str]]:
+    return [[unguarded(cell) if cell[:1] == "'" else cell for cell in row] for row in rows]
+
+
+def _first_line(block: bytes) -> str | None:
+    """The first line of a block; None where it is empty or not in UTF-8."""
+    try:
+        return block[: block.index(b"\n")].decode() or None
+    except UnicodeDecodeError:
+        return None
+
+
+def _number(column: str | int, first: list[str]) -> str | int:
+    """A column's number where it is given as text, as on the command line, and is not itself a name."""
+    is_number = isinstance(column, str) and re.fullmatch("[0-9]{1,9}", column) and column not in first
+    return int(column) if is_number else column
+
+
+@dataclass
+class Layout:
+    """How many columns there are, where those asked for stand, and whether the first line names them."""
+
+    width: int
+    columns: dict[Column, int]
+    has_header: bool
+
+
+@dataclass
+class Tsv(Csv):
+    name = "tsv"
+    description = "tab-separated values with named columns; or labels, a tab and a text in each line, or Annif's"
+    endings = (".tsv", ".tab")
+    separators = ("\t",)
+
+    separator: str | None = "\t"
+    quote: str | None = None
+
+
+# Tables of numbers: CSV or TSV whose first line names the columns, one of which may be the target. The target, a
+# rating, may be a number or a text; all other columns are features. ``columns`` of the stream names them.
+
+TEXTS = "; to learn from texts, name their column with --text-column"
+LEARNED = "; the column of what is learned is named with --target"
+
+
+@dataclass
+class Numbers(Csv):
+    name = "numbers"
+    description = "comma-separated numbers with named columns, of which target names the label"
+    carries: ClassVar[tuple[str, ...]] = ("rows", "labels")
+    endings = ()
+    separators = ()
+
+    target: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.target, str):
+            self.target = self.target.strip()  # as the names of the columns are
+
+    def wanted(self) -> list[Column]:
+        return [] if self.target is None else [Column("target", self.target)]
+
+    def _layout(self, source: Source, first: list[str]) -> Layout:
+        """The columns by name: the target if it is there, and the features."""
+        written, first = first, [name.strip() for name in first]
+        if len(set(first)) != len(first):
+            name = next(name for name in first if first.count(name) > 1)
+            raise twice(f"{source.name}, line 1", name, written)
+        places = {Column("feature", name): place for place, name in enumerate(first)}
+        if all(_is_number(name) for name in first):
+            raise InputError(f"{source.name}, line 1: expected the names of the columns, found numbers")
+        if self.target is not None and self.target not in first:
+            expected = f"expected a column {self.target!r} for the target, found {named(first)}"
+            raise InputError(f"{source.name}, line 1: {expected}; name the right one with target= (--target)")
+        source.progress.columns = [name for name in first if name != self.target]
+        return Layout(len(first), places, True)
+
+    def _examples(self, source: Source, layout: Layout, numbers: list[int], rows: list[list[str]]) -> Examples:
+        names = {place: str(column.name) for column, place in layout.columns.items() if column.name != self.target}
+        cells = [[self._with_point(row[place]) for place in names] for row in rows]
+        try:
+            table = np.array(cells, dtype=np.float64)
+        except ValueError:
+            table = np.full(1, np.nan)
+        if not np.isfinite(table).all():
+            good = [i for i, row in enumerate(rows) if self._is_good(source, numbers[i], row, names)]
+            numbers, rows = [numbers[i] for i in good], [rows[i] for i in good]
+            table = np.array([cells[i] for i in good], dtype=np.float64).reshape(len(good), len(names))
+        labels = None
+        if self.target is not None:
+            at = next(place for column, place in layout.columns.items() if column.name == self.target)
+            targets = [self._with_point(row[at].strip()) for row in rows]
+            labels = [[cell] if cell else [] for cell in targets]
+        return Examples(rows=as_rows(table), labels=labels, places=Places(source.name, numbers))
+
+    def _is_good(self, source: Source, number: int, row: list[str], names: dict[int, str]) -> bool:
+        """Whether the cells of a row are numbers; the first that is none is reported."""
+        for place, name in names.items():
+            cell = self._with_point(row[place])
+            if not _is_number(cell):
+                hint = TEXTS if any(letter.isspace() for letter in cell.strip()) else "" if self.target else LEARNED
+                expected = f"expected a finite number in {shown(name)}, found {shown(cell)}{hint}"
+                source.bad(number, place_of(place, row), expected)
+                return False
+        return True
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+# Quoted fields: quotes are doubled inside, and lines may break inside.
+
+
+def place_of(field: int, row: Sequence[str]) -> int:
+    """The column of the line, from 1, in which a field begins, where one character stands between fields."""
+    return sum(len(before) + 1 for before in row[:field]) + 1
+
+
+class Quoting:
+    """Lines -> rows of fields. ``waiting`` holds the lines of a record whose quote is still open.
+
+    A carriage return at the end of a line belongs to a field that is still open, and else to the end of the line.
+    """
+
+    def __init__(self, source: Source, separator: str, quote: str) -> None:
+        self.source = source
+        self.separator = separator
+        self.quote = quote
+        self.waiting: list[tuple[int, str]] = []
+        self._held = 0
+        q, s = re.escape(quote), re.escape(separator)
+        self._odd_quotes = re.compile(f"{q}(?<!{q}{q})(?:{q}{q})*(?!{q})")
+        self._field = re.compile(f"{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}(?!{q})|(?!{q})[^{s}]*")
+
+    def rows(self, numbers: Sequence[int], lines: list[str], last: bool = False) -> tuple[list[int], list[list[str]]]:
+        """The rows of the lines that waited and of these, with the number of the line on which each begins."""
+        queue, waited = self.waiting, bool(self.waiting)
+        queue.extend(zip(numbers, lines, strict=True))
+        if waited and not last and not any(map(self._closes, lines)) and self._fits(lines):
+            return [], []
+        self.waiting, self._held = [], 0
+        starts: list[int] = []
+        rows: list[list[str]] = []
+        at = 0
+        while at < len(queue):
+            number, first = queue[at]
+            try:
+                fields, at = self._record(queue, at)
+                if first not in ("", "\r"):
+                    starts.append(number)
+                    rows.append(fields)
+            except _BadQuote as problem:
+                may_close = isinstance(problem, _Unclosed) and not last
+                if may_close and self._fits([line for _, line in queue[at:]]):
+                    self.waiting = queue[at:]
+                    break
+                self.source.bad(queue[problem.line][0], problem.column, str(problem))
+                at = problem.line + 1  # the lines after the one that opens a quote may still be good
+        return starts, rows
+
+    def _fits(self, lines: list[str]) -> bool:
+        """Whether the record that is open may go on: it is not too long with these lines."""
+        self._held += sum(map(len, lines))
+        return self._held <= self.source.progress.max_record
+
+    def _closes(self, line: str) -> bool:
+        """Whether a line that begins inside quotes closes them: some of its quotes are an odd number in a row."""
+        return self.quote in line and self._odd_quotes.search(line) is not None
+
+    def _record(self, queue: list[tuple[int, str]], at: int) -> tuple[list[str], int]:
+        """The fields of the record that begins on line ``at`` of the queue, and the line after its last."""
+        line = queue[at][1]
+        if self.quote not in line:
+            return line.removesuffix("\r").split(self.separator), at + 1
+        fields = []
+        column, end = 0, len(line.removesuffix("\r"))
+        while True:
+            field = self._field.match(line, column, end)
+            if field is None:  # a quote opens that another line closes
+                last = next((i for i in range(at + 1, len(queue)) if self._closes(queue[i][1])), None)
+                if last is None:
+                    raise _Unclosed(at, column, "expected a closing quote for the one that opens here, found none")
+                opened = "\n".join([line[column:], *(inner for _, inner in queue[at + 1 : last]), ""])
+                at, line = last, queue[last][1]
+                end = len(line.removesuffix("\r"))
+                field = self._field.match(opened + line, 0, len(opened) + end)
+                assert field is not None
+                column = field.end() - len(opened)
+            else:
+                column = field.end()
+            fields.append(field[0] if field[1] is None else field[1].replace(self.quote * 2, self.quote))
+            if column == end:
+                return fields, at + 1
+            if line[column] != self.separator:
+                wrong = f"expected {self.separator!r} after the closing quote, found {line[column]!r}"
+                raise _BadQuote(at, column, wrong)
+            column += 1
+
+
+class _BadQuote(Exception):
+    def __init__(self, line: int, place: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.line = line  # of the queue
+        self.column = place + 1
+
+
+class _Unclosed(_BadQuote):
+    pass

@@ -1,0 +1,369 @@
+"""JSON: one object on each line, an array of objects, and how doccano and Label Studio write theirs.
+
+``{"text": "wheat exports rose", "labels": ["grain", "trade"]}``: labels may be a list, or one label; text or whole
+numbers; or absent. So may be those that are ``wrong``, and whether the judgement is ``complete``. Other fields are
+skipped over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple
+
+import msgspec
+import numpy as np
+
+from shortlist.errors import InputError
+from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.source import Source
+from shortlist.inputs.tables import BadValue, Column, Names, Row, Table, found_among, named, numbered
+
+# An escape in a string: two halves of a character, or one half alone, or any other.
+ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
+PLAIN = re.compile(r'[^"\\\x00-\x1f]*')  # the name of a field that JSON writes as it is
+
+OTHERS = "; fields of other names are named with --text-column, --label-column and the like"
+
+
+class Place(NamedTuple):
+    """A line and a column of the file, both from 1."""
+
+    line: int
+    column: int
+
+    def after(self, text: str) -> Place:
+        """The place behind this text, which begins here."""
+        line_feeds = text.count("\n")
+        column = self.column + len(text) if not line_feeds else len(text) - text.rfind("\n")
+        return Place(self.line + line_feeds, column)
+
+
+@dataclass
+class JsonLines(Table):
+    name = "json-lines"
+    description = "JSON lines: one object on each line, with fields for the text and the labels"
+    endings: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".jsonlines")
+    by_line = True
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        return head.lstrip().startswith("{") and not head.lstrip().startswith("{{")
+
+    def examples(self, source: Source) -> Iterator[Examples]:
+        to_row = self._reader()
+        plain = self._flat and self.label_separator is None and self.id is None and self.rating is None
+        decode = self._decoder().decode if plain else None
+        written = () if self.wrong is None else {json.dumps(self.wrong, ensure_ascii=way) for way in (True, False)}
+        crossed, met = [name.encode() for name in written], False
+        for first, block in source.blocks():
+            met |= (named_here := any(name in block for name in crossed))
+            full = [(number, line) for number, line in enumerate(block.split(b"\n")[:-1], first) if line.strip()]
+            if decode and not named_here and (found := _usual_records(decode, block, full)):
+                texts, labels = found
+                yield Examples(texts, labels=labels, places=Places(source.name, [number for number, _ in full]))
+                continue
+            # Some line is bad, or has other fields or labels than most files have: look at each.
+            yield self._examples_of(source, to_row, ((Place(number, 1), line) for number, line in full))
+        if self.wrong not in (None, "wrong") and not met:
+            source.progress.notes.append(f"no record has the field {self.wrong!r}: nothing was taken as crossed out")
+
+    def _examples_of(
+        self, source: Source, to_row: Callable[[bytes], Row], records: Iterable[tuple[Place, bytes]]
+    ) -> Examples:
+        """The examples of records, looked at one by one; those that are bad are reported."""
+        rows, lines = [], []
+        for place, record in records:
+            if source.decoded_line(place.line, record) is None:
+                continue
+            try:
+                rows.append(row := to_row(record))
+                lines.append(place.line)
+                if row.labels is None and source.progress.fields is None:  # whoever needs them is told what there is
+                    source.progress.fields = fields_of(record)
+            except (BadValue, ValueError, RecursionError) as problem:
+                column, sentence = explained(record, problem)
+                source.bad(*place.after(record.decode()[: column - 1]), sentence)
+        return self.batch(rows, Places(source.name, lines))
+
+    @property
+    def _flat(self) -> bool:
+        """Whether text and labels are a field each, whose name is known and written in JSON as it is."""
+        several = (
+            self.has_fields or isinstance(self.labels, list) or self.one_hot is not None or self.vector is not None
+        )
+        simple = all(PLAIN.fullmatch(str(column.name)) for column in self.wanted())
+        return not several and "*" not in f"{self.labels}" and simple
+
+    def _reader(self) -> Callable[[bytes], Row]:
+        """What makes a row of a record in JSON."""
+        wanted = self.wanted()
+        for column in wanted:
+            if not isinstance(column.name, str):
+                raise InputError(f"{column.what} must be the name of a field, not {column.name!r}")
+        if len({column.name for column in wanted}) < len(wanted):
+            used = ", ".join(f"{column.name!r} for {column.what}" for column in wanted)
+            raise InputError(f"a field can be used for one thing only, not as in {used}")
+        if self._flat:
+            decode = self._decoder().decode
+            return lambda line: self._row(decode(line))
+        decode_any = msgspec.json.Decoder(dict[str, Any]).decode
+        return lambda line: self._picked(decode_any(line), wanted)
+
+    def _picked(self, record: dict[str, Any], wanted: list[Column]) -> Row:
+        """The row of a record of which several fields hold texts or labels; those that are absent hold none."""
+        found, missing = found_among(wanted, list(record))
+        has_text = any(column.what == "text" for column in found)
+        for column in missing:
+            needed = column.what not in ("labels", "one_hot", "wrong", "complete", "features")
+            if needed and not (column.what == "text" and has_text):
+                there = named(list(record)) or "none"
+                raise BadValue(None, f"expected a field {column.name!r}, found {there}{OTHERS}")
+        values = ((column, record[str(column.name)]) for column in found)
+        return self.to_row((column, value) for column, value in values if value is not None or column.what != "text")
+
+    def _decoder(self) -> msgspec.json.Decoder[Any]:
+        """A decoder of objects that have the fields asked for, of which only the labels may be absent."""
+        names = {column.what: str(column.name) for column in self.wanted()}
+        kinds: dict[str, tuple[Any, ...]] = {"text": (str,), "id": (str | int,)}
+        kinds |= dict.fromkeys(("labels", "wrong", "complete"), (Any, None))
+        fields: list[Any] = [(what, *kinds.get(what, (Any,))) for what in names]
+        fields.sort(key=len)
+        return msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=names, gc=False))
+
+    def _row(self, record: Any) -> Row:
+        crossed = getattr(record, "wrong", None)
+        wrong = None if crossed is None else self.to_labels(crossed, str(self.wrong))
+        return Row(
+            record.text,
+            None if record.labels is None else self.to_labels(record.labels, str(self.labels)),
+            wrong,
+            self.to_complete(wrong, getattr(record, "complete", None), str(self.complete)),
+            None if self.id is None else str(record.id),
+            None if self.rating is None else self.to_rating(record.rating, self.rating),
+        )
+
+
+def _usual_records(
+    decode: Callable[[bytes], Any], block: bytes, lines: list[tuple[int, bytes]]
+) -> tuple[list[str], Sequence[list[str]]] | None:
+    """The texts and the labels of lines whose labels are lists of texts; None where one is another, or wrong."""
+    try:
+        block.decode()  # msgspec does not look into the fields that it skips
+        records = [decode(line) for _, line in lines]
+        lists = [record.labels for record in records]
+        names = set(chain.from_iterable(lists))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    usual = {*map(type, lists)} <= {list} and all(isinstance(name, str) and name.strip() for name in names)
+    return ([record.text for record in records], numbered(lists)) if usual else None
+
+
+def explained(line: bytes, problem: Exception) -> tuple[int, str]:
+    """The column and the sentence for a bad line."""
+    text = line.decode()
+    if isinstance(problem, BadValue):
+        return _column(text, problem.column), str(problem)
+    if isinstance(problem, RecursionError):
+        return 1, "expected a JSON object of text and labels, found one nested too deeply"
+    try:
+        json.loads(text, parse_constant=_no_json)
+    except _NoJson as constant:
+        return max(
+            text.find(str(constant)), 0
+        ) + 1, f"expected JSON, found {constant}, which it does not have; write null"
+    except json.JSONDecodeError as syntax:
+        return syntax.pos + 1, f"expected a JSON object, found a mistake in it: {syntax.msg}"
+    except (ValueError, RecursionError):
+        pass
+    said = str(problem).replace("`", "'")
+    if missing := re.fullmatch(r"Object missing required field '(.*)'", said):
+        return 1, f"expected a field {missing[1]!r}, found {named(fields_of(line)) or 'none'}{OTHERS}"
+    if wrong := re.fullmatch(r"Expected '(.*)', got '(.*)' - at '\$\.(.*?)(\[.*)?'", said):
+        expected = wrong[1].replace("str", "text")
+        return _column(text, wrong[3]), f"expected {expected} in {wrong[3]!r}, found {wrong[2].replace('str', 'text')}"
+    for escape in ESCAPE.finditer(text):
+        if escape[1]:
+            half = f"half a character (a lone surrogate), {escape[0]}"
+            return escape.start() + 1, f"expected whole characters, found {half}"
+    said = said if said.startswith("JSON") else said[0].lower() + said[1:]
+    return 1, said.replace(", got", ", found")
+
+
+class _NoJson(ValueError):
+    """NaN, Infinity or −Infinity, which Python writes, and JSON does not have."""
+
+
+def _no_json(constant: str) -> None:
+    raise _NoJson(constant)
+
+
+def fields_of(record: bytes) -> list[str]:
+    """The names of the fields of an object in JSON, whatever they hold."""
+    return list(msgspec.json.decode(record, type=dict[str, msgspec.Raw]))
+
+
+def _column(line: str, field: Any) -> int:
+    """Where the name of a field stands in a line, or its beginning if it is written otherwise there."""
+    return max(line.find(json.dumps(field, ensure_ascii=False)), 0) + 1
+
+
+# A JSON array of objects, on any number of lines. It is never held as a whole: each of its objects is a record.
+
+ESCAPED = re.compile(rb"\\.", re.DOTALL)
+OPENING, CLOSING, QUOTE = b"{[", b"}]", ord('"')
+DEEPER = np.array([(code in OPENING) - (code in CLOSING) for code in range(256)], dtype=np.int8)
+# What is expected outside of objects, and after each letter that may stand there.
+START, FIRST, NEXT, BEHIND, DONE = (
+    "[, which begins a JSON array", "an object, {…}, or ]", "an object, {…}", ", or ] behind an object",
+    "nothing behind the array",
+)  # fmt: skip
+STEPS = {
+    (START, "["): FIRST, (FIRST, "{"): BEHIND, (NEXT, "{"): BEHIND, (BEHIND, ","): NEXT, (FIRST, "]"): DONE,
+    (BEHIND, "]"): DONE,
+}  # fmt: skip
+
+
+@dataclass
+class JsonArray(JsonLines):
+    name = "json"
+    description = "JSON: an array of objects, with fields for the text and the labels"
+    endings = (".json",)
+    by_line = False
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        begins = head.lstrip()
+        return begins.startswith("[") and begins[1:].lstrip()[:1] in ("{", "]")
+
+    def examples(self, source: Source) -> Iterator[Examples]:
+        to_row = self._reader()
+        for records in self._records(source):
+            yield self._examples_of(source, to_row, records)
+
+    def _records(self, source: Source) -> Iterator[list[tuple[Place, bytes]]]:
+        """The objects of the array and where each begins, some at a time."""
+        held, place, expected, after = b"", Place(1, 1), START, START
+        while data := source.read(max(source.progress.batch, len(held))):  # an open object is looked at again
+            held += data
+            objects, rest = _objects(held, depth=0 if expected == START else 1)
+            found, at, before, wrong = [], 0, "", None
+            for start, end in [*objects, (rest, rest)]:
+                before = held[at : start + 1].decode("utf-8", "replace")  # with the { of the object
+                after, wrong = _step_over(before, expected)
+                if wrong is not None or start == end:
+                    break
+                place = place.after(before[:-1])
+                found.append((place, held[start:end]))
+                place, at, expected = place.after(held[start:end].decode("utf-8", "replace")), end, after
+            yield found
+            if wrong is not None:
+                line, column = place.after(before[:wrong])
+                there = f"{source.name}, line {line}, column {column}"
+                raise InputError(f"{there}: expected {after}, found {before[wrong]!r}")
+            held = held[at:]
+            if len(held) > source.progress.max_record:
+                longest = source.progress.max_record
+                raise InputError(f"{source.name}, line {place.line}: expected an object of at most {longest} bytes")
+        if after not in (START, DONE):
+            raise InputError(f"{source.name}: expected ] at the end of the array, found the end of the file")
+
+
+def _objects(data: bytes, depth: int) -> tuple[list[tuple[int, int]], int]:
+    """Where the objects of an array begin and end, and where one begins that is not whole yet, or the data end.
+
+    ``depth``: 1 inside of the array, 0 outside.
+    """
+    letters = np.frombuffer(ESCAPED.sub(b"  ", data) if b"\\" in data else data, dtype=np.uint8)
+    in_string = np.logical_xor.accumulate(letters == QUOTE)
+    brackets = np.flatnonzero(np.where(in_string, 0, DEEPER[letters]))
+    steps = DEEPER[letters[brackets]]
+    depths = depth + np.cumsum(steps, dtype=np.int64)
+    starts = brackets[(steps > 0) & (depths == 2)].tolist()
+    ends = (brackets[(steps < 0) & (depths == 1)] + 1).tolist()
+    return list(zip(starts, ends, strict=False)), starts[-1] if len(starts) > len(ends) else len(data)
+
+
+def _step_over(text: str, expected: str) -> tuple[str, int | None]:
+    """What is expected behind text outside of objects, and which of its letters was not expected, if one was not."""
+    for at, letter in enumerate(text):
+        if letter not in " \t\r\n":
+            if (expected, letter) not in STEPS:
+                return expected, at
+            expected = STEPS[expected, letter]
+    return expected, None
+
+
+# Tasks of Label Studio, as its JSON export has them: an array of objects with ``data`` and ``annotations``. The text is
+# a field of ``data``; the labels are the choices of all annotations that were not skipped.
+
+EVERY = "labels"  # as ``labels`` is unless told: the choices of every control
+
+
+class Result(msgspec.Struct, gc=False):
+    """What was chosen with one control."""
+
+    from_name: str = ""
+    value: dict[str, Any] = {}
+
+
+class Annotation(msgspec.Struct, gc=False):
+    result: list[Result] = []
+    was_cancelled: bool = False
+
+
+class Task(msgspec.Struct, gc=False):
+    data: dict[str, Any]
+    annotations: list[Annotation] = []
+
+
+@dataclass
+class LabelStudio(JsonArray):
+    name = "label-studio"
+    description = "tasks of Label Studio: the text in data, the labels in the choices of annotations"
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        return super().recognises(name, head) and '"annotations"' in head and '"result"' in head
+
+    def _reader(self) -> Callable[[bytes], Row]:
+        self.wanted()
+        for what, name in (("text", self.text), ("labels", self.labels)):
+            if not isinstance(name, str):
+                raise InputError(f"{what} must be one name in tasks of Label Studio, not {name!r}")
+        decode = msgspec.json.Decoder(Task).decode
+        return lambda record: self._row(decode(record))
+
+    def _row(self, task: Any) -> Row:
+        text = task.data.get(self.text)
+        if not isinstance(text, str):
+            raise BadValue("data", f"expected a text in the field {self.text!r} of 'data', found none")
+        found: dict[str, None] = {}
+        for annotation in task.annotations:
+            for result in () if annotation.was_cancelled else annotation.result:
+                if self.labels in (EVERY, result.from_name):
+                    found |= dict.fromkeys(self.to_labels(result.value.get("choices"), "choices"))
+        own = task.data.get(self.id) if self.id is not None else None
+        return Row(text, list(found), id=None if self.id is None else str(own))
+
+
+# doccano's JSON lines: ``{"id": 1, "text": "wheat exports rose", "label": ["grain", "trade"]}``.
+
+LIST_OF_LABELS = re.compile(r'"label"\s*:\s*\[\s*["\]]')
+
+
+@dataclass
+class Doccano(JsonLines):
+    labels: Names = "label"
+
+    name = "doccano"
+    description = "doccano: JSON lines whose field label lists the labels"
+    endings = ()
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        first = head.lstrip().partition("\n")[0]
+        return super().recognises(name, head) and '"text"' in first and LIST_OF_LABELS.search(first) is not None

@@ -1,1 +1,0 @@
-"""What several formats are parsed with."""
