@@ -20,7 +20,7 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 
 from shortlist.arrays.rows import Rows
