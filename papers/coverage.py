@@ -52,7 +52,7 @@ PAPERS: dict[str, list[Item]] = {
         Item("4.6", "table 4", "measures of retrieval, Reuters-2000", ("mmp-rcv1",)),
         Item("4.6", "figure 6", "precision and recall", MMP),
         Item("5", "section 5", "average precision in the update, averaged and voted prototypes, kernels",
-             ("mmp-extensions",), PROTOTYPES, "tests/categories/test_prototypes.py"),
+             ("mmp-extensions",), "papers/comparators/extended_mmp.py", "tests/papers/test_extended_mmp.py"),
     ],
     "002: Crammer and Singer, Pranking with ranking": [
         Item("2", "figure 1", "an update, drawn", (), "shortlist/ratings/prank.py", "tests/ratings/test_prank.py"),

@@ -1,7 +1,7 @@
 """What the learners of ordered ratings share: parameters, the stream, the three hypotheses, saving.
 
 A learner's own file gives the shape of its weights, the loop of its figure, and how scores become ratings. The loop
-reads rows and writes rows: in the plain form both are the rows of X; with a kernel see ../dual.py. How the present
+reads rows and writes rows: in the plain form both are the rows of X; with a kernel see dual.py. How the present
 hypothesis, its average and its voters are laid out is told in thresholds.py.
 """
 
@@ -19,18 +19,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shortlist import dual
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_real, as_rows, as_seed, as_whole
 from shortlist.concurrency.interrupts import runs, stop_here, whole
 from shortlist.concurrency.locks import Shared, reading, snapshot, writing
-from shortlist.dual import Supports
 from shortlist.errors import InputError, counted, there_are
 from shortlist.files.container import text_to_array
 from shortlist.files.store import State
 from shortlist.files.store import save as save_file
 from shortlist.ranking import Explanation
+from shortlist.ratings import dual
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
@@ -48,7 +47,7 @@ class SavedLearner(Shared, BaseEstimator, ABC):
     classes_: NDArray[Any]
     n_features_in_: int
     kernel: Any
-    _supports: Supports | None
+    _supports: dual.Supports | None
     _weights: Floats
     _biases: Floats
     _lives: Longs
@@ -101,7 +100,7 @@ class SavedLearner(Shared, BaseEstimator, ABC):
         learner.classes_ = as_steps(state.names("classes"), least=1)
         learner._weights, learner._biases = state.array("weights", np.float64, 3), state.array("biases", np.float64, 2)
         learner._lives, learner._clock = state.array("lives", np.int64), state.array("clock", np.int64)
-        learner._supports = None if learner.kernel is None else Supports.from_arrays(state, learner.n_features_in_)
+        learner._supports = None if learner.kernel is None else dual.Supports.from_arrays(state, learner.n_features_in_)
         learner._calibration = _calibration(state, learner.classes_.size) if "slopes" in state.arrays else None
 
         n_rules = 2 + learner._lives.size
@@ -139,7 +138,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-# The learners' loops in the dual form (see shortlist/dual.py): coefficients of support vectors in place of weights.
+# The learners' loops in the dual form (see dual.py): coefficients of support vectors in place of weights.
 
 
 class DualLearner(SavedLearner):

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows, inner
 from shortlist.arrays.validation import as_choice, as_real
-from shortlist.dual import Function
 from shortlist.errors import InputError
+from shortlist.ratings.dual import Function
 from shortlist.ratings.thresholds import ThresholdLearner, move, retire
 
 FAR = 1e150  # a score beyond it, times a value of a row (index/pruning.py), could be more than a float64 holds
