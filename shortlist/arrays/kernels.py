@@ -125,15 +125,6 @@ def count_up(numbers: Ints, counts: Longs) -> None:
 
 
 @kernel
-def prefix_sums(values: Floats) -> Floats:
-    """The sums of the first 0, 1, …, n of the values float64[n], as float64[n + 1]."""
-    sums = np.zeros(values.size + 1)
-    for i in range(values.size):
-        sums[i + 1] = sums[i] + values[i]
-    return sums
-
-
-@kernel
 def _square_of_scaled(data: Floats) -> float:
     """Divide a row by its largest value, in place, and give the sum of squares; 1 for a row of nothing."""
     largest = 0.0
