@@ -163,9 +163,7 @@ class UnweightedIndex(CategoryLearner):
             return retrieval.votes(row, self._index, np.zeros(len(self._labels)), label, ALL_EDGES, 0)
         votes = np.zeros(row.indices.size)
         for m in range(self.classifiers):
-            one = np.zeros(row.indices.size)
-            votes_for(row, self._perceptrons, label * self.classifiers + m, one)
-            votes += one / self.classifiers
+            votes += votes_for(row, self._perceptrons, label * self.classifiers + m) / self.classifiers
         return row.indices, votes
 
     @property

@@ -339,8 +339,16 @@ def write(
                 scratch.mark[prototypes.label[e]] = scratch.clock[0]
                 missing -= 1
         if missing > 0:
-            if prototypes.length[f] + missing > prototypes.capacity[f]:
-                move_to_more_room(f, prototypes, 2 * (prototypes.length[f] + missing))
+            if prototypes.length[f] + missing > prototypes.capacity[f]:  # the list moves to the end of the pools
+                first, new = prototypes.start[f], prototypes.used[END]
+                for e in range(prototypes.length[f]):
+                    prototypes.label[new + e] = prototypes.label[first + e]
+                    prototypes.weight[new + e] = prototypes.weight[first + e]
+                    if prototypes.moment[first + e] != 0.0:
+                        prototypes.moment[new + e] = prototypes.moment[first + e]
+                prototypes.start[f] = new
+                prototypes.capacity[f] = 2 * (prototypes.length[f] + missing)
+                prototypes.used[END] += prototypes.capacity[f]
             e = prototypes.start[f] + prototypes.length[f]
             for a in range(n_changed):
                 c = scratch.touched[a]
@@ -352,17 +360,3 @@ def write(
                     e += 1
             prototypes.length[f] += missing
             prototypes.used[LISTED] += missing
-
-
-@kernel
-def move_to_more_room(f: int, prototypes: Prototypes, capacity: int) -> None:
-    """Move the list of feature f to the end of the pools."""
-    old, new = prototypes.start[f], prototypes.used[END]
-    for e in range(prototypes.length[f]):
-        prototypes.label[new + e] = prototypes.label[old + e]
-        prototypes.weight[new + e] = prototypes.weight[old + e]
-        if prototypes.moment[old + e] != 0.0:
-            prototypes.moment[new + e] = prototypes.moment[old + e]
-    prototypes.start[f] = new
-    prototypes.capacity[f] = capacity
-    prototypes.used[END] += capacity

@@ -214,16 +214,16 @@ def all_scores(rows: Rows, prototypes: Prototypes, scratch: Scratch, found: Floa
             found[i, scratch.touched[a]] = scratch.scores[scratch.touched[a]]
 
 
-@kernel
-def votes_for(row: Rows, prototypes: Prototypes, label: int, votes: Floats) -> None:
-    """votes[j] = x[f]·w_c[f] of the j-th active feature f for the label c."""
-    for j in range(row.indices.size):
-        f = row.indices[j]
+def votes_for(row: Rows, prototypes: Prototypes, label: int) -> Floats:
+    """x[f]·w_c[f] of each active feature f for the label c."""
+    votes = np.zeros(row.indices.size)
+    for j, f in enumerate(row.indices.tolist()):
         if f < prototypes.background.size:
             votes[j] = row.data[j] * prototypes.background[f]
-            for e in range(prototypes.start[f], prototypes.start[f] + prototypes.length[f]):
-                if prototypes.label[e] == label:
-                    votes[j] += row.data[j] * prototypes.weight[e]
+            listed = slice(prototypes.start[f], prototypes.start[f] + prototypes.length[f])
+            own = prototypes.label[listed] == label
+            votes[j] += row.data[j] * prototypes.weight[listed][own].sum()
+    return votes
 
 
 # What all learners of prototypes share: they rank, score and explain by them.
@@ -245,8 +245,7 @@ class PrototypeLearner(CategoryLearner):
         return found
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        votes = np.zeros(row.indices.size)
-        votes_for(row, self._hypothesis(), label, votes)
+        votes = votes_for(row, self._hypothesis(), label)
         return row.indices[votes != 0], votes[votes != 0]
 
     @reading
