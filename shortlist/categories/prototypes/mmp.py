@@ -47,12 +47,9 @@ from shortlist.categories.prototypes.online import (
     Stream,
     against,
     below,
-    clear_changes,
     lowest_allowed,
     mark_relevant,
     note_losses,
-    only_changed,
-    slots_wanted,
     write,
     wrong_pairs,
 )
@@ -183,7 +180,6 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
         if m > 0 and stream.counts[KNOWN] > m:
             n, shared = score(stream.read, i, prototypes, scratch, m)
             n, crowd = against(stream, i, scratch, m, n, shared)
-            others = n - m + crowd
             note_losses(stream, t, scratch, m, n, crowd, shared)
             lows = lowest_allowed(scratch, m, rule.margin)
             pairs = wrong_pairs(lows, scratch, m, n, crowd, shared)
@@ -192,30 +188,22 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
                     return t, CHANGES, 0
                 shared_step = 0.0
                 if rule.from_paper:
-                    c = 1 if rule.loss == 2 else m * others if rule.loss == 3 else pairs
-                    share = 1.0 / c
-                    if rule.loss == AVERAGE_PRECISION:
-                        share *= precision_lost(lows, scratch, m, n, crowd, shared, rule.margin)
-                    shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule.margin, share)
+                    shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule, pairs)
                     if not is_complete(stream.labels.partial, i):
                         shared_step = 0.0  # labels that nobody judged, those still to come among them, stay as they are
                 else:
                     n = passive_aggressive_steps(stream, scratch, m, n, crowd, shared, rule, stream.square[i])
-                n_changed = only_changed(scratch, n, shared_step)
-                slots = slots_wanted(stream.write, i, prototypes, n_changed)
-                if slots > 0:
-                    clear_changes(scratch, n_changed)
-                    return t, WANTS_SLOTS, slots
                 time = float(stream.counts[SEEN]) if stream.average else 0.0
-                write(stream.write, i, prototypes, scratch, n_changed, shared_step, time)
-                clear_changes(scratch, n_changed)
+                slots = write(stream.write, i, prototypes, scratch, n, shared_step, time)
+                if slots > 0:
+                    return t, WANTS_SLOTS, slots
         stream.counts[SEEN] += 1
     return stream.order.size, DONE, 0
 
 
 @kernel
 def paper_steps(
-    lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float, margin: float, share: float
+    lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float, rule: Rule, pairs: int
 ) -> float:
     """Steps 1 to 3: n_r/c and −n_s/c into scratch.change for the labels touched; returns −n_s/c of the crowd.
 
@@ -229,27 +217,24 @@ def paper_steps(
         c = scratch.touched[a]
         q = below(lows, scratch.scores[c])
         erring[q] += 1
-        scratch.change[c] = -q * share
+        scratch.change[c] = -q
     for q in range(m - 1, -1, -1):
         erring[q] += erring[q + 1]
+    above = np.empty(m)
     for a in range(m):
         c = scratch.touched[a]
-        scratch.change[c] = erring[below(lows, scratch.scores[c] - margin)] * share
+        above[a] = erring[below(lows, scratch.scores[c] - rule.margin)]
+        scratch.change[c] = above[a]
+    share = 1.0 / (1 if rule.loss == 2 else m * (n - m + crowd) if rule.loss == 3 else pairs)
+    if rule.loss == AVERAGE_PRECISION:  # 1 − AP, a pair that errs counting as one in the wrong order
+        above.sort()  # n_r, from the highest relevant label down
+        precision = 0.0
+        for a in range(m):
+            precision += (a + 1.0) / (a + 1.0 + above[a])
+        share *= 1.0 - precision / m
+    for a in range(n):
+        scratch.change[scratch.touched[a]] *= share
     return -crowd_errs * share
-
-
-@kernel
-def precision_lost(lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float, margin: float) -> float:
-    """1 − AP, a pair that errs counting as one in the wrong order."""
-    paper_steps(lows, scratch, m, n, crowd, shared, margin, 1.0)
-    above = np.empty(m)  # n_r, from the highest relevant label down
-    for a in range(m):
-        above[a] = scratch.change[scratch.touched[a]]
-    above.sort()
-    precision = 0.0
-    for a in range(m):
-        precision += (a + 1.0) / (a + 1.0 + above[a])
-    return 1.0 - precision / m
 
 
 @kernel

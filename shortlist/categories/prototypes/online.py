@@ -281,17 +281,7 @@ def note_losses(stream: Stream, t: int, scratch: Scratch, m: int, n: int, crowd:
         stream.losses[t, 2] = pairs / (m * others)
 
 
-@kernel
-def only_changed(scratch: Scratch, n: int, shared_step: float) -> int:
-    """Turn changes into what they add to the shared step; only labels for which that is not 0 stay in touched."""
-    kept = 0
-    for a in range(n):
-        c = scratch.touched[a]
-        scratch.change[c] -= shared_step
-        if scratch.change[c] != 0.0:
-            scratch.touched[kept] = c
-            kept += 1
-    return kept
+# Writing
 
 
 @kernel
@@ -300,28 +290,29 @@ def clear_changes(scratch: Scratch, n: int) -> None:
         scratch.change[scratch.touched[a]] = 0.0
 
 
-# Writing
-
-
 @kernel
-def slots_wanted(rows: Rows, i: int, prototypes: Prototypes, n_changed: int) -> int:
-    """How many slots at the end of the pools ``write`` may need; 0 if there are as many."""
+def write(rows: Rows, i: int, prototypes: Prototypes, scratch: Scratch, n: int, shared_step: float, time: float) -> int:
+    """Add scratch.change[c]·x to w_c of the n labels touched, and shared_step·x to that of every other label.
+
+    Clears the changes. Gives how many slots at the end of the pools it may need, and writes nothing, if there are not
+    as many; otherwise 0. ``time`` is the change's weight in the moments, 0 where no average is wanted: their memory is
+    then not even touched.
+    """
+    n_changed = 0  # labels that do not move as the background does
+    for a in range(n):
+        c = scratch.touched[a]
+        scratch.change[c] -= shared_step
+        if scratch.change[c] != 0.0:
+            scratch.touched[n_changed] = c
+            n_changed += 1
     slots = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f = rows.indices[j]
         if prototypes.length[f] + n_changed > prototypes.capacity[f]:
             slots += 2 * (prototypes.length[f] + n_changed)
-    return slots if prototypes.used[END] + slots > prototypes.label.size else 0
-
-
-@kernel
-def write(
-    rows: Rows, i: int, prototypes: Prototypes, scratch: Scratch, n_changed: int, shared_step: float, time: float
-) -> None:
-    """Add shared_step·x to the background and, on top, scratch.change[c]·x to w_c for c in scratch.touched[:n_changed].
-
-    ``time`` is the change's weight in the moments, 0 where no average is wanted: their memory is then not even touched.
-    """
+    if prototypes.used[END] + slots > prototypes.label.size:
+        clear_changes(scratch, n_changed)
+        return slots
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f, x = rows.indices[j], rows.data[j]
         prototypes.background[f] += shared_step * x
@@ -360,3 +351,5 @@ def write(
                     e += 1
             prototypes.length[f] += missing
             prototypes.used[LISTED] += missing
+    clear_changes(scratch, n_changed)
+    return 0

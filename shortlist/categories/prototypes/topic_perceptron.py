@@ -22,8 +22,6 @@ from shortlist.categories.prototypes.online import (
     clear_changes,
     mark_relevant,
     note_losses,
-    only_changed,
-    slots_wanted,
     write,
 )
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, score
@@ -118,13 +116,12 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
                 mistakes += 1
         shared_step = -1.0 if shared >= 0.0 and is_complete(stream.labels.partial, i) else 0.0
         if mistakes > 0 or shared_step != 0.0:
-            n_changed = only_changed(scratch, n, shared_step)
-            slots = slots_wanted(stream.write, i, prototypes, n_changed)
-            if slots > 0 or stream.stops:
-                clear_changes(scratch, n_changed)
-                return t, WANTS_SLOTS if slots > 0 else CHANGES, slots
+            if stream.stops:
+                clear_changes(scratch, n)
+                return t, CHANGES, 0
             time = float(stream.counts[SEEN]) if stream.average else 0.0
-            write(stream.write, i, prototypes, scratch, n_changed, shared_step, time)
-            clear_changes(scratch, n_changed)
+            slots = write(stream.write, i, prototypes, scratch, n, shared_step, time)
+            if slots > 0:
+                return t, WANTS_SLOTS, slots
         stream.counts[SEEN] += 1
     return stream.order.size, DONE, 0
