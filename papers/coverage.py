@@ -32,7 +32,7 @@ SOLVER = "shortlist/documents/structural_svm.py"
 PAPERS: dict[str, list[Item]] = {
     "001: Crammer and Singer, A new family of online algorithms for category ranking": [
         Item("2", "losses", "loss1, loss2 and loss3", (), LOSSES, "tests/measures/test_twins.py"),
-        Item("2", "figure 1", "the margin of a document", (), LOSSES, "tests/measures/test_by_hand.py"),
+        Item("2", "figure 1", "the margin of a document", (), "papers/margins.py", "tests/measures/test_by_hand.py"),
         Item("3", "figure 2", "MMP", (), PROTOTYPES, "tests/categories/test_prototypes.py"),
         Item("3", "theorem 1", "mistake bounds of the three losses", (), PROTOTYPES,
              "tests/categories/test_prototypes.py"),
