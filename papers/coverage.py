@@ -32,7 +32,7 @@ SOLVER = "shortlist/documents/structural_svm.py"
 PAPERS: dict[str, list[Item]] = {
     "001: Crammer and Singer, A new family of online algorithms for category ranking": [
         Item("2", "losses", "loss1, loss2 and loss3", (), LOSSES, "tests/measures/test_twins.py"),
-        Item("2", "figure 1", "the margin of a document", (), LOSSES, "tests/measures/test_by_hand.py"),
+        Item("2", "figure 1", "the margin of a document", (), "papers/margins.py", "tests/measures/test_by_hand.py"),
         Item("3", "figure 2", "MMP", (), PROTOTYPES, "tests/categories/test_prototypes.py"),
         Item("3", "theorem 1", "mistake bounds of the three losses", (), PROTOTYPES,
              "tests/categories/test_prototypes.py"),
@@ -52,7 +52,7 @@ PAPERS: dict[str, list[Item]] = {
         Item("4.6", "table 4", "measures of retrieval, Reuters-2000", ("mmp-rcv1",)),
         Item("4.6", "figure 6", "precision and recall", MMP),
         Item("5", "section 5", "average precision in the update, averaged and voted prototypes, kernels",
-             ("mmp-extensions",), PROTOTYPES, "tests/categories/test_prototypes.py"),
+             ("mmp-extensions",), "papers/comparators/extended_mmp.py", "tests/papers/test_extended_mmp.py"),
     ],
     "002: Crammer and Singer, Pranking with ranking": [
         Item("2", "figure 1", "an update, drawn", (), "shortlist/ratings/prank.py", "tests/ratings/test_prank.py"),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
+from papers.comparators.extended_mmp import ExtendedMMP
 from papers.experiment import Cell, Claim, Experiment, Figure, Job, Result, Table
 from papers.topics import FOLDS, MEASURES, PAPER, learned, reuters
 from shortlist.categories.prototypes.mmp import MMP
@@ -19,10 +20,10 @@ LEARNERS: dict[str, tuple[Callable[[], MMP], int | None]] = {
     "MMP loss1": (MMP, None),
     "MMP AP": (lambda: MMP("AP"), None),
     "MMP loss1, averaged": (lambda: MMP(hypothesis="averaged"), None),
-    "MMP loss1, voted": (lambda: MMP(hypothesis="voted"), None),
+    "MMP loss1, voted": (lambda: ExtendedMMP(hypothesis="voted"), None),
     "MMP AP, averaged": (lambda: MMP("AP", hypothesis="averaged"), None),
     "MMP loss1, 2,000 documents": (MMP, FEW),
-    "the same, kernel (x·x' + 1)²": (lambda: MMP(kernel="polynomial", degree=2), FEW),
+    "the same, kernel (x·x' + 1)²": (lambda: ExtendedMMP(kernel="polynomial", degree=2), FEW),
 }
 TRIALS = {"MMP loss1, voted": 2, "the same, kernel (x·x' + 1)²": 1, "MMP loss1, 2,000 documents": 1}
 NOT_QUICK = {"MMP loss1, voted", "the same, kernel (x·x' + 1)²", "MMP loss1, 2,000 documents"}

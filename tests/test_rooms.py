@@ -11,7 +11,7 @@ from shortlist.names import WHERE
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
     "names", "errors", "own_process", "arrays", "concurrency", "estimators", "files", "labels", "texts", "vocabulary",
-    "ranking", "dual", "inputs", "concepts", "text", "encoders", "categories", "ratings", "documents", "measures",
+    "ranking", "inputs", "concepts", "text", "encoders", "categories", "ratings", "documents", "measures",
     "models", "report", "server", "integrations", "distributed", "cli",
 ]  # fmt: skip
 NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}
@@ -46,7 +46,7 @@ def test_every_way_to_import_is_seen():
     source = """
 import shortlist.arrays.validation
 import shortlist.text.tokens as tokens, numpy
-from shortlist import dual, Categorizer, InputError, __version__
+from shortlist import labels, Categorizer, InputError, __version__
 from shortlist.ratings import prank
 def late():
     from shortlist.measures.positions import x
@@ -54,7 +54,7 @@ def late():
     from .. import report
     from ..server.journal import Journal
 """
-    found = {"arrays", "text", "dual", "models", "errors", "ratings", "measures", "categories", "report", "server"}
+    found = {"arrays", "text", "labels", "models", "errors", "ratings", "measures", "categories", "report", "server"}
     assert imported(source, "shortlist.categories") == found
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, add, dot, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_SEED, as_choice, as_real, as_whole
 from shortlist.categories.learner import BIAS
@@ -193,6 +193,13 @@ def with_constant(rows: Rows, n_features: int) -> Rows:
 
 
 # Section 5, the Perceptron
+
+
+@kernel
+def add(indices: Ints, data: Floats, scale: float, dense: Floats) -> None:
+    """Add ``scale`` times a sparse row (indices int32[m], data float64[m]) to a dense vector, in place."""
+    for j in range(indices.size):
+        dense[indices[j]] += scale * data[j]
 
 
 @kernel

@@ -22,6 +22,7 @@ import scipy  # whose optimize is loaded when it is asked for
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from papers.comparators.by_scores import rank_by_scores
 from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.tree import Tree
 from shortlist.arrays.given_labels import Label
@@ -194,7 +195,7 @@ class TopDown(CategoryLearner):
             self._descend(X, child, some[go_on], below[go_on], reached)
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        self._rank_by_scores(rows, ids, scores, width=len(self._nodes), above=0.0)
+        rank_by_scores(self, rows, ids, scores, width=len(self._nodes), above=0.0)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         """A product of probabilities is not a sum over columns: one vote stands for the whole."""

@@ -37,7 +37,7 @@ from shortlist.categories.index.lists import END, Index, empty_index
 from shortlist.categories.index.pruning import UNLIMITED
 from shortlist.categories.index.retrieval import add_votes
 from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.prototypes import steps
+from shortlist.categories.prototypes.online import write
 from shortlist.categories.prototypes.weights import Prototypes, no_prototypes, score, votes_for
 from shortlist.concurrency.interrupts import runs
 from shortlist.concurrency.locks import reading
@@ -163,9 +163,7 @@ class UnweightedIndex(CategoryLearner):
             return retrieval.votes(row, self._index, np.zeros(len(self._labels)), label, ALL_EDGES, 0)
         votes = np.zeros(row.indices.size)
         for m in range(self.classifiers):
-            one = np.zeros(row.indices.size)
-            votes_for(row, self._perceptrons, label * self.classifiers + m, one)
-            votes += one / self.classifiers
+            votes += votes_for(row, self._perceptrons, label * self.classifiers + m) / self.classifiers
         return row.indices, votes
 
     @property
@@ -258,18 +256,16 @@ def teach(
                 scratch.change[one] = sign
                 scratch.touched[changed] = one
                 changed += 1
-    slots = steps.slots_wanted(rows, i, perceptrons, changed)
+    first = rows.indptr[i]
+    before = np.empty(rows.indptr[i + 1] - first, dtype=np.int32)
+    for j in range(before.size):
+        before[j] = perceptrons.length[rows.indices[first + j]]
+    slots = write(rows, i, perceptrons, scratch, changed, 0.0, 0.0)
     if slots == 0:
-        first = rows.indptr[i]
-        before = np.empty(rows.indptr[i + 1] - first, dtype=np.int32)
-        for j in range(before.size):
-            before[j] = perceptrons.length[rows.indices[first + j]]
-        steps.write(rows, i, perceptrons, scratch, changed, 0.0, 0.0)
         for j in range(before.size):  # a weight that is new begins at random
             f = rows.indices[first + j]
             for e in range(perceptrons.start[f] + before[j], perceptrons.start[f] + perceptrons.length[f]):
                 perceptrons.weight[e] += starts[(f * 40503 + perceptrons.label[e] * 30011) % starts.size]
-    steps.clear_changes(scratch, changed)
     return slots
 
 

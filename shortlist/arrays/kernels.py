@@ -132,39 +132,10 @@ def dot(indices: Ints, data: Floats, dense: Floats) -> float:
 
 
 @kernel
-def add(indices: Ints, data: Floats, scale: float, dense: Floats) -> None:
-    """Add ``scale`` times a sparse row (indices int32[m], data float64[m]) to a dense vector, in place."""
-    for j in range(indices.size):
-        dense[indices[j]] += scale * data[j]
-
-
-@kernel
 def count_up(numbers: Ints, counts: Longs) -> None:
     """Count each of the numbers once more."""
     for number in numbers:
         counts[number] += 1
-
-
-@kernel
-def prefix_sums(values: Floats) -> Floats:
-    """The sums of the first 0, 1, …, n of the values float64[n], as float64[n + 1]."""
-    sums = np.zeros(values.size + 1)
-    for i in range(values.size):
-        sums[i + 1] = sums[i] + values[i]
-    return sums
-
-
-@part
-def _square_of_scaled(data: Floats) -> float:
-    """Divide a row by its largest value, in place, and give the sum of squares; 1 for a row of nothing."""
-    largest = 0.0
-    for value in data:
-        largest = max(largest, abs(value))
-    square = 0.0
-    for j in range(data.size if largest > 0.0 else 0):
-        data[j] /= largest
-        square += data[j] * data[j]
-    return square if square > 0.0 else 1.0
 
 
 @kernel
@@ -175,7 +146,15 @@ def scale_to_unit_length(indptr: Longs, data: Floats) -> None:
         for j in range(indptr[i], indptr[i + 1]):
             square += data[j] * data[j]
         if not LEAST_SQUARE <= square < np.inf:  # squares of such values underflow or overflow
-            square = _square_of_scaled(data[indptr[i] : indptr[i + 1]])
+            largest = 0.0
+            for j in range(indptr[i], indptr[i + 1]):
+                largest = max(largest, abs(data[j]))
+            square = 0.0
+            for j in range(indptr[i], indptr[i + 1] if largest > 0.0 else indptr[i]):
+                data[j] /= largest
+                square += data[j] * data[j]
+            if not square > 0.0:  # a row of nothing
+                square = 1.0
         length = np.sqrt(square)
         for j in range(indptr[i], indptr[i + 1]):
             data[j] /= length

@@ -78,7 +78,6 @@ def keep_allowed(ids: Ints, scores: Floats, allowed: Allowed, k: int) -> tuple[I
 
 What = TypeVar("What")
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
-SCORES = 1 << 20  # scores that are held at a time
 BIAS = -1  # the column of a vote that no feature casts
 
 
@@ -363,20 +362,6 @@ class CategoryLearner(Estimator, ABC):
         own = np.full((rows.n_rows, n_labels), np.nan)
         self._rank(rows, every, own)
         ids[:], scores[:] = keep_allowed(every, own, allowed, ids.shape[1])
-
-    def _rank_by_scores(self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf) -> None:
-        """``_rank`` for a learner that has the scores of all labels: those above a limit, some rows at a time.
-
-        ``width`` is how many numbers a row takes while its scores are made, if more than there are labels.
-        """
-        some = max(1, SCORES // max(width, len(self._labels), 1))
-        for first in range(0, rows.n_rows, some):
-            part = slice(first, min(first + some, rows.n_rows))
-            found = self._scores(rows.block(part.start, part.stop))
-            best = np.argsort(-found, axis=1, kind="stable")[:, : ids.shape[1]]
-            own = np.take_along_axis(found, best, axis=1)
-            ids[part, : best.shape[1]] = np.where(own > above, best, -1)
-            scores[part, : best.shape[1]] = np.where(own > above, own, np.nan)
 
     def _workers(self, n_rows: int) -> int:
         """How many threads to use: kernels release the interpreter's lock, and each row's result is its own."""

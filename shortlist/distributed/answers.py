@@ -83,7 +83,7 @@ def answers(
     """
     state = model.to_state()
     known = digest("answers", function.__module__, function.__name__, state, *settings)
-    shared = cluster.submit(opened_model, state)
+    shared = cluster.submit(opened, state)
     keys = [digest(known, part) for part in parts]
     for found in cluster.each(ask, lambda n: (parts[n], shared, function, settings), keys):
         note(skipped, found)
@@ -91,11 +91,6 @@ def answers(
 
 
 # What workers do
-
-
-def opened_model(state: State) -> Model[Any]:
-    """The model that a state describes, on arrays of its own."""
-    return as_model(opened(state))
 
 
 def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings: tuple[int, ...]) -> State:

@@ -56,30 +56,6 @@ def left_of_each(counts: Sequence[int]) -> list[int]:
     return np.diff(edges).tolist()
 
 
-def mixed(began: PartedLearner, shards: list[PartedLearner], n_features: int) -> PartedLearner:
-    """What shards have learned since the pass began, mixed; the learner stays as it is."""
-    together: PartedLearner = began._shard(1)
-    together._mix(shards)
-    together.n_features_in_ = n_features
-    return together
-
-
-def rankings(learner: PartedLearner, rows: Rows, labels: LabelSets, which: Longs, whole: bool) -> State:
-    """What is kept of the rankings of rows that nobody has learned."""
-    ranking, known = honest(learner, rows, which, whole)
-    seen = look(ranking.ids, ranking.scores, labels.chosen(which), known)
-    return State("Honest", arrays=seen._asdict())
-
-
-def confidence_of(states: Sequence[State]) -> Confidence:
-    """What the rankings of all parts tell; in no order, as curves are drawn from the last of them."""
-    confidence, like = Confidence(), Seen.room(0)._asdict()
-    found = [Seen(*(state.array(name, own.dtype, own.ndim) for name, own in like.items())) for state in states]
-    seen = Seen.stack(found)
-    confidence.fit_seen(seen.take(np.random.default_rng(0).permutation(seen.true.size)))
-    return confidence
-
-
 # Vectors of a file of their own, beside texts in parts: each worker reads the rows of its part.
 
 
@@ -222,20 +198,29 @@ class Learning:
             shards = list(self.cluster.each(learn_shard, arguments, keys))
             if n_pass == 0 and any(left):
                 before = [store.build(shard.parts.pop("before", shard.parts["learner"])) for shard in shards]
-                self._know_how_sure(mixed(learner, before, self.n_features), left, loaded)
+                met: PartedLearner = learner._shard(1)
+                met._mix(before)
+                met.n_features_in_ = self.n_features
+                self._know_how_sure(met, left, loaded)
             learner._mix([store.build(shard.parts["learner"]) for shard in shards])
             learner.n_features_in_ = self.n_features
         return learner
 
     def _know_how_sure(self, learner: PartedLearner, left: list[int], loaded: Callable[[int], Any]) -> None:
-        """Let a learner that has met all examples but those that were left rank these."""
+        """Let a learner that has met all examples but those that were left rank these.
+
+        They are taken in no order, as curves are drawn from the last of them.
+        """
         state, asked = learner.to_state(), [n for n, own in enumerate(left) if own]
         there = self.cluster.submit(opened, state)
         keys = [digest("left", self.known, n, self.parts[n], state, left[n]) for n in asked]
         found = self.cluster.each(
             rank_left, lambda i: (loaded(asked[i]), there, asked[i], left[asked[i]], self.whole), keys
         )
-        self.confidence = confidence_of(list(found))
+        like = Seen.room(0)._asdict()
+        every = [Seen(*(one.array(name, own.dtype, own.ndim) for name, own in like.items())) for one in found]
+        seen = Seen.stack(every)
+        self.confidence.fit_seen(seen.take(np.random.default_rng(0).permutation(seen.true.size)))
 
     def _keys(self, *things: Any) -> list[str]:
         return [digest(self.known, n, part, *things) for n, part in enumerate(self.parts)]
@@ -295,13 +280,7 @@ def opened(state: State | None) -> Any:
     """What a state describes, on arrays of its own."""
     if state is None:
         return None
-    return store.build(owned(state))
-
-
-def owned(state: State) -> State:
-    """A copy that may be written to; what comes over the network may not be."""
-    arrays = {name: np.array(array) for name, array in state.arrays.items()}
-    return State(state.kind, state.settings, arrays, {name: owned(part) for name, part in state.parts.items()})
+    return store.build(state.copied())  # what comes over the network may not be written to
 
 
 def load(
@@ -340,7 +319,7 @@ def learn_shard(
     if n_pass == 0 and left:
         order, last = np.split(order, [order.size - left])
         shard._learn(rows, labels, order, True)
-        parts["before"] = owned(shard.to_state())
+        parts["before"] = shard.to_state().copied()
         order = last
     shard._learn(rows, labels, order, n_pass == 0)
     return State("Shard", parts=parts | {"learner": shard.to_state()})
@@ -350,7 +329,9 @@ def rank_left(loaded: tuple[Rows, LabelLists], learner: PartedLearner, n_part: i
     """Rankings of the rows of a part that were left, by a learner that has met all others."""
     rows, labels = read_by(learner, loaded)
     order = order_of(rows, learner, n_part, 0)
-    return rankings(learner, rows, labels, order[order.size - left :], whole)
+    which = order[order.size - left :]
+    ranking, known = honest(learner, rows, which, whole)
+    return State("Honest", arrays=look(ranking.ids, ranking.scores, labels.chosen(which), known)._asdict())
 
 
 def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:

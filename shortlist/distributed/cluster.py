@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,8 @@ class Cluster:
         waiting = {future: n for n, future in futures.items()}
         for n, file in enumerate(files):
             while n in futures and futures[n] in waiting:
-                for done in self._finished(list(waiting)):
+                some = partial(wait, list(waiting), timeout=LOOK, return_when="FIRST_COMPLETED")
+                for done in self._patiently(some).done:
                     number = waiting.pop(done)
                     target = files[number]
                     if target is not None and done.status == "finished":
@@ -99,10 +101,6 @@ class Cluster:
 
     def _file(self, key: str | None) -> Path | None:
         return None if self.keep is None or key is None else self.keep / f"{key}.part"
-
-    def _finished(self, futures: list[Future]) -> set[Future]:
-        """Wait until some are finished, or have failed."""
-        return self._patiently(lambda: wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED").done)
 
     def _patiently(self, ask: Callable[[], Any]) -> Any:
         """Ask until there is an answer, or there has been no worker for too long."""

@@ -20,7 +20,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs, kernel, prefix_sums
+from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.documents.queries import relevant_entries
 from shortlist.documents.ranker import StructuralRanker
 
 
@@ -107,7 +108,8 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, harmonic: Floa
 def place_each(s: Floats, s_bar: Floats, harmonic: Floats) -> Longs:
     """opt_j in 1..R+1 of every non-relevant document, s float64[R], s_bar float64[N], both falling."""
     R, N = s.size, s_bar.size
-    prefix = prefix_sums(s)
+    prefix = np.zeros(R + 1)
+    prefix[1:] = np.cumsum(s)
     opt = np.empty(N + 1, dtype=np.int64)
     opt[0] = 1
     stride = 1
@@ -127,13 +129,7 @@ def place_each(s: Floats, s_bar: Floats, harmonic: Floats) -> Longs:
     return opt[1:]
 
 
-@kernel
 def map_loss(above: Longs, starts: Longs, relevant: Longs) -> Floats:
     """1 − AP of each query, AP = 1/R · Σ_i i/(i + a_i), with a_i non-relevant documents before relevant one i."""
-    losses = np.empty(relevant.size)
-    for q in range(relevant.size):
-        total = 0.0
-        for i in range(relevant[q]):
-            total += (i + 1) / (i + 1 + above[starts[q] + i])
-        losses[q] = 1.0 - total / relevant[q]
-    return losses
+    group, nth, entry = relevant_entries(starts, relevant)
+    return 1.0 - np.bincount(group, (nth + 1) / (nth + 1 + above[entry]), relevant.size) / relevant

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs, kernel, prefix_sums
+from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.documents.ranker import StructuralRanker
 
 
@@ -88,32 +88,28 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, above: Longs) 
     """
     for q in range(relevant.size):
         first, R = starts[q], relevant[q]
-        delay_first(scores[first : first + R], scores[first + R : starts[q + 1]], above[first : first + R])
-
-
-@kernel
-def delay_first(s: Floats, s_bar: Floats, above: Longs) -> None:
-    """The best t and what follows from it, s float64[R] and s_bar float64[N] falling, written to above int64[R]."""
-    R, N = s.size, s_bar.size
-    prefix = prefix_sums(s_bar)
-    j = 0
-    later = 0.0  # Σ (S̄_b − b·s_i) over the i ≥ 2 with c_i > t, where b = c_i
-    for i in range(R):
-        while j < N and s_bar[j] > s[i]:
-            j += 1
-        above[i] = j
-        if i > 0:
-            later += prefix[j] - j * s[i]
-    best_t, best = 0, -np.inf
-    i, sum_s = 1, 0.0  # documents 2..i have c ≤ t, and sum_s is the sum of their scores
-    for t in range(N + 1):
-        while i < R and above[i] <= t:
-            later -= prefix[above[i]] - above[i] * s[i]
-            sum_s += s[i]
-            i += 1
-        value = -1.0 / (t + 1) + 2.0 / (R * N) * (i * prefix[t] - t * (s[0] + sum_s) + later)
-        if value > best:
-            best_t, best = t, value
-    above[0] = best_t
-    for i in range(1, R):
-        above[i] = max(best_t, above[i])
+        s, s_bar, before = scores[first : first + R], scores[first + R : starts[q + 1]], above[first : first + R]
+        N = s_bar.size
+        prefix = np.zeros(N + 1)
+        prefix[1:] = np.cumsum(s_bar)
+        j = 0
+        later = 0.0  # Σ (S̄_b − b·s_i) over the i ≥ 2 with c_i > t, where b = c_i
+        for i in range(R):
+            while j < N and s_bar[j] > s[i]:
+                j += 1
+            before[i] = j
+            if i > 0:
+                later += prefix[j] - j * s[i]
+        best_t, best = 0, -np.inf
+        i, sum_s = 1, 0.0  # documents 2..i have c ≤ t, and sum_s is the sum of their scores
+        for t in range(N + 1):
+            while i < R and before[i] <= t:
+                later -= prefix[before[i]] - before[i] * s[i]
+                sum_s += s[i]
+                i += 1
+            value = -1.0 / (t + 1) + 2.0 / (R * N) * (i * prefix[t] - t * (s[0] + sum_s) + later)
+            if value > best:
+                best_t, best = t, value
+        before[0] = best_t
+        for i in range(1, R):
+            before[i] = max(best_t, before[i])

@@ -26,10 +26,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Longs, kernel, prefix_sums
+from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.logarithms import binary_logs
 from shortlist.arrays.validation import as_whole
-from shortlist.documents.queries import Pairs, Queries
+from shortlist.documents.queries import Pairs, Queries, relevant_entries
 from shortlist.documents.ranker import StructuralRanker
 from shortlist.errors import InputError
 
@@ -141,62 +141,53 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, discounts: Flo
     """
     for p in range(relevant.size):
         first, R = starts[p], relevant[p]
-        merge(scores[first : first + R], scores[first + R : starts[p + 1]], discounts, above[first : first + R])
+        s, s_bar, before = scores[first : first + R], scores[first + R : starts[p + 1]], above[first : first + R]
+        N = s_bar.size
+        k = min(discounts.size, R + N)
+        ideal = discounts[: min(k, R)].sum()
+        scale = 2.0 / (R * N)
+        prefix = np.zeros(N + 1)
+        prefix[1:] = np.cumsum(s_bar)
+        j = 0
+        for i in range(R):  # for the places behind k: the non-relevant documents that outscore document i
+            while j < N and s_bar[j] > s[i]:
+                j += 1
+            before[i] = j
+
+        # value[i, a]: the best that i relevant and a non-relevant documents on the first i + a places can be worth.
+        value = np.zeros((min(k, R) + 1, min(k, N) + 1))
+        took_relevant = np.zeros(value.shape, dtype=np.bool_)
+        best_i, best_a, best = 0, 0, -np.inf
+        for i in range(value.shape[0]):
+            for a in range(min(k - i, N) + 1):
+                if i > 0:
+                    value[i, a] = value[i - 1, a] + scale * (prefix[a] - a * s[i - 1]) - discounts[i + a - 1] / ideal
+                    took_relevant[i, a] = True
+                if a > 0 and (i == 0 or value[i, a - 1] > value[i, a]):
+                    value[i, a] = value[i, a - 1]
+                    took_relevant[i, a] = False
+                if i + a == k:
+                    total = value[i, a]
+                    for rest in range(i, R):
+                        b = max(a, before[rest])
+                        total += scale * (prefix[b] - b * s[rest])
+                    if total > best:
+                        best_i, best_a, best = i, a, total
+
+        for rest in range(best_i, R):
+            before[rest] = max(best_a, before[rest])
+        while best_i > 0:
+            if took_relevant[best_i, best_a]:
+                best_i -= 1
+                before[best_i] = best_a
+            else:
+                best_a -= 1
 
 
-@kernel
-def merge(s: Floats, s_bar: Floats, discounts: Floats, above: Longs) -> None:
-    """The best path, s float64[R] and s_bar float64[N] falling, written to above int64[R]."""
-    R, N = s.size, s_bar.size
-    k = min(discounts.size, R + N)
-    ideal = discounts[: min(k, R)].sum()
-    scale = 2.0 / (R * N)
-    prefix = prefix_sums(s_bar)
-    j = 0
-    for i in range(R):  # for the places behind k: the non-relevant documents that outscore document i
-        while j < N and s_bar[j] > s[i]:
-            j += 1
-        above[i] = j
-
-    # value[i, a]: the best that i relevant and a non-relevant documents on the first i + a places can be worth.
-    value = np.zeros((min(k, R) + 1, min(k, N) + 1))
-    took_relevant = np.zeros(value.shape, dtype=np.bool_)
-    best_i, best_a, best = 0, 0, -np.inf
-    for i in range(value.shape[0]):
-        for a in range(min(k - i, N) + 1):
-            if i > 0:
-                value[i, a] = value[i - 1, a] + scale * (prefix[a] - a * s[i - 1]) - discounts[i + a - 1] / ideal
-                took_relevant[i, a] = True
-            if a > 0 and (i == 0 or value[i, a - 1] > value[i, a]):
-                value[i, a] = value[i, a - 1]
-                took_relevant[i, a] = False
-            if i + a == k:
-                total = value[i, a]
-                for rest in range(i, R):
-                    b = max(a, above[rest])
-                    total += scale * (prefix[b] - b * s[rest])
-                if total > best:
-                    best_i, best_a, best = i, a, total
-
-    for rest in range(best_i, R):
-        above[rest] = max(best_a, above[rest])
-    while best_i > 0:
-        if took_relevant[best_i, best_a]:
-            best_i -= 1
-            above[best_i] = best_a
-        else:
-            best_a -= 1
-
-
-@kernel
 def ndcg_loss(above: Longs, starts: Longs, relevant: Longs, discounts: Floats) -> Floats:
     """1 − DCG/IDCG of each group, given the non-relevant documents before each relevant one."""
-    losses = np.empty(relevant.size)
-    for p in range(relevant.size):
-        dcg = 0.0
-        for i in range(relevant[p]):
-            place = i + above[starts[p] + i]
-            if place < discounts.size:
-                dcg += discounts[place]
-        losses[p] = 1.0 - dcg / discounts[: relevant[p]].sum()
-    return losses
+    group, nth, entry = relevant_entries(starts, relevant)
+    place = nth + above[entry]
+    counts = place < discounts.size
+    dcg = np.bincount(group[counts], discounts[place[counts]], relevant.size)
+    return 1.0 - dcg / np.cumsum(discounts)[np.minimum(relevant, discounts.size) - 1]

@@ -104,6 +104,13 @@ class Pairs(NamedTuple):
         return above
 
 
+def relevant_entries(starts: Longs, relevant: Longs) -> tuple[Longs, Longs, Longs]:
+    """Of the relevant entries, group after group: the group, the place among those of the group from 0, the entry."""
+    group = np.repeat(np.arange(relevant.size), relevant)
+    nth = np.arange(group.size) - np.repeat(np.cumsum(relevant) - relevant, relevant)
+    return group, nth, starts[group] + nth
+
+
 class QueryRanking:
     """The rows of each query, best first. Iterates as (query, rows, scores).
 

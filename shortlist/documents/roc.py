@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.documents.queries import relevant_entries
 from shortlist.documents.ranker import StructuralRanker
 
 
@@ -92,15 +93,7 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, above: Longs) 
             above[i] = j - first_bar
 
 
-@kernel
 def roc_loss(above: Longs, starts: Longs, relevant: Longs) -> Floats:
     """The share of the R·N pairs in the wrong order, given the non-relevant documents before each relevant one."""
-    losses = np.empty(relevant.size)
-    for q in range(relevant.size):
-        R = relevant[q]
-        N = starts[q + 1] - starts[q] - R
-        swapped = 0.0
-        for i in range(R):
-            swapped += above[starts[q] + i]
-        losses[q] = swapped / (R * N)
-    return losses
+    group, _, entry = relevant_entries(starts, relevant)
+    return np.bincount(group, above[entry], relevant.size) / (relevant * (np.diff(starts) - relevant))

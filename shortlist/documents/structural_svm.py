@@ -167,18 +167,14 @@ def unit_of(largest: float) -> float:
     return float(np.ldexp(1.0, max(int(np.frexp(largest)[1]) - 59, -1000)))
 
 
-def scores_of(rows: Rows, w: Floats) -> Floats:
-    """w·φ of each document."""
-    scores = np.empty(rows.n_rows)
-    find_scores(rows.indptr, rows.indices, rows.data, w, scores)
-    return scores
-
-
 @kernel
-def find_scores(indptr: Longs, indices: Ints, data: Floats, w: Floats, scores: Floats) -> None:
-    """scores[i] = w·(row i), each row added up in an order of its own (arrays/rows.py)."""
+def scores_of(rows: Rows, w: Floats) -> Floats:
+    """w·φ of each document, each row added up in an order of its own (arrays/rows.py)."""
+    scores = np.empty(rows.indptr.size - 1)
     for i in range(scores.size):
-        scores[i] = inner_of_row(indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]], w)
+        first, last = rows.indptr[i], rows.indptr[i + 1]
+        scores[i] = inner_of_row(rows.indices[first:last], rows.data[first:last], w)
+    return scores
 
 
 @kernel

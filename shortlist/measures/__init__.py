@@ -10,13 +10,14 @@ from shortlist.measures import ranks, losses, assignments, propensity, ratings  
 from shortlist.measures.assignments import HierarchicalF1, LabelTable, hierarchical_f1, per_label
 from shortlist.measures.curves import among_first_k, precision_recall, progressive
 from shortlist.measures.evaluation import (
+    Evaluation,
     depth,
     evaluate,
     evaluate_documents,
     evaluate_ratings,
     propensities_for,
 )
-from shortlist.measures.positions import Evaluation, Positions, place_documents, place_labels
+from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import confusion
 from shortlist.measures.registry import MEASURES, Measure, measure

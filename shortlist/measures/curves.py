@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.kernels import kernel
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError, counted
 from shortlist.measures.positions import Positions
@@ -20,11 +19,17 @@ def precision_recall(positions: Positions, levels: int = 11) -> Curve:
     at least l; 0 if its ranking never reaches l.
     """
     recall = np.linspace(0, 1, as_whole(levels, "levels", least=2))
-    starts = np.concatenate([[0], np.cumsum(positions.size)])
-    kept = int((positions.size > 0).sum())
-    if not kept:
+    size = positions.size[positions.size > 0]
+    if not size.size:
         return recall, np.full(recall.size, np.nan)
-    return recall, interpolated(starts, positions.rank, recall) / kept
+    ends = np.cumsum(size)
+    precision = np.append(positions.nth / positions.rank, 0.0)
+    found = []
+    for level in recall:
+        wanted = np.maximum(np.ceil(level * size - 1e-9), 1).astype(np.int64)  # relevant items that give this recall
+        best = np.maximum.reduceat(precision, np.column_stack([ends - size + wanted - 1, ends]).ravel())[::2]
+        found.append(np.cumsum(best)[-1] / size.size)
+    return recall, np.array(found)
 
 
 def among_first_k(positions: Positions, up_to: int | None = None) -> Curve:
@@ -53,21 +58,3 @@ def progressive(values: ArrayLike) -> Curve:
     v = v[~np.isnan(v)]
     t = np.arange(1, v.size + 1, dtype=np.float64)
     return t, np.cumsum(v) / t
-
-
-@kernel
-def interpolated(
-    starts: NDArray[np.int64], rank: NDArray[np.float64], recall: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Interpolated precision at each recall level, added up over examples; ranks as in Positions."""
-    total = np.zeros(recall.size)
-    for i in range(starts.size - 1):
-        size = starts[i + 1] - starts[i]
-        level = recall.size - 1
-        best = 0.0
-        for nth in range(size, 0, -1):  # from full recall upwards, keeping the best precision so far
-            best = max(best, nth / rank[starts[i] + nth - 1])
-            while level >= 0 and (nth == 1 or recall[level] * size > nth - 1 + 1e-9):  # more than nth − 1 give
-                total[level] += best
-                level -= 1
-    return total

@@ -12,7 +12,7 @@ that no ranking can hold because it was never learned counts as one more item of
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shortlist.measures.positions import Positions
 from shortlist.measures.registry import registered
@@ -81,21 +81,3 @@ def best_accuracy(positions: Positions) -> Values:
     best = positions.others.astype(np.float64)  # every item that was cut off
     np.maximum.at(best, positions.row, 2 * positions.nth - positions.rank + positions.others[positions.row])
     return best / positions.length
-
-
-def document_margins(scores: ArrayLike, relevant: ArrayLike) -> Values:
-    """The margin of paper 001, figure 1, of each row of scores: the lowest of a relevant item less the highest other.
-
-    Above 0 where the ranking is perfect, otherwise not; NaN where all items are relevant, or none.
-
-    Examples
-    --------
-    >>> from shortlist.measures.losses import document_margins
-    >>> document_margins([[3.0, 1.0, 2.0], [3.0, 1.0, 2.0]], [[1, 0, 0], [0, 1, 0]]).tolist()
-    [1.0, -2.0]
-    """
-    values, true = np.asarray(scores, dtype=np.float64), np.asarray(relevant) > 0
-    lowest = np.where(true, values, np.inf).min(axis=1, initial=np.inf)
-    highest = np.where(true, -np.inf, values).max(axis=1, initial=-np.inf)
-    margins = lowest - highest
-    return np.where(np.isfinite(margins), margins, np.nan)

@@ -65,10 +65,9 @@ def resampled_sums(columns: Columns, resamples: int, random_state: int, n_jobs: 
 
     def fill(first: int) -> None:
         rng, last = np.random.default_rng([seed, first]), min(first + BATCH, resamples)
-        times = np.empty((n, AT_ONCE))
         for some in range(first, last, AT_ONCE):
-            count_samples(rng.integers(n, size=(min(AT_ONCE, last - some), n), dtype=dtype), times)
-            weighted_sums(columns.indptr, columns.rows, columns.values, times, found[some : min(some + AT_ONCE, last)])
+            samples = rng.integers(n, size=(min(AT_ONCE, last - some), n), dtype=dtype)
+            add_up_samples(samples, *columns[1:], found[some : some + len(samples)])
 
     firsts = range(0, resamples, BATCH)
     jobs = as_jobs(n_jobs)
@@ -77,26 +76,19 @@ def resampled_sums(columns: Columns, resamples: int, random_state: int, n_jobs: 
 
 
 @kernel
-def count_samples(samples: NDArray[np.integer[Any]], times: NDArray[np.float64]) -> None:
-    """How often each of 0, 1, … n − 1 is in each of some samples of n (int[samples, n]; times: float64[n, AT_ONCE]).
+def add_up_samples(
+    samples: NDArray[np.integer[Any]], indptr: NDArray[np.int64], rows: NDArray[np.int64],
+    values: NDArray[np.float64], sums: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """The sum of each column (float64[samples, columns]), each row counted as often as it is in the sample.
 
-    (NumPy's bincount would keep other threads waiting.)
+    samples: int[samples, n], at most AT_ONCE of them, each n numbers from 0 to n − 1. (NumPy's bincount would keep
+    other threads waiting, and SciPy's product rounds as the machine likes it.)
     """
-    times[:] = 0.0
+    times = np.zeros((samples.shape[1], AT_ONCE))
     for s in range(samples.shape[0]):
         for i in samples[s]:
             times[i, s] += 1.0
-
-
-@kernel
-def weighted_sums(
-    indptr: NDArray[np.int64], rows: NDArray[np.int64], values: NDArray[np.float64], times: NDArray[np.float64],
-    sums: NDArray[np.float64],
-) -> None:  # fmt: skip
-    """The sum of each column (float64[samples, columns]), each row counted as many times as it is in the sample.
-
-    (SciPy's product rounds as the machine likes it.)
-    """
     for column in range(sums.shape[1]):
         one = two = three = four = 0.0
         for at in range(indptr[column], indptr[column + 1]):

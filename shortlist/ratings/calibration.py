@@ -15,7 +15,7 @@ with that probability at least, if it is like them (split conformal prediction: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import softmax
@@ -27,11 +27,11 @@ from shortlist.errors import InputError
 @dataclass
 class Calibration:
     """slopes float64[k, f] and offsets float64[k] of the logistic model; an offset of −∞ rules a rating out. How
-    ``strange`` the held-out examples are, ascending; none where that was not kept, in older files."""
+    ``strange`` the held-out examples are, ascending."""
 
     slopes: Floats
     offsets: Floats
-    strange: Floats = field(default_factory=lambda: np.zeros(0))
+    strange: Floats
 
     @classmethod
     def fit(cls, scores: Floats, y: Longs, n_steps: int) -> Calibration:
@@ -45,12 +45,11 @@ class Calibration:
 
         model = LogisticRegression(solver="newton-cholesky").fit(scores / spread, y)
         slopes, offsets = np.zeros((n_steps, scores.shape[1])), np.full(n_steps, -np.inf)
-        slopes[seen[-model.coef_.shape[0] :]] = (
-            model.coef_ / spread
-        )  # where there are two ratings, only the higher one has a slope
+        sloped = seen[-model.coef_.shape[0] :]  # where there are two ratings, only the higher one has a slope
+        slopes[sloped] = model.coef_ / spread
         offsets[seen] = 0.0
-        offsets[seen[-model.coef_.shape[0] :]] = model.intercept_
-        found = cls(slopes, offsets)
+        offsets[sloped] = model.intercept_
+        found = cls(slopes, offsets, np.zeros(0))
         reached = reached_before(found.probabilities(scores))
         found.strange = np.sort(reached[np.arange(y.size), y])
         return found

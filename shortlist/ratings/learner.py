@@ -1,7 +1,7 @@
 """What the learners of ordered ratings share: parameters, the stream, the three hypotheses, saving.
 
 A learner's own file gives the shape of its weights, the loop of its figure, and how scores become ratings. The loop
-reads rows and writes rows: in the plain form both are the rows of X; with a kernel see ../dual.py. How the present
+reads rows and writes rows: in the plain form both are the rows of X; with a kernel see dual.py. How the present
 hypothesis, its average and its voters are laid out is told in thresholds.py.
 """
 
@@ -19,19 +19,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shortlist import dual
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_real, as_rows, as_seed, as_whole
 from shortlist.concurrency.interrupts import runs, stop_here, whole
 from shortlist.concurrency.locks import reading, snapshot, writing
-from shortlist.dual import Supports
 from shortlist.errors import InputError, counted, there_are
 from shortlist.estimators import Estimator
 from shortlist.files.container import text_to_array
 from shortlist.files.store import State
 from shortlist.files.store import save as save_file
 from shortlist.ranking import Explanation
+from shortlist.ratings import dual
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
@@ -40,190 +39,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-# A learner of ratings <-> the state that a model file holds; all that the kernels trust is checked on the way in.
-
-
-class SavedLearner(Estimator, BaseEstimator, ABC):
-    """Base class: can be saved. A learner says how its weights are shaped."""
-
-    classes_: NDArray[Any]
-    n_features_in_: int
-    kernel: Any
-    _supports: Supports | None
-    _weights: Floats
-    _biases: Floats
-    _lives: Longs
-    _clock: Longs
-    _calibration: Calibration | None
-
-    @abstractmethod
-    def _shape(self, n_steps: int) -> tuple[int, int]:
-        """The number of weight vectors and of biases for a scale of n_steps."""
-
-    def _check_state(self, state: State) -> None:
-        """Refuse a loaded state that this learner could not have reached."""
-
-    @reading
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file, which ``shortlist.load`` opens."""
-        save_file(self, path)
-
-    @snapshot
-    def to_state(self) -> State:
-        """All that a fitted learner is."""
-        check_is_fitted(self, "_clock")
-        if callable(self.kernel):
-            raise InputError("a model whose kernel is a Python function cannot be saved; use a kernel with a name")
-        if not np.isfinite(self._weights).all() or not np.isfinite(self._biases).all():
-            raise InputError(
-                f"this {type(self).__name__} is not saved: what it has learned are no longer finite numbers; learn "
-                "again from smaller values or with a smaller step"
-            )
-        arrays: dict[str, NDArray[Any]] = {
-            "classes": text_to_array(self.classes_.tolist()),
-            "weights": self._weights,
-            "biases": self._biases,
-            "lives": self._lives,
-            "clock": self._clock,
-        }
-        if self._supports is not None:
-            arrays |= self._supports.to_arrays()
-        if self._calibration is not None:
-            arrays["slopes"], arrays["offsets"] = self._calibration.slopes, self._calibration.offsets
-            arrays["strange"] = self._calibration.strange
-        parameters = {name: _plain(value) for name, value in self.get_params().items()}
-        return State(type(self).__name__, {"parameters": parameters, "n_features": self.n_features_in_}, arrays)
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """The learner that a state describes, or ModelFileError."""
-        learner = cls(**state.settings["parameters"])
-        learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features", least=1)
-        learner.classes_ = as_steps(state.names("classes"), least=1)
-        learner._weights, learner._biases = state.array("weights", np.float64, 3), state.array("biases", np.float64, 2)
-        learner._lives, learner._clock = state.array("lives", np.int64), state.array("clock", np.int64)
-        learner._supports = None if learner.kernel is None else Supports.from_arrays(state, learner.n_features_in_)
-        learner._calibration = _calibration(state, learner.classes_.size) if "slopes" in state.arrays else None
-
-        n_rules = 2 + learner._lives.size
-        n_vectors, n_biases = learner._shape(learner.classes_.size)
-        n_columns = learner.n_features_in_ if learner._supports is None else len(learner._supports)
-        state.require(learner._weights.shape == (n_rules, n_vectors, n_columns), "its weights have another shape")
-        state.require(learner._biases.shape == (n_rules, n_biases), "its biases have another shape")
-        finite = np.isfinite(learner._weights).all() and np.isfinite(learner._biases).all()
-        state.require(finite, "a weight is not a finite number")
-        counts = np.concatenate([learner._clock - 1, learner._lives])
-        counted = learner._clock.size == 2 and ((counts >= 0) & (counts < MOST_AMOUNT)).all()
-        state.require(counted, "its counts are not counts")
-        learner._check_state(state)
-        return learner
-
-
-def _calibration(state: State, n_steps: int) -> Calibration:
-    slopes, offsets = state.array("slopes", np.float64, 2), state.array("offsets", np.float64)
-    state.require(slopes.shape[0] == offsets.size == n_steps, "its probabilities are of another scale")
-    possible = np.isfinite(slopes).all() and (offsets < np.inf).all() and np.isfinite(offsets).any()
-    state.require(possible, "its probabilities are not numbers")
-    if "strange" not in state.arrays:  # from before intervals
-        return Calibration(slopes, offsets)
-    strange = np.array(state.array("strange", np.float64))
-    state.require(bool((strange >= 0).all() and (strange[1:] >= strange[:-1]).all()), "its examples are not in order")
-    return Calibration(slopes, offsets, strange)
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-# The learners' loops in the dual form (see shortlist/dual.py): coefficients of support vectors in place of weights.
-
-
-class DualLearner(SavedLearner):
-    """Base class: learns with kernels as well. A learner gives its loop."""
-
-    degree: int
-    gamma: float
-    coef0: float
-    budget: int | None
-
-    @abstractmethod
-    def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        """Run the figure's loop over the examples of ``order``; ``rated`` receives the predictions."""
-
-    def _kernel_function(self) -> dual.Function:
-        return dual.kernel_function(self.kernel, self.degree, self.gamma, self.coef0)
-
-    def _stream_dual(self, supports: dual.Supports, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        """Run the loop in the dual form over the examples of ``order``."""
-        budget = None if self.budget is None else as_whole(self.budget, "budget", least=1)
-        clock = int(self._clock[0])
-        for turn in dual.turns(supports, self._kernel_function(), rows, order, clock, budget):
-            self._weights = widened(self._weights, len(supports))
-            each = np.arange(turn.members.size, dtype=np.int64)
-            self._learn(turn.read, turn.write, each, y[turn.members], rated[turn.block])
-            used, size = np.asarray(self._weights.any(axis=(0, 1))), np.linalg.norm(self._weights[0], axis=0)
-            kept = supports.drop(used, size, turn.most)
-            self._weights = np.ascontiguousarray(self._weights[:, :, kept])
-            stop_here()
-
-
-def widened(weights: Floats, n_columns: int) -> Floats:
-    """The weights [h, q, m] with zeros for the columns that are new."""
-    return np.pad(weights, ((0, 0), (0, 0), (0, n_columns - weights.shape[2])))
-
-
-# How often ``fit`` goes through its rows, and in which order.
-
-
+HYPOTHESES = ("last", "averaged", "voted")
 ENOUGH, MOST_PASSES = 2000, 20  # rows seen for each column, all passes together; but no more passes than these
 RUN = 16  # rows that stay together when a pass is shuffled
-
-
-def usual_passes(rows: Rows) -> int:
-    """How often to go through these rows: until ENOUGH have been seen for each column."""
-    return min(max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES)
-
-
-def in_runs(n: int, generator: np.random.Generator) -> Longs:
-    """0..n−1 in a new order: runs of neighbours, the runs shuffled, and each run shuffled within.
-
-    A row alone is some hundred bytes far away in memory, for which the loop would wait longer than it computes; a run
-    of rows comes in one stream.
-    """
-    starts = generator.permutation(np.arange(0, n, RUN, dtype=np.int64))
-    order = generator.permuted(starts[:, None] + np.arange(RUN, dtype=np.int64), axis=1).reshape(-1)
-    return order[order < n]
-
-
-# How large the values of rows may be that ratings are learned from.
-
-
-LARGEST = 1e100
-
-
-def check_size(rows: Rows) -> Rows:
-    """The same rows, refused where a value is too large to be multiplied and added up."""
-    data = rows.data
-    if data.size and max(data.max(), -data.min()) > LARGEST:
-        place = int(np.argmax(np.abs(data)))
-        row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
-        raise InputError(
-            f"the value {data[place]:g} in row {row}, column {rows.indices[place]}, is too large to learn ratings from "
-            f"or to rate; scale the columns so that no value is beyond {LARGEST:g}"
-        )
-    return rows
-
-
-HYPOTHESES = ("last", "averaged", "voted")
+LARGEST = 1e100  # value of a row that ratings are learned from
 PREDICT_BLOCK = 2**22  # the most scores, or kernel values, that predicting holds at a time
 
 
-class RatingLearner(ClassifierMixin, DualLearner):
+class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     """A learner of ratings on an ordered scale.
 
     Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
@@ -243,6 +66,14 @@ class RatingLearner(ClassifierMixin, DualLearner):
     """
 
     adds_biases = True  # whether a bias is a part of the score, and not a threshold for it
+    classes_: NDArray[Any]
+    n_features_in_: int
+    _supports: dual.Supports | None
+    _weights: Floats
+    _biases: Floats
+    _lives: Longs
+    _clock: Longs
+    _calibration: Calibration | None
 
     def __init__(
         self,
@@ -272,6 +103,14 @@ class RatingLearner(ClassifierMixin, DualLearner):
     # What each learner's own file says.
 
     @abstractmethod
+    def _shape(self, n_steps: int) -> tuple[int, int]:
+        """The number of weight vectors and of biases for a scale of n_steps."""
+
+    @abstractmethod
+    def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+        """Run the figure's loop over the examples of ``order``; ``rated`` receives the predictions."""
+
+    @abstractmethod
     def _open_step(self, at: int) -> None:
         """Make room for a new step, which gets number ``at``, in weights and biases."""
 
@@ -282,6 +121,9 @@ class RatingLearner(ClassifierMixin, DualLearner):
     @abstractmethod
     def _evidence(self, X: MatrixLike) -> Floats:
         """The real numbers, n × f, from which probabilities are calibrated."""
+
+    def _check_state(self, state: State) -> None:
+        """Refuse a loaded state that this learner could not have reached."""
 
     # Learning.
 
@@ -354,7 +196,7 @@ class RatingLearner(ClassifierMixin, DualLearner):
             return self.passes
         if self.kernel is not None:
             return 1  # each pass may take long
-        return usual_passes(rows)
+        return min(max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES)
 
     def _start(self, n_features: int, steps: NDArray[Any]) -> None:
         as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
@@ -396,6 +238,22 @@ class RatingLearner(ClassifierMixin, DualLearner):
                 self._learn(rows, rows, order[run], y, rated[run])
                 stop_here()
         return rated
+
+    def _kernel_function(self) -> dual.Function:
+        return dual.kernel_function(self.kernel, self.degree, self.gamma, self.coef0)
+
+    def _stream_dual(self, supports: dual.Supports, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+        """Run the loop in the dual form (see dual.py): coefficients of support vectors in place of weights."""
+        budget = None if self.budget is None else as_whole(self.budget, "budget", least=1)
+        clock = int(self._clock[0])
+        for turn in dual.turns(supports, self._kernel_function(), rows, order, clock, budget):
+            self._weights = widened(self._weights, len(supports))
+            each = np.arange(turn.members.size, dtype=np.int64)
+            self._learn(turn.read, turn.write, each, y[turn.members], rated[turn.block])
+            used, size = np.asarray(self._weights.any(axis=(0, 1))), np.linalg.norm(self._weights[0], axis=0)
+            kept = supports.drop(used, size, turn.most)
+            self._weights = np.ascontiguousarray(self._weights[:, :, kept])
+            stop_here()
 
     # Predicting.
 
@@ -503,7 +361,64 @@ class RatingLearner(ClassifierMixin, DualLearner):
                 block = dual.gram(self._kernel_function(), block, self._supports.rows)
             yield (block @ flat).reshape(-1, n_rules, n_vectors)
 
-    # Checking and saving.
+    # Model files: all that the kernels trust is checked on the way in.
+
+    @reading
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, which ``shortlist.load`` opens."""
+        save_file(self, path)
+
+    @snapshot
+    def to_state(self) -> State:
+        """All that a fitted learner is."""
+        check_is_fitted(self, "_clock")
+        if callable(self.kernel):
+            raise InputError("a model whose kernel is a Python function cannot be saved; use a kernel with a name")
+        if not np.isfinite(self._weights).all() or not np.isfinite(self._biases).all():
+            raise InputError(
+                f"this {type(self).__name__} is not saved: what it has learned are no longer finite numbers; learn "
+                "again from smaller values or with a smaller step"
+            )
+        arrays: dict[str, NDArray[Any]] = {
+            "classes": text_to_array(self.classes_.tolist()),
+            "weights": self._weights,
+            "biases": self._biases,
+            "lives": self._lives,
+            "clock": self._clock,
+        }
+        if self._supports is not None:
+            arrays |= self._supports.to_arrays()
+        if self._calibration is not None:
+            arrays["slopes"], arrays["offsets"] = self._calibration.slopes, self._calibration.offsets
+            arrays["strange"] = self._calibration.strange
+        parameters = {name: _plain(value) for name, value in self.get_params().items()}
+        return State(type(self).__name__, {"parameters": parameters, "n_features": self.n_features_in_}, arrays)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The learner that a state describes, or ModelFileError."""
+        learner = cls(**state.settings["parameters"])
+        learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features", least=1)
+        learner.classes_ = as_steps(state.names("classes"), least=1)
+        learner._weights, learner._biases = state.array("weights", np.float64, 3), state.array("biases", np.float64, 2)
+        learner._lives, learner._clock = state.array("lives", np.int64), state.array("clock", np.int64)
+        learner._supports = None if learner.kernel is None else dual.Supports.from_arrays(state, learner.n_features_in_)
+        learner._calibration = _calibration_of(state, learner.classes_.size) if "slopes" in state.arrays else None
+
+        n_rules = 2 + learner._lives.size
+        n_vectors, n_biases = learner._shape(learner.classes_.size)
+        n_columns = learner.n_features_in_ if learner._supports is None else len(learner._supports)
+        state.require(learner._weights.shape == (n_rules, n_vectors, n_columns), "its weights have another shape")
+        state.require(learner._biases.shape == (n_rules, n_biases), "its biases have another shape")
+        finite = np.isfinite(learner._weights).all() and np.isfinite(learner._biases).all()
+        state.require(finite, "a weight is not a finite number")
+        counts = np.concatenate([learner._clock - 1, learner._lives])
+        counted = learner._clock.size == 2 and ((counts >= 0) & (counts < MOST_AMOUNT)).all()
+        state.require(counted, "its counts are not counts")
+        learner._check_state(state)
+        return learner
+
+    # Checking.
 
     def _note_columns(self, X: MatrixLike, *, reset: bool) -> None:
         """Remember, or check, the number and the names of the columns as scikit-learn does."""
@@ -523,3 +438,51 @@ def _as_rows(X: MatrixLike) -> Rows:
     if rows.n_rows == 0:
         raise InputError("X has 0 rows; at least one is needed")
     return check_size(rows)
+
+
+def check_size(rows: Rows) -> Rows:
+    """The same rows, refused where a value is too large to be multiplied and added up."""
+    data = rows.data
+    if data.size and max(data.max(), -data.min()) > LARGEST:
+        place = int(np.argmax(np.abs(data)))
+        row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
+        raise InputError(
+            f"the value {data[place]:g} in row {row}, column {rows.indices[place]}, is too large to learn ratings from "
+            f"or to rate; scale the columns so that no value is beyond {LARGEST:g}"
+        )
+    return rows
+
+
+def in_runs(n: int, generator: np.random.Generator) -> Longs:
+    """0..n−1 in a new order: runs of neighbours, the runs shuffled, and each run shuffled within.
+
+    A row alone is some hundred bytes far away in memory, for which the loop would wait longer than it computes; a run
+    of rows comes in one stream.
+    """
+    starts = generator.permutation(np.arange(0, n, RUN, dtype=np.int64))
+    order = generator.permuted(starts[:, None] + np.arange(RUN, dtype=np.int64), axis=1).reshape(-1)
+    return order[order < n]
+
+
+def widened(weights: Floats, n_columns: int) -> Floats:
+    """The weights [h, q, m] with zeros for the columns that are new."""
+    return np.pad(weights, ((0, 0), (0, 0), (0, n_columns - weights.shape[2])))
+
+
+def _calibration_of(state: State, n_steps: int) -> Calibration:
+    slopes, offsets = state.array("slopes", np.float64, 2), state.array("offsets", np.float64)
+    state.require(slopes.shape[0] == offsets.size == n_steps, "its probabilities are of another scale")
+    possible = np.isfinite(slopes).all() and (offsets < np.inf).all() and np.isfinite(offsets).any()
+    state.require(possible, "its probabilities are not numbers")
+    strange = np.array(state.array("strange", np.float64))
+    state.require(bool((strange >= 0).all() and (strange[1:] >= strange[:-1]).all()), "its examples are not in order")
+    return Calibration(slopes, offsets, strange)
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows, inner
 from shortlist.arrays.validation import as_choice, as_real
-from shortlist.dual import Function
 from shortlist.errors import InputError
+from shortlist.ratings.dual import Function
 from shortlist.ratings.thresholds import ThresholdLearner, move, retire
 
 FAR = 1e150  # a score beyond it, times a value of a row (index/pruning.py), could be more than a float64 holds
@@ -157,8 +157,12 @@ def _learn(
         i = order[t]
         first, last = indptr[i], indptr[i + 1]
         value = inner(indices[first:last], data[first:last], w) + B[0, 0]
-        if not abs(value) <= FAR and not _can_step(value, data[first:last]):  # NaN is not, either
-            return t
+        if not abs(value) <= FAR:  # nor is NaN
+            largest = 1.0
+            for j in range(first, last):
+                largest = max(largest, abs(data[j]))
+            if not np.isfinite(2 * value * largest):
+                return t
         rank = 0
         while rank < edges.size and value - edges[rank] >= 0:  # round to the nearest, clip to the scale
             rank += 1
@@ -176,12 +180,3 @@ def _learn(
         B[1, 0] += eta_intercept * error * clock[0]
         clock[0] += 1
     return order.size
-
-
-@kernel
-def _can_step(value: float, data: Floats) -> bool:
-    """Whether a step by that score along a row has an end."""
-    largest = 1.0
-    for x in data:
-        largest = max(largest, abs(x))
-    return bool(np.isfinite(2 * value * largest))

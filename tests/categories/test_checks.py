@@ -4,6 +4,7 @@ import functools
 
 import pytest
 
+from papers.comparators.extended_mmp import ExtendedMMP, VotedPerceptron
 from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.top_down import TopDown
 from papers.comparators.unweighted_index import UnweightedIndex
@@ -40,15 +41,15 @@ LEARNERS = [
     MMP(),
     MMP(hypothesis="averaged", passes=2),
     MMP(loss=2, hypothesis="averaged", passes=2),
-    MMP(loss=3, hypothesis="voted", voters=5, margin=0.5),
+    ExtendedMMP(loss=3, hypothesis="voted", voters=5, margin=0.5),
     MMP(margin=1.0, step="passive-aggressive", C=0.1, max_weights=100),
-    MMP(loss=2, kernel="polynomial"),
-    MMP(kernel="rbf", gamma=0.3, budget=60, hypothesis="averaged", passes=2),
-    MMP(kernel="polynomial", step="passive-aggressive", margin=1.0, hypothesis="voted", voters=4, budget=40),
+    ExtendedMMP(loss=2, kernel="polynomial"),
+    ExtendedMMP(kernel="rbf", gamma=0.3, budget=60, hypothesis="averaged", passes=2),
+    ExtendedMMP(kernel="polynomial", step="passive-aggressive", margin=1.0, hypothesis="voted", voters=4, budget=40),
     TopicPerceptron(),
     TopicPerceptron(max_weights=60),
     TopicPerceptron(hypothesis="averaged", random_state=None, max_weights=50),
-    TopicPerceptron(hypothesis="voted", voters=3),
+    VotedPerceptron(voters=3),
     Rocchio(),
     OneVersusRest(),
     OneVersusRest(classifier="perceptron"),

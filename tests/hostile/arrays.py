@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 import shortlist as sl
 from papers.comparators.accuracy_svm import AccuracySVM
+from papers.comparators.extended_mmp import ExtendedMMP
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.top_down import TopDown
@@ -31,7 +32,7 @@ CATEGORIES = {
     "TunedIndex": sl.TunedIndex,
     "FeatureFocus": sl.FeatureFocus,
     "MMP": sl.MMP,
-    "MMP with a kernel": lambda: sl.MMP(kernel="rbf"),
+    "MMP with a kernel": lambda: ExtendedMMP(kernel="rbf"),
     "TopicPerceptron": lambda: sl.TopicPerceptron(hypothesis="averaged"),
     "IndependentIndex": sl.IndependentIndex,
     "Rocchio": sl.Rocchio,

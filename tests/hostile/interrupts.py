@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import shortlist as sl
+from papers.comparators.extended_mmp import ExtendedMMP
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist.concurrency import interrupts
@@ -32,8 +33,8 @@ LEARNERS = {
     "default": lambda: None,
     "FeatureFocus": lambda: sl.FeatureFocus(n_jobs=2),
     "MMP": sl.MMP,
-    "MMP voted": lambda: sl.MMP(hypothesis="voted", voters=3),
-    "MMP with a kernel": lambda: sl.MMP(kernel="rbf", budget=30),
+    "MMP voted": lambda: ExtendedMMP(hypothesis="voted", voters=3),
+    "MMP with a kernel": lambda: ExtendedMMP(kernel="rbf", budget=30),
     "TopicPerceptron": lambda: sl.TopicPerceptron(hypothesis="averaged"),
     "IndependentIndex": sl.IndependentIndex,
     "Rocchio": sl.Rocchio,

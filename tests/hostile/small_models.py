@@ -6,6 +6,7 @@ import numpy as np
 
 import shortlist as sl
 from papers.comparators.accuracy_svm import AccuracySVM
+from papers.comparators.extended_mmp import ExtendedMMP, VotedPerceptron
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.top_down import TopDown
@@ -58,11 +59,11 @@ def make():
         ("independent", sl.IndependentIndex(threshold=0.1)),
         ("rocchio", sl.Rocchio()),
         ("mmp averaged", sl.MMP(hypothesis="averaged")),
-        ("mmp voted", sl.MMP(hypothesis="voted", voters=3)),
-        ("mmp with a kernel", sl.MMP(kernel="rbf", budget=16)),
+        ("mmp voted", ExtendedMMP(hypothesis="voted", voters=3)),
+        ("mmp with a kernel", ExtendedMMP(kernel="rbf", budget=16)),
         ("mmp passive-aggressive", sl.MMP(step="passive-aggressive", margin=1.0, max_weights=20)),
         ("perceptron", sl.TopicPerceptron()),
-        ("perceptron voted", sl.TopicPerceptron(hypothesis="voted", voters=2)),
+        ("perceptron voted", VotedPerceptron(voters=2)),
         ("unweighted", UnweightedIndex()),
         ("unweighted with classifiers", UnweightedIndex(classifiers=3)),
         ("one versus rest", OneVersusRest("svm")),

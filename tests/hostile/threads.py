@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import shortlist as sl
+from papers.comparators.extended_mmp import ExtendedMMP
 from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist.files import store
 from tests.hostile.interrupts import RATERS, table_of, texts_of
@@ -30,7 +31,7 @@ LEARNERS = {
     "FeatureFocus": sl.FeatureFocus,
     "MMP": sl.MMP,
     "MMP averaged": lambda: sl.MMP(hypothesis="averaged", n_jobs=2),
-    "MMP voted": lambda: sl.MMP(hypothesis="voted", voters=3, n_jobs=2),
+    "MMP voted": lambda: ExtendedMMP(hypothesis="voted", voters=3, n_jobs=2),
     "TopicPerceptron": sl.TopicPerceptron,
     "IndependentIndex": lambda: sl.IndependentIndex(n_jobs=2),
     "Rocchio": lambda: sl.Rocchio(n_jobs=2),

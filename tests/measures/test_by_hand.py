@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from papers.margins import document_margins
 from shortlist import InputError
 from shortlist.labels import LabelSets
 from shortlist.measures import (
@@ -24,7 +25,6 @@ from shortlist.measures import (
     sign_test,
     wilcoxon,
 )
-from shortlist.measures.losses import document_margins
 from shortlist.ranking import Ranking
 
 # Five labels a..e. Row 0 is ranked a b c d e, all of them; rows 1 and 2 retrieve three; row 3 has no true label.

@@ -55,6 +55,3 @@ def test_without_held_out_rows_there_are_none():
         sl.Rater().fit(X, y).interval(X)
     learner = sl.PRank().fit(X, y)
     assert not hasattr(learner, "interval")
-    state = learner.calibrate(X, y).to_state()
-    del state.arrays["strange"]  # as in files from before
-    assert store.build(state).interval(X[:1]).tolist() == [[1, 5]]

@@ -17,7 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
-from shortlist import InputError, PRank, WidrowHoff, dual
+from shortlist import InputError, PRank, WidrowHoff
+from shortlist.ratings import dual
 from shortlist.ratings.learner import RUN, in_runs
 from tests.ratings.streams import rated_rows, same_state
 

@@ -22,11 +22,10 @@ the one of exact arithmetic; the steps n_r/c of the others are rounded, and two 
 may differ in their last bit. Such a pair may then count as right where it would tie: no tolerance is added, for it
 would have to know the size of the rows, and a score is never off by more than its rounding.
 
-Beside the paper: Y are the labels known so far (see prototypes.py for what a new one starts with; ``partial_fit``
-with ``classes`` makes labels known in advance, as the paper has them); several passes, averaged and voted
-prototypes (online.py); kernels with a budget (../dual.py); a ``margin`` that a relevant label must keep,
-w_r·x − w_s·x ≤ margin being the error; and, as another step, the passive-aggressive one (Crammer, Dekel et al. 2006,
-PA-I) on the worst pair r, s:
+Beside the paper: Y are the labels known so far (see weights.py for what a new one starts with; ``partial_fit``
+with ``classes`` makes labels known in advance, as the paper has them); several passes and averaged prototypes; a
+``margin`` that a relevant label must keep, w_r·x − w_s·x ≤ margin being the error; and, as another step, the
+passive-aggressive one (Crammer, Dekel et al. 2006, PA-I) on the worst pair r, s:
 
     τ = min(C, (margin − w_r·x + w_s·x) / (2‖x‖²)),   w_r += τ·x,   w_s −= τ·x.
 """
@@ -40,12 +39,21 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, kernel
 from shortlist.arrays.partial import is_complete
 from shortlist.arrays.validation import as_choice, as_real
-from shortlist.categories.best import DONE, IS_FULL, RETIRES, WANTS_SLOTS, Scratch
-from shortlist.categories.prototypes import steps
-from shortlist.categories.prototypes.online import OnlinePrototypes
-from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, below
+from shortlist.categories.best import CHANGES, DONE, IS_FULL, WANTS_SLOTS, Scratch
+from shortlist.categories.prototypes.online import (
+    KNOWN,
+    SEEN,
+    OnlinePrototypes,
+    Stream,
+    against,
+    below,
+    lowest_allowed,
+    mark_relevant,
+    note_losses,
+    write,
+    wrong_pairs,
+)
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, score
-from shortlist.dual import Function
 from shortlist.errors import InputError
 
 STEPS = ("paper", "passive-aggressive")
@@ -62,26 +70,14 @@ class MMP(OnlinePrototypes):
         The loss of paper 001 that the step is made for; "AP" for what is lost of average precision.
     passes : int, default=1
         How often ``fit`` goes through the examples.
-    hypothesis : {"last", "averaged", "voted"}, default="last"
-        Which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
-    voters : int, default=20
-        How many prototype sets, the longest-lived, are kept to vote.
+    hypothesis : {"last", "averaged"}, default="last"
+        Which prototypes rank: the "last" ones, or their mean over time ("averaged").
     margin : float, default=0.0
         A pair is in error unless the relevant label leads by more than this; 0 is the paper's.
     step : {"paper", "passive-aggressive"}, default="paper"
         "passive-aggressive" moves the worst pair, and needs a margin above 0 (1 is usual).
     C : float, default=1.0
         The longest passive-aggressive step.
-    kernel : {"polynomial", "rbf"}, callable or None, default=None
-        "polynomial" for (gamma·x·x' + coef0)^degree, "rbf" for exp(−gamma·‖x − x'‖²), or a function that takes two
-        matrices and gives the kernel's value for each pair of their rows.
-    degree : int, default=2
-        Of the polynomial kernel.
-    gamma, coef0 : float, default=1.0
-        Of the kernels.
-    budget : int or None, default=None
-        The most support vectors that are kept with a kernel, those that move the prototypes least making room; None
-        keeps all.
     max_weights : int or None, default=None
         How many weights of single labels to keep, the lightest making room; None keeps all. Looked at after each
         example.
@@ -128,15 +124,9 @@ class MMP(OnlinePrototypes):
         loss: int | str = 1,
         passes: int = 1,
         hypothesis: str = "last",
-        voters: int = 20,
         margin: float = 0.0,
         step: str = "paper",
         C: float = 1.0,
-        kernel: str | Function | None = None,
-        degree: int = 2,
-        gamma: float = 1.0,
-        coef0: float = 1.0,
-        budget: int | None = None,
         max_weights: int | None = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
@@ -144,15 +134,9 @@ class MMP(OnlinePrototypes):
         self.loss = loss
         self.passes = passes
         self.hypothesis = hypothesis
-        self.voters = voters
         self.margin = margin
         self.step = step
         self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.budget = budget
         self.max_weights = max_weights
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -192,45 +176,34 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
         if prototypes.used[LISTED] > stream.cap:
             return t, IS_FULL, 0
         i = stream.order[t]
-        m = steps.mark_relevant(stream, i, scratch)
+        m = mark_relevant(stream, i, scratch)
         if m > 0 and stream.counts[KNOWN] > m:
             n, shared = score(stream.read, i, prototypes, scratch, m)
-            n, crowd = steps.against(stream, i, scratch, m, n, shared)
-            others = n - m + crowd
-            steps.note_losses(stream, t, scratch, m, n, crowd, shared)
-            lows = steps.lowest_allowed(scratch, m, rule.margin)
-            pairs = steps.wrong_pairs(lows, scratch, m, n, crowd, shared)
+            n, crowd = against(stream, i, scratch, m, n, shared)
+            note_losses(stream, t, scratch, m, n, crowd, shared)
+            lows = lowest_allowed(scratch, m, rule.margin)
+            pairs = wrong_pairs(lows, scratch, m, n, crowd, shared)
             if pairs > 0:
-                if stream.counts[LIVED] > stream.shortest:
-                    return t, RETIRES, 0
+                if stream.stops:
+                    return t, CHANGES, 0
                 shared_step = 0.0
                 if rule.from_paper:
-                    c = 1 if rule.loss == 2 else m * others if rule.loss == 3 else pairs
-                    share = 1.0 / c
-                    if rule.loss == AVERAGE_PRECISION:
-                        share *= precision_lost(lows, scratch, m, n, crowd, shared, rule.margin)
-                    shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule.margin, share)
+                    shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule, pairs)
                     if not is_complete(stream.labels.partial, i):
                         shared_step = 0.0  # labels that nobody judged, those still to come among them, stay as they are
                 else:
                     n = passive_aggressive_steps(stream, scratch, m, n, crowd, shared, rule, stream.square[i])
-                n_changed = steps.only_changed(scratch, n, shared_step)
-                slots = steps.slots_wanted(stream.write, i, prototypes, n_changed)
-                if slots > 0:
-                    steps.clear_changes(scratch, n_changed)
-                    return t, WANTS_SLOTS, slots
                 time = float(stream.counts[SEEN]) if stream.average else 0.0
-                steps.write(stream.write, i, prototypes, scratch, n_changed, shared_step, time)
-                stream.counts[LIVED] = 0
-                steps.clear_changes(scratch, n_changed)
-        stream.counts[LIVED] += 1
+                slots = write(stream.write, i, prototypes, scratch, n, shared_step, time)
+                if slots > 0:
+                    return t, WANTS_SLOTS, slots
         stream.counts[SEEN] += 1
     return stream.order.size, DONE, 0
 
 
 @kernel
 def paper_steps(
-    lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float, margin: float, share: float
+    lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float, rule: Rule, pairs: int
 ) -> float:
     """Steps 1 to 3: n_r/c and −n_s/c into scratch.change for the labels touched; returns −n_s/c of the crowd.
 
@@ -244,27 +217,24 @@ def paper_steps(
         c = scratch.touched[a]
         q = below(lows, scratch.scores[c])
         erring[q] += 1
-        scratch.change[c] = -q * share
+        scratch.change[c] = -q
     for q in range(m - 1, -1, -1):
         erring[q] += erring[q + 1]
+    above = np.empty(m)
     for a in range(m):
         c = scratch.touched[a]
-        scratch.change[c] = erring[below(lows, scratch.scores[c] - margin)] * share
+        above[a] = erring[below(lows, scratch.scores[c] - rule.margin)]
+        scratch.change[c] = above[a]
+    share = 1.0 / (1 if rule.loss == 2 else m * (n - m + crowd) if rule.loss == 3 else pairs)
+    if rule.loss == AVERAGE_PRECISION:  # 1 − AP, a pair that errs counting as one in the wrong order
+        above.sort()  # n_r, from the highest relevant label down
+        precision = 0.0
+        for a in range(m):
+            precision += (a + 1.0) / (a + 1.0 + above[a])
+        share *= 1.0 - precision / m
+    for a in range(n):
+        scratch.change[scratch.touched[a]] *= share
     return -crowd_errs * share
-
-
-@kernel
-def precision_lost(lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float, margin: float) -> float:
-    """1 − AP, a pair that errs counting as one in the wrong order."""
-    paper_steps(lows, scratch, m, n, crowd, shared, margin, 1.0)
-    above = np.empty(m)  # n_r, from the highest relevant label down
-    for a in range(m):
-        above[a] = scratch.change[scratch.touched[a]]
-    above.sort()
-    precision = 0.0
-    for a in range(m):
-        precision += (a + 1.0) / (a + 1.0 + above[a])
-    return 1.0 - precision / m
 
 
 @kernel

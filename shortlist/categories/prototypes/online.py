@@ -1,131 +1,101 @@
-"""What MMP and TopicPerceptron share: the stream, its losses, and which prototypes rank in the end.
+"""What MMP and TopicPerceptron share: the stream, its losses, which prototypes rank, and the steps of their kernels.
 
 Paper 001 ranks with the prototypes as they are after the last example. It names more robust choices as extensions:
-their average over time, and the vote (Freund and Schapire, 1999), in which the prototypes of each time between two
-changes have as many votes as they lived through examples. A stream can see millions of changes, so only the
-longest-lived prototypes are kept to vote; with as many places as there were changes this is the published rule.
-With kernels see ../dual.py.
-One vote is a ranking: a label's score is the share of the other labels that it stands above, a tie counting one half.
+their average over time is here; their vote, and kernels, are beside the papers' tables
+(papers/comparators/extended_mmp.py).
+
+Notation of paper 001: y the m relevant labels of an example, Y all labels known, E the pairs in the wrong order. Labels
+with a score of their own are scratch.touched[:n], the relevant ones first; all others, the crowd, share one score.
 """
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
-from shortlist import dual
-from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.arrays.partial import is_complete
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_whole
-from shortlist.categories.best import DONE, RETIRES, WANTS_SLOTS, Scratch, make_scratch
-from shortlist.categories.learner import BIAS, Made
+from shortlist.categories.best import DONE, WANTS_SLOTS, Scratch, keep_best, make_scratch
+from shortlist.categories.learner import Made
 from shortlist.categories.merging import PartedLearner
-from shortlist.categories.prototypes.steps import KNOWN, LIVED, SEEN, Stream, squares
 from shortlist.categories.prototypes.weights import (
+    END,
     LISTED,
     PrototypeLearner,
     Prototypes,
-    all_scores,
     mixed,
     no_prototypes,
 )
 from shortlist.concurrency.interrupts import runs
 from shortlist.concurrency.locks import lock_of, reading
-from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
-HYPOTHESES = ("last", "averaged", "voted")
+KNOWN, SEEN = 0, 1  # entries of the counts: labels known, examples seen
 UNLIMITED = np.iinfo(np.int64).max
 SPARE = 4  # full prototypes drop a quarter of their weights, so that many examples share the cost of dropping
 FINE = 1.01  # from one point of the loss curve to the next
+
+
+class Stream(NamedTuple):
+    """What a learner's kernel works through and writes down."""
+
+    read: Rows  # rows to score
+    write: Rows  # rows to add to the prototypes: the same ones, but in the dual form
+    square: Floats  # ‖x‖² of each row
+    labels: LabelSets
+    order: Longs
+    known: NDArray[np.uint8]  # per label, whether it has arrived
+    counts: Longs
+    losses: Floats  # float64[len(order), 3]: loss1, loss2, loss3 of each example, before it is learned
+    cap: int  # differences that may be listed before the lightest must go
+    average: bool  # whether moments are wanted
+    stops: bool = False  # whether to stop before an example that changes the prototypes, for voters to be kept
 
 
 class OnlinePrototypes(PartedLearner, PrototypeLearner):
     """Base class: learns prototypes from a stream. A learner adds its kernel, in ``_run``."""
 
     takes_partial = True
+    hypotheses: ClassVar[tuple[str, ...]] = ("last", "averaged")
     hypothesis: str
-    voters: int
-    _average: Made[Prototypes]
     max_weights: int | None
-    kernel: Any = None  # a learner that takes kernels has these as parameters
-    degree: int = 2
-    gamma: float = 1.0
-    coef0: float = 1.0
-    budget: int | None = None
+    _average: Made[Prototypes]
 
     @abstractmethod
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
         """Learn order[position:] until done, or until something must be done first."""
 
     def _begin(self) -> None:
-        as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
-        as_whole(self.voters, "voters", least=1)
+        as_choice(self.hypothesis, "hypothesis", self.hypotheses)
         if self.max_weights is not None:
             as_whole(self.max_weights, "max_weights", least=1, most=MOST_AMOUNT)
-        if self.budget is not None:
-            as_whole(self.budget, "budget", least=1)
-        self._supports = None if self.kernel is None else dual.Supports(scipy.sparse.csr_array((0, 0)))
-        if self.kernel is not None:
-            self._kernel_function()  # checks its parameters
         self._prototypes = no_prototypes()
         self._average = Made()
-        self._counts = np.zeros(3, dtype=np.int64)
+        self._counts = np.zeros(2, dtype=np.int64)
         self._total_losses = np.zeros(3)
         self._loss_curve = np.zeros((0, 4))
-        self._lives = np.zeros(0, dtype=np.int64)
-        self._voters: list[Prototypes] = []
 
     def _expect(self) -> None:
         self._counts[KNOWN] = len(self._labels)
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        of_row = np.repeat(np.arange(rows.n_rows), rows.lengths())
+        square = np.bincount(of_row, rows.data[rows.indptr[0] : rows.indptr[-1]] ** 2, rows.n_rows).astype(np.float64)
+        self._prototypes = self._prototypes.for_features(rows.n_features)
+        self._learn_stream(rows, rows, square, labels, order, self._known())
+
+    def _known(self) -> NDArray[np.uint8]:
+        """Per label, whether it had arrived before these examples."""
         known = np.zeros(len(self._labels), dtype=np.uint8)
         known[: self._counts[KNOWN]] = 1
-        if self._supports is not None:
-            return self._learn_dual(self._supports, rows, labels, order, known, first_pass)
-        square = np.zeros(rows.n_rows)
-        squares(rows, square)
-        self._prototypes = self._prototypes.for_features(rows.n_features)
-        self._learn_stream(rows, rows, square, labels, order, known)
-
-    def _learn_dual(
-        self, supports: dual.Supports, rows: Rows, labels: LabelSets, order: Longs, known: Any, first_pass: bool
-    ) -> None:
-        """In the dual form the features are the support vectors, and their weights the coefficients α."""
-        if first_pass:
-            supports.origin[:] = -1
-        width = max(rows.n_features, supports.rows.shape[1])
-        supports.rows.resize((len(supports), width))
-        rows = rows._replace(n_features=width)
-        for turn in dual.turns(supports, self._kernel_function(), rows, order, int(self._counts[SEEN]), self.budget):
-            self._prototypes = self._prototypes.for_features(len(supports))
-            own = labels.chosen(turn.members)
-            self._learn_stream(turn.read, turn.write, turn.square, own, np.arange(turn.members.size), known)
-            everyone = [one.for_features(len(supports)) for one in (self._prototypes, *self._voters)]
-            used = np.any([one.used_features(len(supports)) for one in everyone], axis=0)
-            norms = self._prototypes.feature_norms(len(supports), int(self._counts[KNOWN]))
-            kept = supports.drop(used, norms, turn.most)
-            self._prototypes, *self._voters = [one.of_features(kept) for one in everyone]
-
-    def _kernel_function(self) -> dual.Function:
-        return dual.kernel_function(self.kernel, self.degree, self.gamma, self.coef0)
-
-    def _as_read(self, rows: Rows) -> Rows:
-        """What the prototypes' weights belong to: the columns, or the support vectors."""
-        if self._supports is None:
-            return rows
-        X, S = rows.to_matrix(), self._supports.rows.copy()
-        width = max(X.shape[1], S.shape[1])
-        X.resize((X.shape[0], width))
-        S.resize((S.shape[0], width))
-        return dual.full_rows(dual.gram(self._kernel_function(), X, S))
+        return known
 
     def _learn_stream(
         self, read: Rows, write: Rows, square: Floats, labels: LabelSets, order: Longs, known: NDArray[np.uint8]
@@ -133,24 +103,20 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
         seen, losses = int(self._counts[SEEN]), np.zeros((order.size, 3))
         cap = UNLIMITED if self.max_weights is None else self.max_weights
         average = self.hypothesis == "averaged"
-        stream = Stream(read, write, square, labels, order, known, self._counts, losses, cap, UNLIMITED, average)
+        stream = Stream(read, write, square, labels, order, known, self._counts, losses, cap, average)
         scratch = make_scratch(len(self._labels))
         for run in runs(order.size):
             done, why = run.start, WANTS_SLOTS
             while why != DONE:
-                if self.hypothesis == "voted":
-                    stream = stream._replace(shortest=self._shortest_life())
                 done, why, slots = self._run(stream._replace(order=order[: run.stop]), done, scratch)
                 if why == WANTS_SLOTS:
                     self._prototypes = self._prototypes.with_room(slots)
-                elif why == RETIRES:
-                    self._retire()
                 if self._prototypes.used[LISTED] > cap:
                     self._prototypes = self._prototypes.without_lightest(cap - cap // SPARE)
         self._note_losses(losses, seen)
         self._average = Made()
 
-    # Shards, by iterative parameter mixing (mixing.py).
+    # The parts of a pass, by iterative parameter mixing (weights.py).
 
     def _shard(self, n: int) -> OnlinePrototypes:
         shard = copy.copy(self)
@@ -167,25 +133,9 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
             self._prototypes = self._prototypes.without_lightest(self.max_weights)
         self._counts[KNOWN] = len(self._labels)
         self._counts[SEEN] += sum(int(shard._counts[SEEN]) - seen for shard in shards)
-        self._counts[LIVED] = 0
         self._total_losses = sum((shard._total_losses for shard in shards), self._total_losses)
         self._loss_curve = np.vstack([self._loss_curve, [self._counts[SEEN], *self._total_losses]])
         self._average = Made()
-
-    # The three hypotheses.
-
-    def _shortest_life(self) -> int:
-        return 0 if len(self._voters) < self.voters else int(self._lives.min())
-
-    def _retire(self) -> None:
-        """The prototypes are about to change: they take the place of the shortest-lived voter."""
-        if len(self._voters) == self.voters:
-            out = int(np.argmin(self._lives))
-            del self._voters[out]
-            self._lives = np.delete(self._lives, out)
-        self._voters.append(self._prototypes.packed())
-        self._lives = np.append(self._lives, self._counts[LIVED])
-        self._counts[LIVED] = 0
 
     def _hypothesis(self) -> Prototypes:
         if self.hypothesis != "averaged":
@@ -194,31 +144,6 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
             if self._average.value is None:
                 self._average.value = self._prototypes.averaged(int(self._counts[SEEN]))
             return self._average.value
-
-    def _scores(self, rows: Rows) -> Floats:
-        rows = self._as_read(rows)
-        if self.hypothesis != "voted":
-            return super()._scores(rows)
-        n_labels = len(self._labels)
-        total = np.zeros((rows.n_rows, n_labels))
-        one = np.empty((rows.n_rows, n_labels))
-        lives = [*self._lives.tolist(), int(self._counts[LIVED])]
-        for life, voter in zip(lives, [*self._voters, self._prototypes], strict=True):
-            all_scores(rows, voter, make_scratch(n_labels), one)
-            if rows.n_rows:
-                total += life * (scipy.stats.rankdata(one, axis=1) - 1)
-        return total / max(sum(lives) * (n_labels - 1), 1)
-
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        if self.hypothesis != "voted" and self._supports is None:
-            return super()._rank(rows, ids, scores)
-        self._rank_by_scores(rows, ids, scores, width=0 if self._supports is None else len(self._supports))
-
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        if self.hypothesis != "voted" and self._supports is None:
-            return super()._votes(row, label)
-        # A vote of rankings, or of support vectors, is not a sum over columns: one vote stands for the whole.
-        return np.array([BIAS], dtype=np.int32), self._scores(row)[0, [label]]
 
     # The losses.
 
@@ -252,36 +177,179 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
     # Model files.
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        if callable(self.kernel):
-            raise InputError("a model whose kernel is a Python function cannot be saved; use a kernel with a name")
-        n = self.n_features_in_ if self._supports is None else len(self._supports)
-        arrays = self._prototypes.to_arrays(n) | ({} if self._supports is None else self._supports.to_arrays())
-        for v, voter in enumerate(self._voters):
-            arrays |= voter.to_arrays(n, f"voter {v} ")
-        return arrays | {
-            "counts": self._counts, "lives": self._lives,
-            "loss_curve": self._loss_curve, "total_losses": self._total_losses,
+        return self._prototypes.to_arrays(self._width()) | {
+            "counts": self._counts, "loss_curve": self._loss_curve, "total_losses": self._total_losses,
         }  # fmt: skip
 
     def _from_arrays(self, state: State) -> None:
-        n, n_labels = self.n_features_in_, len(self._labels)
-        if self._supports is not None:
-            self._supports = dual.Supports.from_arrays(state, n)
-            n = len(self._supports)
         self._counts = state.array("counts", np.int64).copy()
-        counted = self._counts.size == 3 and bool(((self._counts >= 0) & (self._counts <= MOST_AMOUNT)).all())
-        state.require(counted, "there are three counts")
-        state.require(int(self._counts[KNOWN]) == n_labels, "all labels are known")
-        self._lives = state.array("lives", np.int64)
-        state.require(self._lives.size <= self.voters, "there are no more voters than places")
-        lives = np.append(self._lives, self._counts[LIVED])
-        lived = bool(((lives >= 0) & (lives <= self._counts[SEEN])).all())
-        state.require(lived, "no voter has lived longer than there were examples")
+        counted = self._counts.size == 2 and bool(((self._counts >= 0) & (self._counts <= MOST_AMOUNT)).all())
+        state.require(counted, "there are two counts")
+        state.require(int(self._counts[KNOWN]) == len(self._labels), "all labels are known")
         self._total_losses = state.array("total_losses", np.float64)
         self._loss_curve = state.array("loss_curve", np.float64, ndim=2)
         state.require(self._total_losses.size == 3 and self._loss_curve.shape[1] == 4, "there are three losses")
         finite = np.isfinite(self._total_losses).all() and np.isfinite(self._loss_curve).all()
         times = np.concatenate([[1.0], self._loss_curve[:, 0], [max(1, self._counts[SEEN])]])
         state.require(bool(finite and (np.diff(times) >= 0).all()), "its losses are those of examples seen, in order")
-        self._prototypes = Prototypes.from_arrays(state, n, n_labels)
-        self._voters = [Prototypes.from_arrays(state, n, n_labels, f"voter {v} ") for v in range(self._lives.size)]
+        self._prototypes = Prototypes.from_arrays(state, self._width(), len(self._labels))
+
+    def _width(self) -> int:
+        """What the prototypes' weights belong to: so many columns."""
+        return self.n_features_in_
+
+
+# The error set
+
+
+@kernel
+def mark_relevant(stream: Stream, i: int, scratch: Scratch) -> int:
+    """Make the labels of example i known, and mark them as the first ones touched; gives how many there are."""
+    scratch.clock[0] += 1
+    n = 0
+    for b in range(stream.labels.indptr[i], stream.labels.indptr[i + 1]):
+        c = stream.labels.ids[b]
+        if stream.known[c] == 0:
+            stream.known[c] = 1
+            stream.counts[KNOWN] += 1
+        scratch.mark[c] = scratch.clock[0]
+        scratch.touched[n] = c
+        n += 1
+    return n
+
+
+@kernel
+def against(stream: Stream, i: int, scratch: Scratch, m: int, n: int, shared: float) -> tuple[int, int]:
+    """Whom the m relevant labels of example i, once scored, stand against: touched[m:n'], and so many of the crowd.
+
+    Gives n' and that number. Of an example that was judged in part, these are the labels that were crossed out.
+    """
+    if is_complete(stream.labels.partial, i):
+        return n, stream.counts[KNOWN] - n
+    partial, last = stream.labels.partial, m
+    for b in range(partial.indptr[i], partial.indptr[i + 1]):
+        c = partial.ids[b]
+        if stream.known[c] == 1:
+            if scratch.mark[c] != scratch.clock[0]:
+                scratch.scores[c] = shared
+            scratch.touched[last] = c
+            last += 1
+    return last, 0
+
+
+@kernel
+def lowest_allowed(scratch: Scratch, m: int, margin: float) -> Floats:
+    """s_r − margin of the m relevant labels, ascending: where another label errs against r."""
+    highest_first, ids = np.empty(m), np.empty(m, dtype=np.int32)
+    keep_best(scratch.touched[:m], scratch.scores, ids, highest_first)
+    lows = np.empty(m)
+    for a in range(m):
+        lows[m - 1 - a] = highest_first[a] - margin
+    return lows
+
+
+@kernel
+def below(lows: Floats, s: float) -> int:
+    """How many of the ascending lows are at most s: the relevant labels against which a label of score s errs."""
+    low, high = 0, lows.size
+    while low < high:
+        middle = (low + high) // 2
+        if lows[middle] <= s:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def wrong_pairs(lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float) -> int:
+    """|E|: over the labels that are not relevant, touched[m:n] and the crowd with its shared score."""
+    pairs = crowd * below(lows, shared)
+    for a in range(m, n):
+        pairs += below(lows, scratch.scores[scratch.touched[a]])
+    return pairs
+
+
+@kernel
+def note_losses(stream: Stream, t: int, scratch: Scratch, m: int, n: int, crowd: int, shared: float) -> None:
+    """loss1 = [E not empty], loss2 = |E| and loss3 = |E| / (|y|·|Y−y|) of example t; 0 if y is empty or all of Y."""
+    others = n - m + crowd
+    if m > 0 and others > 0:
+        pairs = wrong_pairs(lowest_allowed(scratch, m, 0.0), scratch, m, n, crowd, shared)
+        stream.losses[t, 0] = 1.0 if pairs > 0 else 0.0
+        stream.losses[t, 1] = pairs
+        stream.losses[t, 2] = pairs / (m * others)
+
+
+# Writing
+
+
+@kernel
+def clear_changes(scratch: Scratch, n: int) -> None:
+    for a in range(n):
+        scratch.change[scratch.touched[a]] = 0.0
+
+
+@kernel
+def write(rows: Rows, i: int, prototypes: Prototypes, scratch: Scratch, n: int, shared_step: float, time: float) -> int:
+    """Add scratch.change[c]·x to w_c of the n labels touched, and shared_step·x to that of every other label.
+
+    Clears the changes. Gives how many slots at the end of the pools it may need, and writes nothing, if there are not
+    as many; otherwise 0. ``time`` is the change's weight in the moments, 0 where no average is wanted: their memory is
+    then not even touched.
+    """
+    n_changed = 0  # labels that do not move as the background does
+    for a in range(n):
+        c = scratch.touched[a]
+        scratch.change[c] -= shared_step
+        if scratch.change[c] != 0.0:
+            scratch.touched[n_changed] = c
+            n_changed += 1
+    slots = 0
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        f = rows.indices[j]
+        if prototypes.length[f] + n_changed > prototypes.capacity[f]:
+            slots += 2 * (prototypes.length[f] + n_changed)
+    if prototypes.used[END] + slots > prototypes.label.size:
+        clear_changes(scratch, n_changed)
+        return slots
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        f, x = rows.indices[j], rows.data[j]
+        prototypes.background[f] += shared_step * x
+        if time > 0.0:
+            prototypes.background_moment[f] += time * shared_step * x
+        scratch.clock[0] += 1
+        missing = n_changed
+        first = prototypes.start[f]
+        for e in range(first, first + prototypes.length[f]):
+            change = scratch.change[prototypes.label[e]]
+            if change != 0.0:
+                prototypes.weight[e] += change * x
+                if time > 0.0:
+                    prototypes.moment[e] += time * change * x
+                scratch.mark[prototypes.label[e]] = scratch.clock[0]
+                missing -= 1
+        if missing > 0:
+            if prototypes.length[f] + missing > prototypes.capacity[f]:  # the list moves to the end of the pools
+                first, new = prototypes.start[f], prototypes.used[END]
+                for e in range(prototypes.length[f]):
+                    prototypes.label[new + e] = prototypes.label[first + e]
+                    prototypes.weight[new + e] = prototypes.weight[first + e]
+                    if prototypes.moment[first + e] != 0.0:
+                        prototypes.moment[new + e] = prototypes.moment[first + e]
+                prototypes.start[f] = new
+                prototypes.capacity[f] = 2 * (prototypes.length[f] + missing)
+                prototypes.used[END] += prototypes.capacity[f]
+            e = prototypes.start[f] + prototypes.length[f]
+            for a in range(n_changed):
+                c = scratch.touched[a]
+                if scratch.mark[c] != scratch.clock[0]:
+                    prototypes.label[e] = c
+                    prototypes.weight[e] = scratch.change[c] * x
+                    if time > 0.0:
+                        prototypes.moment[e] = time * scratch.change[c] * x
+                    e += 1
+            prototypes.length[f] += missing
+            prototypes.used[LISTED] += missing
+    clear_changes(scratch, n_changed)
+    return 0

@@ -1,4 +1,4 @@
-"""Rocchio's prototypes in the form of Ittner et al. (paper 001, section 4.3); selection.py selects terms by them.
+"""Rocchio's prototypes in the form of Ittner et al. (paper 001, section 4.3).
 
 With R_r the documents that label r is relevant to and R_r^c all others,
 
@@ -11,16 +11,11 @@ document of r has the term l: as sparse as the data.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from shortlist.arrays.validation import as_real
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.prototypes.weights import PrototypeLearner, Prototypes, pack
-
-if TYPE_CHECKING:
-    pass
 
 
 class Rocchio(AdditiveLearner, PrototypeLearner):

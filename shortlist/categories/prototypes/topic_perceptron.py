@@ -5,7 +5,7 @@ Every label r learns on its own whether a document is relevant to it: with the t
     on a mistake, label·(w_r·x) ≤ 0:   w_r += label·x.
 
 Labels are ranked by w_r·x. A label that arrives late starts with the prototype of a label that was never relevant so
-far (prototypes.py): exactly what it would have learned, had it been known from the start. An empty y teaches too:
+far (weights.py): exactly what it would have learned, had it been known from the start. An empty y teaches too:
 it is a negative example of every label. Of a document that was judged in part, only the labels judged learn.
 """
 
@@ -13,10 +13,17 @@ from __future__ import annotations
 
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.partial import is_complete
-from shortlist.categories.best import DONE, IS_FULL, RETIRES, WANTS_SLOTS, Scratch
-from shortlist.categories.prototypes import steps
-from shortlist.categories.prototypes.online import OnlinePrototypes
-from shortlist.categories.prototypes.steps import LIVED, SEEN, Stream
+from shortlist.categories.best import CHANGES, DONE, IS_FULL, WANTS_SLOTS, Scratch
+from shortlist.categories.prototypes.online import (
+    SEEN,
+    OnlinePrototypes,
+    Stream,
+    against,
+    clear_changes,
+    mark_relevant,
+    note_losses,
+    write,
+)
 from shortlist.categories.prototypes.weights import LISTED, Prototypes, score
 
 
@@ -27,10 +34,8 @@ class TopicPerceptron(OnlinePrototypes):
     ----------
     passes : int, default=1
         How often ``fit`` goes through the examples.
-    hypothesis : {"last", "averaged", "voted"}, default="last"
-        Which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
-    voters : int, default=20
-        How many prototype sets, the longest-lived, are kept to vote.
+    hypothesis : {"last", "averaged"}, default="last"
+        Which prototypes rank: the "last" ones, or their mean over time ("averaged").
     max_weights : int or None, default=None
         How many weights of single labels to keep, the lightest making room; None keeps all. Looked at after each
         example.
@@ -71,14 +76,12 @@ class TopicPerceptron(OnlinePrototypes):
         self,
         passes: int = 1,
         hypothesis: str = "last",
-        voters: int = 20,
         max_weights: int | None = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.passes = passes
         self.hypothesis = hypothesis
-        self.voters = voters
         self.max_weights = max_weights
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -100,10 +103,10 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
         if prototypes.used[LISTED] > stream.cap:
             return t, IS_FULL, 0
         i = stream.order[t]
-        m = steps.mark_relevant(stream, i, scratch)
+        m = mark_relevant(stream, i, scratch)
         n, shared = score(stream.read, i, prototypes, scratch, m)
-        n, crowd = steps.against(stream, i, scratch, m, n, shared)
-        steps.note_losses(stream, t, scratch, m, n, crowd, shared)
+        n, crowd = against(stream, i, scratch, m, n, shared)
+        note_losses(stream, t, scratch, m, n, crowd, shared)
         mistakes = 0
         for a in range(n):
             c = scratch.touched[a]
@@ -113,15 +116,12 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
                 mistakes += 1
         shared_step = -1.0 if shared >= 0.0 and is_complete(stream.labels.partial, i) else 0.0
         if mistakes > 0 or shared_step != 0.0:
-            n_changed = steps.only_changed(scratch, n, shared_step)
-            slots = steps.slots_wanted(stream.write, i, prototypes, n_changed)
-            if slots > 0 or stream.counts[LIVED] > stream.shortest:
-                steps.clear_changes(scratch, n_changed)
-                return t, WANTS_SLOTS if slots > 0 else RETIRES, slots
+            if stream.stops:
+                clear_changes(scratch, n)
+                return t, CHANGES, 0
             time = float(stream.counts[SEEN]) if stream.average else 0.0
-            steps.write(stream.write, i, prototypes, scratch, n_changed, shared_step, time)
-            stream.counts[LIVED] = 0
-            steps.clear_changes(scratch, n_changed)
-        stream.counts[LIVED] += 1
+            slots = write(stream.write, i, prototypes, scratch, n, shared_step, time)
+            if slots > 0:
+                return t, WANTS_SLOTS, slots
         stream.counts[SEEN] += 1
     return stream.order.size, DONE, 0

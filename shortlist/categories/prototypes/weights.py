@@ -56,10 +56,6 @@ class Prototypes(NamedTuple):
         """The same in memory of its own."""
         return Prototypes._make(array.copy() for array in self)
 
-    def packed(self) -> Prototypes:
-        """The same in memory of its own, without spare room."""
-        return pack(*self.entries(), self.background.copy(), self.background_moment.copy())
-
     def for_features(self, n_features: int) -> Prototypes:
         """The prototypes with room for that many features."""
         if self.background.size >= n_features:
@@ -92,28 +88,6 @@ class Prototypes(NamedTuple):
         first = np.cumsum(self.length, dtype=np.int64) - self.length
         slot = np.arange(feature.size) - first[feature] + self.start[feature]
         return feature, self.label[slot], self.weight[slot], self.moment[slot]
-
-    def of_features(self, features: Longs) -> Prototypes:
-        """The prototypes of these features only, renumbered in their order."""
-        feature, labels, weights, moments = self.entries()
-        number = np.full(self.background.size, -1)
-        number[features] = np.arange(features.size)
-        kept = number[feature] >= 0
-        parts = number[feature][kept], labels[kept], weights[kept], moments[kept]
-        return pack(*parts, self.background[features], self.background_moment[features])
-
-    def used_features(self, n_features: int) -> NDArray[np.bool_]:
-        """Which of the first features have weights."""
-        weighted = (self.length > 0) | (self.background != 0) | (self.background_moment != 0)
-        return weighted[:n_features]
-
-    def feature_norms(self, n_features: int, n_labels: int) -> Floats:
-        """√Σ_c w_c[f]² of the first features."""
-        feature, _, weights, _ = self.entries()
-        shared = self.background[feature]
-        square = n_labels * self.background**2
-        square += np.bincount(feature, (shared + weights) ** 2 - shared**2, minlength=square.size)
-        return np.sqrt(np.maximum(square[:n_features], 0.0))
 
     def averaged(self, time: int) -> Prototypes:
         """The mean, over the first ``time`` examples, of the prototypes after each: Σ_t (1 − t/time)·(change at t)."""
@@ -240,16 +214,16 @@ def all_scores(rows: Rows, prototypes: Prototypes, scratch: Scratch, found: Floa
             found[i, scratch.touched[a]] = scratch.scores[scratch.touched[a]]
 
 
-@kernel
-def votes_for(row: Rows, prototypes: Prototypes, label: int, votes: Floats) -> None:
-    """votes[j] = x[f]·w_c[f] of the j-th active feature f for the label c."""
-    for j in range(row.indices.size):
-        f = row.indices[j]
+def votes_for(row: Rows, prototypes: Prototypes, label: int) -> Floats:
+    """x[f]·w_c[f] of each active feature f for the label c."""
+    votes = np.zeros(row.indices.size)
+    for j, f in enumerate(row.indices.tolist()):
         if f < prototypes.background.size:
             votes[j] = row.data[j] * prototypes.background[f]
-            for e in range(prototypes.start[f], prototypes.start[f] + prototypes.length[f]):
-                if prototypes.label[e] == label:
-                    votes[j] += row.data[j] * prototypes.weight[e]
+            listed = slice(prototypes.start[f], prototypes.start[f] + prototypes.length[f])
+            own = prototypes.label[listed] == label
+            votes[j] += row.data[j] * prototypes.weight[listed][own].sum()
+    return votes
 
 
 # What all learners of prototypes share: they rank, score and explain by them.
@@ -271,8 +245,7 @@ class PrototypeLearner(CategoryLearner):
         return found
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        votes = np.zeros(row.indices.size)
-        votes_for(row, self._hypothesis(), label, votes)
+        votes = votes_for(row, self._hypothesis(), label)
         return row.indices[votes != 0], votes[votes != 0]
 
     @reading

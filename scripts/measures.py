@@ -1,8 +1,9 @@
-"""The documentation page, made from the registry: ``python -m shortlist.measures > docs/measures.md``."""
+"""The documentation page of the measures, from the registry: ``python scripts/measures.py > docs/measures.md``."""
 
 from __future__ import annotations
 
-from shortlist.measures.registry import MEASURES, Family, Measure
+from shortlist.measures import MEASURES, Measure
+from shortlist.measures.registry import Family
 
 SECTIONS: dict[tuple[Family, ...], tuple[str, str]] = {
     ("categories", "documents"): (
@@ -19,7 +20,7 @@ SECTIONS: dict[tuple[Family, ...], tuple[str, str]] = {
 START = """\
 # Measures
 
-<!-- Made from the registry by `python -m shortlist.measures > docs/measures.md`; a test compares the two. -->
+<!-- Made from the registry by `python scripts/measures.py > docs/measures.md`; a test compares the two. -->
 
 ```python
 import shortlist as sl
@@ -113,3 +114,7 @@ def _row(entry: Measure) -> str:
     needs = ", ".join({"complete rankings": "*complete*"}.get(need, need) for need in entry.needs)
     cells = [f"`{entry.name}`", entry.better, entry.formula, entry.description, entry.paper, needs]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
