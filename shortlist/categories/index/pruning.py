@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Longs, kernel, part
+from shortlist.arrays.kernels import Floats, Longs, kernel, loop, part
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.categories.best import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.categories.index.lists import EDGES, END, MOST_SLOTS, Index, cut_tail
@@ -82,7 +82,7 @@ def pack(index: Index) -> None:
     index.free[:] = -1
 
 
-@part
+@loop
 def full(cap: int) -> int:
     """How many edges an index may hold after it has made room."""
     return cap - max(cap // ROOM, 1)
