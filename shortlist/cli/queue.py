@@ -50,7 +50,8 @@ def queue(
 
         known = None
         if reading.text_column is None:
-            known = known_in(state) if state is not None else Server(server, token_file).ask("v1/model").get("fields")
+            model = {} if state is not None else Server(server, token_file).ask("v1/model")
+            known = known_in(state) if state is not None else model.get("text_columns")
         stream = reading.open(data, prefer=preferring(known if reading.finds_examples(data, known) else None))
         texts = texts_in(data, progress(stream, "reading"))
         found = add_to(state, texts) if state is not None else send_to(Server(server, token_file), texts)

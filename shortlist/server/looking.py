@@ -12,6 +12,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.text_batches import FieldsBeside
 from shortlist.server import schemas
 from shortlist.server.context import Context
+from shortlist.server.queue.importing import columns_of
 from shortlist.server.replica import first_of
 from shortlist.server.responses import answers, as_json
 
@@ -96,7 +97,7 @@ class LookingRoutes:
             "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
             "passed_over": len(replica.passed), "passed": first_of(replica.passed),
             "bytes": replica.bytes, "read_only": context.settings.read_only, "limits": asdict(context.limits),
-            "fields": context.model.fields_, "values": self._values(),
+            "fields": context.model.fields_, "text_columns": columns_of(context.model), "values": self._values(),
             "rolling": rolling(replica.journal.places()[::-1]), "speed": context.speed.read(),
         })  # fmt: skip
 

@@ -71,6 +71,7 @@ class PromotionRoutes:
         name: Annotated[
             str, Query(pattern=r"^[^/\\\x00-\x1f]{1,200}$", description="What the file is called.")
         ] = "examples",
+        skip_bad: Annotated[bool, Query(description="Leave out bad records of the file, and count them.")] = False,
     ) -> Response:
         """Replay what was learned here with the present model and with a candidate of other settings, side by side.
 
@@ -98,7 +99,7 @@ class PromotionRoutes:
                 await asyncio.to_thread(file.write_bytes, data)
             await asyncio.to_thread(rehearsing.tell, folder, 0, examples)
             log("rehearsing", person=context.person)
-            context.beside(_seen_to(held.pop_all(), folder, learner, values, file))
+            context.beside(_seen_to(held.pop_all(), folder, learner, values, file, skip_bad))
         return as_json({"examples": examples})
 
     async def promote(self, question: schemas.PromoteQuestion) -> Response:

@@ -66,7 +66,7 @@ def taught(model: Categorizer, data: str, stream: Stream) -> Categorizer:
     return model
 
 
-def as_trained(present: Categorizer, data: str) -> Stream:
+def as_trained(present: Categorizer, data: str, skip_bad: bool = False) -> Stream:
     """A file read by the columns that the present model was trained from, if it has them."""
     given = {COLUMNS[name]: value for name, value in (present._trained_from or {}).items() if name in COLUMNS}
     options: dict[str, Any] = {
@@ -77,9 +77,9 @@ def as_trained(present: Categorizer, data: str) -> Stream:
     of_texts = {name: value for name, value in options.items() if name in ("text", "known_features")}
     for some in (options, of_texts):  # what was exported has columns of labels of its own
         with contextlib.suppress(InputError):
-            if some and read(data, prefer=some).begins(labelled=True):
-                return read(data, prefer=some)
-    return read(data)
+            if some and read(data, prefer=some, skip_bad=True).begins(labelled=True):
+                return read(data, prefer=some, skip_bad=skip_bad)
+    return read(data, skip_bad=skip_bad)
 
 
 LEAST = 20  # examples that a window, a group or a label must have to be compared

@@ -29,14 +29,20 @@ CUT_SHORT = "the last rehearsal ended before it was done; start it again"
 
 
 def rehearsed(
-    folder: Path, make: Callable[[Categorizer], Categorizer], tell: Callable[[int, int], None] = lambda done, of: None
+    folder: Path,
+    make: Callable[[Categorizer], Categorizer],
+    tell: Callable[[int, int], None] = lambda done, of: None,
+    left_out: Callable[[], int] = lambda: 0,
 ) -> dict[str, Any]:
-    """Replay the journal with the present model and with the candidate made from it; both are kept with the report."""
+    """Replay the journal with the present model and with the candidate made from it; both are kept with the report.
+
+    ``left_out`` counts the bad records that the candidate was not taught.
+    """
     against = promotion.seal(folder / snapshots.BASE)  # first: another base that comes meanwhile does not fit
     present = opened(folder / snapshots.BASE)
     candidate = make(present)
     kept = candidate.copy()  # as it is before the journal
-    found = rehearsal.report(rehearsal.rehearse(folder, present, candidate, tell))
+    found = rehearsal.report(rehearsal.rehearse(folder, present, candidate, tell)) | {"left_out": left_out()}
     promotion.keep(folder, kept, found, against)
     return found
 
@@ -75,17 +81,21 @@ def tell(folder: Path, done: int, of: int, problem: str | None = None) -> None:
         file.write(json.dumps({"done": done, "of": of, "problem": problem}).encode())
 
 
-def main(folder: Path, learner: str | None, values: dict[str, Any], data: Path | None, server: int) -> None:
+def main(
+    folder: Path, learner: str | None, values: dict[str, Any], data: Path | None, skip_bad: bool, server: int
+) -> None:  # fmt: skip
     """Rehearse, gently: the body of a process that ``server``, another one, sees to. It ends with 1 if it fails."""
     os.nice(5)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process itself
-    if not carried_out(folder, learner, values, data, server):
+    if not carried_out(folder, learner, values, data, server, skip_bad):
         sys.exit(1)
 
 
-def carried_out(folder: Path, learner: str | None, values: dict[str, Any], data: Path | None, server: int) -> bool:
+def carried_out(
+    folder: Path, learner: str | None, values: dict[str, Any], data: Path | None, server: int, skip_bad: bool = False
+) -> bool:  # fmt: skip
     """Rehearse, and write down how far it is, or why it came to nothing; gives whether it went well."""
-    last = 0.0
+    last, left_out = 0.0, 0
 
     def told(done: int, of: int) -> None:
         nonlocal last
@@ -96,11 +106,16 @@ def carried_out(folder: Path, learner: str | None, values: dict[str, Any], data:
             tell(folder, done, of)
 
     def made(present: Categorizer) -> Categorizer:
+        nonlocal left_out
         candidate = candidate_like(present, learner, values)
-        return candidate if data is None else taught(candidate, str(data), as_trained(present, str(data)))
+        if data is not None:
+            stream = as_trained(present, str(data), skip_bad)
+            taught(candidate, str(data), stream)
+            left_out = stream.skipped.count
+        return candidate
 
     try:
-        rehearsed(folder, made, told)
+        rehearsed(folder, made, told, lambda: left_out)
         (folder / PROGRESS).unlink(missing_ok=True)
     except ShortlistError as problem:
         tell(folder, 0, 0, str(problem) if data is None else str(problem).replace(str(data), data.name))

@@ -300,6 +300,9 @@ class ModelAnswer(BaseModel):
     read_only: bool
     limits: dict[str, int]
     fields: list[str] | None = Field(description="The fields that it has learned words of; null if texts have none.")
+    text_columns: list[str] | None = Field(
+        description="The columns of texts that it was trained from, if they have names."
+    )
     values: list[FieldBeside] = Field(description="The fields beside texts that it has met.")
     rolling: Rolling
     speed: Speed
@@ -615,6 +618,7 @@ class RehearsalReport(Passing):
     groups: list[ComparedGroup] = Field(description="Right labels found, by groups of labels of like frequency.")
     labels: list[ComparedLabel] = Field(description="The same for the labels that differ most.")
     falls: list[str] = Field(description="Groups for which the candidate is worse by more than chance.")
+    left_out: int = Field(0, description="Bad records of the file of examples, which the candidate was not taught.")
 
 
 class Candidate(BaseModel):

@@ -151,6 +151,15 @@ class TestTheProcessOfARehearsal:
         assert "first.jsonl, line 1" in problem
         assert str(tmp_path) not in problem
 
+    def test_bad_rows_are_left_out_where_that_is_asked_for(self, learned, tmp_path):  # noqa: F811
+        data = tmp_path / "first.csv"
+        data.write_text("text,labels\nwheat,grain\n#REF!,grain\nbank,\n")
+        assert not rehearsing.carried_out(learned, "frequency", {}, data, os.getppid())
+        assert "has no label" in rehearsing.progress(learned)["problem"]
+        assert rehearsing.carried_out(learned, "frequency", {}, data, os.getppid(), skip_bad=True)
+        assert promotion.last(learned)["report"]["left_out"] == 2
+        assert sl.load(learned / promotion.CANDIDATE).describe()["examples"] == 1
+
     def test_it_ends_with_the_server(self, learned):  # noqa: F811
         with pytest.raises(SystemExit):
             rehearsing.carried_out(learned, None, {}, None, 1)
@@ -190,12 +199,14 @@ class TestOnThePage:
             expect(page.locator("#problem")).to_contain_text("has no setting colour")
             page.get_by_role("textbox", name="Settings").fill("text.tf=count text.idf=null")
             page.get_by_role("combobox", name="Learner").select_option("frequency")
-            first = {"name": "first.csv", "mimeType": "text/csv", "buffer": b"text,labels\nwheat,grain\n"}
+            first = {"name": "first.csv", "mimeType": "text/csv", "buffer": b"text,labels\nwheat,grain\nbank,\n"}
             page.locator("#candidate-data").set_input_files(first)
+            page.get_by_role("checkbox", name="Leave out bad rows").check()
             page.get_by_role("button", name="Rehearse").press("Enter")
             expect(page.locator("#toast")).to_contain_text("The rehearsal is done.")
             expect(page.locator("#rehearsal-chart circle")).to_have_count(2 * 5)
             expect(page.locator("#rehearsal-words")).to_contain_text("FrequencyBaseline")
+            expect(page.locator("#rehearsal-words")).to_contain_text("1 bad row left out")
             expect(page.locator("#falls")).to_contain_text("all examples")
             expect(page.locator("#rehearsal-groups tbody tr").first).to_contain_text("examples")
             expect(page.locator("#rehearsal-labels tbody tr").first).to_be_visible()

@@ -51,6 +51,7 @@ async function rehearse() {
   byId("start-rehearsal").disabled = true;
   const file = byId("candidate-data").files[0];
   const asked = new URLSearchParams(file ? { name: file.name } : {});
+  if (byId("skip-bad").checked) asked.set("skip_bad", "true");
   if (byId("candidate-learner").value) asked.set("learner", byId("candidate-learner").value);
   for (const pair of byId("candidate-settings").value.split(/\s+/).filter(Boolean)) asked.append("set", pair);
   try {
@@ -63,13 +64,13 @@ async function rehearse() {
 }
 
 function draw({ time, learner, fits, report }) {
-  const { all, windows, groups, labels, falls, passed_over: passed = 0 } = report;
+  const { all, windows, groups, labels, falls, passed_over: passed = 0, left_out: leftOut = 0 } = report;
   const troubles = [
     ...(falls.length ? [`The candidate falls, by more than chance, for ${falls.join(", ")}.`] : []),
     ...(passed ? [`It cannot learn ${counted(passed, "examples")} of the journal: ${report.passed.slice(0, 5).map((one) => one.number).join(", ")}${passed > 5 ? "…" : ""} (${report.passed[0].problem}).`] : []),
   ];
   const when = time === null ? "" : `, ${new Date(1000 * time).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`;
-  byId("rehearsal-words").textContent = `${learner ?? ""}${when}: ${percent(all.candidate)} right at first, ${percent(all.present)} as it is now`;
+  byId("rehearsal-words").textContent = `${learner ?? ""}${when}: ${percent(all.candidate)} right at first, ${percent(all.present)} as it is now${leftOut ? `; ${counted(leftOut, "bad rows")} left out` : ""}`;
   lines("rehearsal-chart", ["present", "candidate"].map((name) => ({
     name: name === "present" ? "As it is now" : "Candidate",
     points: windows.map((one) => ({ x: one.to, y: one[name], words: `${percent(one[name])} of examples ${one.from} to ${one.to}` })),
