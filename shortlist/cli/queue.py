@@ -68,11 +68,12 @@ def queue(
 
 def known_in(state: Path) -> list[str] | None:
     """The columns of texts that the model in a state folder knows."""
+    from shortlist.models.making import open_model
     from shortlist.server.queue.importing import columns_of
-    from shortlist.server.snapshots import BASE, check_state, opened
+    from shortlist.server.snapshots import BASE, check_state
 
     check_state(state)
-    return columns_of(opened(state / BASE))
+    return columns_of(open_model(state / BASE))
 
 
 def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:

@@ -4,15 +4,12 @@ The journal is the truth. Every model in memory is a replica that follows it, so
 process, writing a snapshot and taking an example back are one and the same thing: begin at a snapshot, and learn what
 the journal holds after it, one example at a time.
 
-    journal.py      examples and undos on disk, in order             writer.py    one commit for many requests
-    ledger.py       the file under it: opened, checked, written      salvage.py   the sound part of a damaged one
-    chain.py        a checksum from row to row, its end written down
-    snapshots.py    model files beside the journal                   replica.py   a model that follows the journal
+    journal.py      examples and undos on disk, in order, chained by checksums; one commit for many requests
+    snapshots.py    model files beside the journal, salvage          replica.py   a model that follows the journal
     app.py          all routes, with what is around them             context.py   what the routes share
     ranking.py, learning.py, looking.py, learned.py, operations.py   the routes, in the shapes of schemas.py
-    rating.py       those of a model that rates texts or rows        teaching.py  what an example teaches each kind
-    rows.py         those of other models of rows, which do not learn
-    documents.py    documents of several fields                      auditing.py  labels that may be wrong
+    rating.py       those of a model that rates texts or rows        rows.py      of rows, which do not learn
+    documents.py    how texts, fields, rows, vectors are written     auditing.py  labels that may be wrong
     responses.py    answers and errors
     connections.py  limits before anything is asked                  people.py    who may use the server, for what
     reporting.py    routes that look back on judgements              exporting.py, watching.py

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from shortlist.errors import ShortlistError
 from shortlist.server import snapshots
-from shortlist.server.ledger import JournalError
+from shortlist.server.journal import JournalError
 from shortlist.server.logs import log, log_failure
 from shortlist.server.metrics import Metrics
 from shortlist.server.replica import Replica

@@ -14,9 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from shortlist.errors import InputError
-from shortlist.server import chain, ledger, people, promotion, snapshots
-from shortlist.server.journal import Journal
-from shortlist.server.ledger import identity
+from shortlist.server import people, promotion, snapshots
+from shortlist.server.journal import END_FILE, FILE, PROBLEMS, Journal, identity
 from shortlist.server.queue.store import FILE as QUEUE
 
 WHOLE = (
@@ -51,8 +50,8 @@ def _copied(folder: Path, draft: Path) -> bool:
         if (folder / QUEUE).exists():
             _copy_database(folder / QUEUE, draft / QUEUE)
         with journal.held():
-            _copy_database(folder / ledger.FILE, draft / ledger.FILE)
-            _copy(folder, draft, [chain.END_FILE])
+            _copy_database(folder / FILE, draft / FILE)
+            _copy(folder, draft, [END_FILE])
             return identity(folder) == base
     finally:
         journal.close()
@@ -78,5 +77,5 @@ def _copy_database(source: Path, target: Path) -> None:
             contextlib.closing(sqlite3.connect(target)) as copy,
         ):
             own.backup(copy)
-    except chain.PROBLEMS as problem:
+    except PROBLEMS as problem:
         raise InputError(f"cannot copy {source}: {problem}") from None

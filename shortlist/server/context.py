@@ -16,14 +16,13 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, with_vectors
 from shortlist.server.documents import alike
-from shortlist.server.journal import Check, Example, Journal, Moved, MustTry, Receipt, nothing_needs
+from shortlist.server.journal import Check, Example, Journal, Moved, MustTry, Receipt, Writer, nothing_needs
 from shortlist.server.metrics import Metrics, Speedometer
 from shortlist.server.people import ASKING
 from shortlist.server.queue.gain import gains
 from shortlist.server.queue.handing import Handing
 from shortlist.server.replica import Replica, Trial
 from shortlist.server.settings import Limits, Settings
-from shortlist.server.writer import Writer
 from shortlist.texts.fields import Document, Vectors, as_documents, as_vectors
 
 Found = TypeVar("Found")

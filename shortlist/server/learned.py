@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from shortlist.models.auditing import shown
+from shortlist.models.relabelling import Change
 from shortlist.server import schemas
 from shortlist.server.context import Context
 from shortlist.server.documents import called
-from shortlist.server.journal import Journal
+from shortlist.server.journal import Entry, Journal
 from shortlist.server.looking import Limit
 from shortlist.server.responses import JSON_LINES, answers, as_json
 from shortlist.texts.fields import Value
@@ -45,7 +45,7 @@ class LearnedRoutes:
         ] = "",
     ) -> Response:
         """The examples learned last, newest first."""
-        entries = [asdict(entry) for entry in self._replica.journal.entries(before, limit, key)]
+        entries = [as_dict(entry) for entry in self._replica.journal.entries(before, limit, key)]
         name_of = self._context.served.name_of
         named = getattr(self._context.served, "vocabulary_", None) is not None
         for entry in entries:
@@ -74,6 +74,13 @@ class LearnedRoutes:
     def lines(self, after: int, names: Mapping[str, str], last: int) -> tuple[int, bytes]:
         """Some examples after a number, up to another, as lines of the file, and which was the last; 0 for none."""
         return self._replica.journal.lines(after, names, last)
+
+
+def as_dict(entry: Entry) -> dict[str, Any]:
+    """An example as it is answered; of a change of labels, what it says in words."""
+    found = entry._asdict() | {"change": isinstance(entry.labels, dict)}
+    del found["vector"]
+    return found | ({"text": str(Change.of(entry.labels)), "labels": []} if isinstance(entry.labels, dict) else {})
 
 
 def last_and_names(journal: Journal) -> tuple[int, dict[str, str]]:

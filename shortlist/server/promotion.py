@@ -25,7 +25,7 @@ from shortlist.files.drafts import whole_file
 from shortlist.models.categorizer import Categorizer
 from shortlist.server import snapshots
 from shortlist.server.background import only_one
-from shortlist.server.journal import Journal
+from shortlist.server.journal import Journal, identity_of
 from shortlist.server.rehearsal import Apprentice, opened
 from shortlist.server.replica import listed
 
@@ -187,7 +187,7 @@ def seal(path: Path) -> str:
 
 def known_seal(path: Path) -> str:
     """The checksum of a file that is put in place as a whole: it is read once, however often somebody asks."""
-    return _seal_of(path, snapshots.identity_of(path))
+    return _seal_of(path, identity_of(path))
 
 
 @lru_cache(maxsize=8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -21,7 +22,6 @@ from shortlist.server.journal import Example
 from shortlist.server.learned import LearnedRoutes
 from shortlist.server.responses import ASKING, DirectRoute, answers, as_json
 from shortlist.server.rows import RowModelRoutes
-from shortlist.server.teaching import written_row
 
 LEARNING = answers(schemas.LearnRatingsAnswer, 403, 409, 507, *ASKING)
 
@@ -88,7 +88,7 @@ class RatingRoutes:
         """Learn ratings of rows, all or none. The answer comes when they are on disk and in the model."""
         rows = [one.row for one in question.examples]
         self._context.limits.check_rows(len(rows))
-        kept = [written_row(row) for row in rows]
+        kept = [json.dumps(row) for row in rows]
         return await self._learn(kept, [np.array([row]) for row in rows], question.examples, question.columns)
 
     async def _learn(

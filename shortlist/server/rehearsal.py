@@ -26,9 +26,8 @@ from shortlist.measures.significance import paired_bootstrap
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.learners import changed, named
 from shortlist.models.making import TEXT, open_model
-from shortlist.server import snapshots
-from shortlist.server.journal import ALONE, Lesson, read_vector
-from shortlist.server.ledger import Version
+from shortlist.server.documents import read_vector
+from shortlist.server.journal import ALONE, Entry, Version, identity
 from shortlist.server.replica import Replica, first_of
 
 # Models that may take the present one's place: opened from a file, or made anew with other settings.
@@ -99,7 +98,7 @@ class Apprentice(Replica):
         super().__init__(folder, read_only=True)
 
     def _load(self) -> None:
-        self._base = snapshots.identity(self.folder)
+        self._base = identity(self.folder)
         self.served = self.model = self._model
         self.version = Version(0, self.journal.version().undos)
         self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
@@ -164,7 +163,7 @@ def rehearse(
     return rehearsal
 
 
-def _lessons(replica: Replica, last: int) -> Iterator[Lesson]:
+def _lessons(replica: Replica, last: int) -> Iterator[Entry]:
     """The journal up to an example."""
     number = 0
     while some := replica.journal.after(number, last):
@@ -172,7 +171,7 @@ def _lessons(replica: Replica, last: int) -> Iterator[Lesson]:
         number = some[-1].number
 
 
-def tried(replica: Replica, lesson: Lesson, labels: list[Label]) -> Tried:
+def tried(replica: Replica, lesson: Entry, labels: list[Label]) -> Tried:
     ranked = [label for label, _ in replica.rank(lesson.text, max(1, len(labels)), vector=read_vector(lesson.vector))]
     return Tried(float(bool(ranked) and ranked[0] in labels), [float(label in ranked) for label in labels])
 

@@ -16,18 +16,21 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
+from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
+from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.rater import Rater
+from shortlist.models.relabelling import Change
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
-from shortlist.server.journal import Journal, Moved, Seen
-from shortlist.server.ledger import Version
+from shortlist.server.documents import rating_of, read_vector, row_of
+from shortlist.server.journal import Entry, Journal, Moved, Seen, Version, identity
 from shortlist.server.logs import log
-from shortlist.server.teaching import learn_anything, learns_here, teach
 from shortlist.server.watching import UnknownWords
 from shortlist.texts.fields import Document, Vectors
 
@@ -58,7 +61,7 @@ class Replica:
             raise
 
     def _load(self) -> None:
-        self._base = snapshots.identity(self.folder)  # first: one that comes meanwhile is noticed later
+        self._base = identity(self.folder)  # first: one that comes meanwhile is noticed later
         self.version, self.served, self.passed, self.problems = snapshots.newest_good(self.folder, self.journal)
         self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
         self.see_snapshots()
@@ -120,7 +123,7 @@ class Replica:
 
     def is_current(self) -> bool:
         """Whether this model goes on from the base that there is now (promotion.py)."""
-        return self._base == snapshots.identity(self.folder)
+        return self._base == identity(self.folder)
 
     @property
     def seen(self) -> Seen:
@@ -208,6 +211,32 @@ class Replica:
         if name not in self._numbers and vocabulary is not None and not self.model._knows(name):
             name = vocabulary.of_name(name) or name  # what people call it
         return self._numbers.get(name, name)
+
+
+def learns_here(model: Model[Any]) -> bool:
+    """Whether the journal can hold what such a model learns from."""
+    return isinstance(model, Categorizer | Rater)
+
+
+def teach(model: Model[Any], lesson: Entry) -> None:
+    """Have a model learn one example, or change its labels."""
+    if isinstance(model, Rater):
+        model.learn([lesson.text] if model._of_texts else row_of(lesson.text), [rating_of(lesson.labels)])
+    elif isinstance(model, Categorizer) and isinstance(lesson.labels, dict):
+        model.change_labels(Change.of(lesson.labels))
+    elif isinstance(model, Categorizer):
+        model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=read_vector(lesson.vector))
+    else:
+        raise InputError(f"{type(model).__name__} does not learn from a journal")
+
+
+def learn_anything(model: Model[Any]) -> None:
+    """Have a model of that kind, which is then forgotten, learn something: its loops are compiled, or loaded."""
+    if isinstance(model, Categorizer):
+        clone(model).learn("a first example", ["a label"]).rank("example")
+    elif isinstance(model, Rater) and model.can_learn:
+        two = ["a first example", "another"] if model._of_texts else np.eye(2, model.n_features_in_)
+        clone(model).fit(two, model.classes_[[0, -1]]).learn(two[:1], model.classes_[:1])
 
 
 class Needed(InputError):

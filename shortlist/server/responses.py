@@ -16,8 +16,7 @@ from starlette.exceptions import HTTPException
 
 from shortlist.errors import InputError
 from shortlist.server import schemas
-from shortlist.server.journal import KeyUsed
-from shortlist.server.ledger import DiskFull, JournalError
+from shortlist.server.journal import DiskFull, JournalError, KeyUsed
 from shortlist.server.middleware import FAILED
 from shortlist.server.people import NotAllowed
 from shortlist.server.queue.store import NotThere, Taken

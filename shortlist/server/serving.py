@@ -22,7 +22,6 @@ from shortlist.server import people, snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.logs import AsEvents, log
 from shortlist.server.replica import Replica
-from shortlist.server.salvage import salvage
 from shortlist.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = stack.enter_context(tempfile.TemporaryDirectory())
         began = time.perf_counter()
         if settings.salvage:
-            for sentence in salvage(settings.folder):
+            for sentence in snapshots.salvage(settings.folder):
                 log("salvaged", "warning", what=sentence)
         check_journal(settings.folder)
         replica = Replica(settings.folder, settings.read_only)
@@ -139,8 +138,6 @@ def check_journal(folder: Path) -> None:
     journal = Journal(folder, read_only=True)
     try:
         journal.check()
-        if not journal.has_record():
-            log("the journal has no record of its end yet", "warning", folder=str(folder))
     finally:
         journal.close()
 

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from shortlist.errors import InputError
 from shortlist.files.drafts import whole_file
-from shortlist.server import chain, ledger, people, snapshots
-from shortlist.server.journal import Journal
+from shortlist.models.making import open_model
+from shortlist.server import people, snapshots
+from shortlist.server.journal import END_FILE, FILE, Journal
 
-PARTS = (snapshots.BASE, ledger.FILE, chain.END_FILE, people.FILE)
+PARTS = (snapshots.BASE, FILE, END_FILE, people.FILE)
 NEEDED = PARTS[:3]
 NO_WORKSPACE = "is no workspace of shortlist; shortlist workspace save makes one"
 
@@ -67,7 +68,7 @@ def open_in(source: Path, folder: Path) -> None:
 
 
 def _check(folder: Path) -> None:
-    snapshots.opened(folder / snapshots.BASE)
+    open_model(folder / snapshots.BASE)
     people.People(folder / people.FILE)
     journal = Journal(folder, read_only=True)
     try:

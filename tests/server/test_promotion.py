@@ -13,9 +13,8 @@ import shortlist as sl
 from shortlist.errors import InputError
 from shortlist.server import background, promotion, rehearsing, snapshots
 from shortlist.server.background import only_one, write
-from shortlist.server.journal import Example, Journal
+from shortlist.server.journal import Example, Journal, Writer
 from shortlist.server.promoting import as_file_name
-from shortlist.server.writer import Writer
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
 from tests.server.servers import in_thread, state_bytes
 from tests.server.test_rehearsal import learned  # noqa: F401
@@ -167,7 +166,7 @@ class TestTheProcessOfARehearsal:
 
     def test_another_base_that_came_meanwhile_does_not_fit(self, learned):  # noqa: F811
         def made(present):
-            snapshots.opened(learned / snapshots.BASE).learn("zebra", ["beasts"]).save(learned / snapshots.BASE)
+            sl.load(learned / snapshots.BASE).learn("zebra", ["beasts"]).save(learned / snapshots.BASE)
             return present.copy()
 
         rehearsing.rehearsed(learned, made)

@@ -6,8 +6,7 @@ looked, whoever wrote there, and begins anew where the journal is not the one th
 
 from __future__ import annotations
 
-from shortlist.server.journal import Journal
-from shortlist.server.ledger import Version
+from shortlist.server.journal import Journal, Version
 from shortlist.server.queue.store import PREFIX, Queue, judgement_of
 
 

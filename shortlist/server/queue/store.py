@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shortlist.errors import InputError
-from shortlist.server.chain import PROBLEMS
 from shortlist.server.documents import kept, read_back, says_something
-from shortlist.server.ledger import PATIENCE, DiskFull, JournalError
+from shortlist.server.journal import PATIENCE, PROBLEMS, DiskFull, JournalError
 from shortlist.texts.fields import Document
 
 FILE = "queue.sqlite"
