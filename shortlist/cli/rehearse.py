@@ -39,8 +39,8 @@ def rehearse(
     --data, and none that are in the journal; its columns are those that the model was trained from, unless they are
     named. The server may go on meanwhile. shortlist promote serves the candidate.
     """
-    from shortlist.server.rehearsal import candidate_like, opened, taught
-    from shortlist.server.rehearsing import only_one, rehearsed
+    from shortlist.server.promotion import opened
+    from shortlist.server.rehearsal import candidate_like, only_one, rehearsed, taught
     from shortlist.server.snapshots import check_state
 
     say_when_compiling()

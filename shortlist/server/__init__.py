@@ -14,9 +14,8 @@ the journal holds after it, one example at a time.
     connections.py  limits before anything is asked                  people.py    who may use the server, for what
     reporting.py    routes that look back on judgements              exporting.py, watching.py
     rehearsal.py    the journal replayed with a candidate            promotion.py which takes its place
-    rehearsing.py   one that is under way                            promoting.py the routes of both
-    workspace.py    a whole state directory as one file              client.py    asks a server, from elsewhere
-    backup.py       a copy of one while the server runs
+    promoting.py    the routes of both                               client.py    asks a server, from elsewhere
+    backup.py       copies of a state directory, while it is served: a folder, or one file
     middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals
     background.py   what goes on beside the requests                 metrics.py, logs.py, page/
     settings.py     what a server is told                            queue/       texts that wait to be judged

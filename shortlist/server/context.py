@@ -21,7 +21,7 @@ from shortlist.server.metrics import Metrics, Speedometer
 from shortlist.server.people import ASKING
 from shortlist.server.queue.gain import gains
 from shortlist.server.queue.handing import Handing
-from shortlist.server.replica import Replica, Trial
+from shortlist.server.replica import Replica, check_not_needed
 from shortlist.server.settings import Limits, Settings
 from shortlist.texts.fields import Document, Vectors, as_documents, as_vectors
 
@@ -177,9 +177,10 @@ class Context:
     async def _tried(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
         with contextlib.suppress(MustTry):
             return await undo(partial(nothing_needs, numbers))
-        trial = await asyncio.to_thread(Trial, self.settings.folder, numbers, set(self.replica.passed))
+        known = set(self.replica.passed)
+        trial = await asyncio.to_thread(partial(Replica, self.settings.folder, True, without=numbers, quiet=True))
         try:
-            return await undo(trial.check)
+            return await undo(partial(check_not_needed, trial, known))
         finally:
             trial.close()
 

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from shortlist.errors import InputError, counted
 from shortlist.models.learners import learners
 from shortlist.models.named_values import named_values
-from shortlist.server import promotion, rehearsing, schemas
+from shortlist.server import promotion, rehearsal, schemas
 from shortlist.server.background import in_a_process
 from shortlist.server.context import Context
 from shortlist.server.logs import log
@@ -38,13 +38,13 @@ class PromotionRoutes:
         asking.post("/v1/promote", **answers(schemas.PromoteAnswer, 403, 409, *ASKING))(self.promote)
         asking.post("/v1/go-back", **answers(schemas.GoBackAnswer, 403, 409, *ASKING))(self.go_back)
         looking = APIRouter()
-        looking.get("/v1/rehearsal", **answers(schemas.RehearsalAnswer))(self.rehearsal)
+        looking.get("/v1/rehearsal", **answers(schemas.RehearsalAnswer))(self.last)
         file = answers(schemas.RehearseAnswer, 403, 409, *ASKING) | {"openapi_extra": {"requestBody": A_FILE}}
         looking.post("/v1/rehearse", **file)(self.rehearse)
         asking.routes += looking.routes
         return asking
 
-    async def rehearsal(self) -> Response:
+    async def last(self) -> Response:
         """How the last rehearsal went, candidate and present model side by side; and how far the present one is."""
         folder = self._context.settings.folder
         kept = await asyncio.to_thread(promotion.last, folder)
@@ -52,7 +52,7 @@ class PromotionRoutes:
             "can_go_back": promotion.can_go_back(folder), "current": self._context.replica.is_current(),
             "candidate": None, "learners": list(learners("categories")),
         }  # fmt: skip
-        about |= await asyncio.to_thread(rehearsing.progress, folder)
+        about |= await asyncio.to_thread(rehearsal.progress, folder)
         if kept is not None:
             for one in kept["report"]["labels"]:
                 one |= self._context.named(one["label"])
@@ -90,14 +90,14 @@ class PromotionRoutes:
             )
         with contextlib.ExitStack() as held:
             try:
-                await asyncio.to_thread(held.enter_context, rehearsing.only_one(folder))
+                await asyncio.to_thread(held.enter_context, rehearsal.only_one(folder))
             except InputError as problem:
                 raise HTTPException(409, str(problem)) from None
             file = None
             if data:
                 file = Path(held.enter_context(tempfile.TemporaryDirectory()), as_file_name(name))
                 await asyncio.to_thread(file.write_bytes, data)
-            await asyncio.to_thread(rehearsing.tell, folder, 0, examples)
+            await asyncio.to_thread(rehearsal.tell, folder, 0, examples)
             log("rehearsing", person=context.person)
             context.beside(_seen_to(held.pop_all(), folder, learner, values, file, skip_bad))
         return as_json({"examples": examples})
@@ -141,5 +141,5 @@ def as_file_name(given: str) -> str:
 async def _seen_to(held: contextlib.ExitStack, folder: Path, *asked: object) -> None:
     """See a rehearsal through; what is held is let go when it ends."""
     with held:
-        done = await in_a_process(rehearsing.main, folder, *asked, os.getpid())
+        done = await in_a_process(rehearsal.main, folder, *asked, os.getpid())
         log("rehearsed" if done else "rehearsal failed", "info" if done else "error")

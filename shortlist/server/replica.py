@@ -43,11 +43,20 @@ Found = TypeVar("Found")
 class Replica:
     """The model of a state directory, up to some moment of its journal."""
 
-    quiet = False  # whether nothing is logged of examples that cannot be learned
+    def __init__(
+        self,
+        folder: Path,
+        read_only: bool = False,
+        without: Collection[int] = (),
+        start: Categorizer | None = None,
+        quiet: bool = False,
+    ) -> None:
+        """``without``: examples that it leaves out, as if they had been taken back.
 
-    def __init__(self, folder: Path, read_only: bool = False, without: Collection[int] = ()) -> None:
-        """``without``: examples that it leaves out, as if they had been taken back."""
-        self.folder, self.read_only = folder, read_only
+        ``start``: a model that has learned nothing of the journal yet; the newest snapshot, and what came after it, if
+        there is none. ``quiet``: nothing is logged of examples that cannot be learned.
+        """
+        self.folder, self.read_only, self._start, self._quiet = folder, read_only, start, quiet
         self.journal = Journal(folder, read_only)
         self.journal.hidden = without
         self.passed: dict[int, str] = {}  # examples that the model could not learn, and why
@@ -62,13 +71,17 @@ class Replica:
 
     def _load(self) -> None:
         self._base = identity(self.folder)  # first: one that comes meanwhile is noticed later
-        self.version, self.served, self.passed, self.problems = snapshots.newest_good(self.folder, self.journal)
+        if self._start is None:
+            start = snapshots.newest_good(self.folder, self.journal)
+        else:
+            start = snapshots.Start(Version(0, self.journal.version().undos), self._start, {}, [])
+        self.version, self.served, self.passed, self.problems = start
         self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
         self.see_snapshots()
         if not learns_here(self.served):
             return
-        for _ in self._steps(self.journal.version()):
-            pass
+        if self._start is None:
+            self.learn_all()
         self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
 
     def close(self) -> None:
@@ -121,6 +134,16 @@ class Replica:
                 await self._rebuilt()
         return now
 
+    def learn_all(self, last: int | None = None) -> bool:
+        """Learn all that there is now, or up to an example, at once.
+
+        Gives whether nothing that it has learned was taken back meanwhile.
+        """
+        now = self.journal.version()
+        for _ in self._steps(now if last is None else Version(last, self.version.undos)):
+            pass
+        return self.version.undos >= now.undos
+
     def is_current(self) -> bool:
         """Whether this model goes on from the base that there is now (promotion.py)."""
         return self._base == identity(self.folder)
@@ -155,7 +178,7 @@ class Replica:
                         teach(self.served, lesson)
                     except InputError as problem:  # of which nothing was learned, here and wherever else it is read
                         self.passed[number] = str(problem)
-                        if not self.quiet:
+                        if not self._quiet:
                             log("passed over an example", "warning", number=number)  # /v1/model says why: by labels
                     self.version = self.version._replace(examples=number)
                     self.unknown.after(self.model, lesson.text)
@@ -243,29 +266,19 @@ class Needed(InputError):
     """Something cannot be taken back, as others need it."""
 
 
-class Trial(Replica):
-    """A model without some examples that are to be taken back: it tells what could not be learned then."""
+def check_not_needed(trial: Replica, known: Collection[int], journal: Journal) -> None:
+    """Refuse to take examples back where something else could not be learned then. Nobody writes meanwhile.
 
-    quiet = True
-
-    def __init__(self, folder: Path, numbers: Collection[int], known: Collection[int]) -> None:
-        """``known``: examples that cannot be learned as it is."""
-        self._known = known
-        super().__init__(folder, read_only=True, without=numbers)
-
-    def check(self, journal: Journal) -> None:
-        """Refuse to take them back where something else could not be learned then. Nobody writes meanwhile."""
-        now = self.journal.version()
-        for _ in self._steps(now):
-            pass
-        if self.version.undos < now.undos:
-            raise Moved("something else was taken back meanwhile; try again")
-        lost = [number for number in self.passed if number not in self._known]
-        if lost:
-            raise Needed(
-                f"without it the model could not learn {listed(lost)} ({self.passed[lost[0]]}); take back "
-                f"{listed(lost)} first"
-            )
+    ``trial``: a model without them; ``known``: examples that cannot be learned as it is.
+    """
+    if not trial.learn_all():
+        raise Moved("something else was taken back meanwhile; try again")
+    lost = [number for number in trial.passed if number not in known]
+    if lost:
+        raise Needed(
+            f"without it the model could not learn {listed(lost)} ({trial.passed[lost[0]]}); take back "
+            f"{listed(lost)} first"
+        )
 
 
 def listed(numbers: Sequence[int], most: int = 5) -> str:

@@ -7,6 +7,7 @@ something else by then is not the one that the snapshot was learned from. backgr
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import json
 import math
@@ -14,6 +15,7 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -44,6 +46,26 @@ def lock(folder: Path) -> IO[bytes]:
         held.close()
         raise InputError(f"another server works on {folder}; stop it, or give this one another --state") from None
     return held
+
+
+@contextlib.contextmanager
+def only_one(folder: Path, waiting: bool = False, name: str = "snapshots.lock") -> Iterator[bool]:
+    """Whether this process alone writes snapshots, or does what else there is a lock for.
+
+    True for who is ``waiting`` until nobody else does. The lock ends with the process, however that ends.
+    """
+    import fcntl
+
+    held = os.open(folder / name, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | (0 if waiting else fcntl.LOCK_NB))
+        alone = True
+    except BlockingIOError:
+        alone = False
+    try:
+        yield alone
+    finally:
+        os.close(held)
 
 
 def is_new(folder: Path) -> bool:
