@@ -46,7 +46,7 @@ def queue(
     from shortlist.server.client import Server
 
     if action == "add":
-        from shortlist.server.queue.importing import preferring, texts_in
+        from shortlist.server.queue import preferring, texts_in
 
         known = None
         if reading.text_column is None:
@@ -69,7 +69,7 @@ def queue(
 def known_in(state: Path) -> list[str] | None:
     """The columns of texts that the model in a state folder knows."""
     from shortlist.models.making import open_model
-    from shortlist.server.queue.importing import columns_of
+    from shortlist.server.queue import columns_of
     from shortlist.server.snapshots import BASE, check_state
 
     check_state(state)
@@ -78,7 +78,7 @@ def known_in(state: Path) -> list[str] | None:
 
 def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
     """Write to the queue in a state folder."""
-    from shortlist.server.queue.store import Queue
+    from shortlist.server.queue import Queue
     from shortlist.server.snapshots import check_state
 
     check_state(state)
@@ -92,8 +92,7 @@ def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
 def progress_in(state: Path) -> dict[str, int]:
     """How far the queue in a state folder has come."""
     from shortlist.server.journal import Journal
-    from shortlist.server.queue.following import follow
-    from shortlist.server.queue.store import Queue
+    from shortlist.server.queue import Queue, follow
 
     journal = Journal(state)
     queue = Queue(state)

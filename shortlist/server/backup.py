@@ -22,7 +22,7 @@ from shortlist.files.drafts import whole_file
 from shortlist.models.making import open_model
 from shortlist.server import people, promotion, snapshots
 from shortlist.server.journal import END_FILE, FILE, PROBLEMS, Journal, identity
-from shortlist.server.queue.store import FILE as QUEUE
+from shortlist.server.queue import FILE as QUEUE
 
 WHOLE = (
     snapshots.BASE, promotion.BEFORE, promotion.CANDIDATE, promotion.REPORT, people.FILE, people.MARK,

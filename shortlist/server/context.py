@@ -19,8 +19,7 @@ from shortlist.server.documents import alike
 from shortlist.server.journal import Check, Example, Journal, Moved, MustTry, Receipt, Writer, nothing_needs
 from shortlist.server.metrics import Metrics, Speedometer
 from shortlist.server.people import ASKING
-from shortlist.server.queue.gain import gains
-from shortlist.server.queue.handing import Handing
+from shortlist.server.queue_order import Handing, gains
 from shortlist.server.replica import Replica, check_not_needed
 from shortlist.server.settings import Limits, Settings
 from shortlist.texts.fields import Document, Vectors, as_documents, as_vectors

@@ -1,14 +1,14 @@
-"""Answers: in JSON, and in the OpenAPI document; every error in the same shape, one sentence."""
+"""Routes and their answers: in JSON, and in the OpenAPI document; every error in the same shape, one sentence."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
@@ -16,12 +16,14 @@ from starlette.exceptions import HTTPException
 
 from shortlist.errors import InputError
 from shortlist.server import schemas
+from shortlist.server.context import Context
 from shortlist.server.journal import DiskFull, JournalError, KeyUsed
 from shortlist.server.middleware import FAILED
 from shortlist.server.people import NotAllowed
-from shortlist.server.queue.store import NotThere, Taken
+from shortlist.server.queue import NotThere, Taken
 from shortlist.server.replica import Needed
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 JSON_LINES = "application/jsonl"
 WORDS = {
     400: "The request cannot be read.",
@@ -137,6 +139,55 @@ async def _inside(_: Request, problem: Exception) -> Response:
 
 def _problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
     return Response(msgspec.json.encode({"error": sentence}), status, headers, "application/json")
+
+
+# Routes: methods of a class that say which path they answer.
+
+
+class Routes:
+    """Some routes of a server, with what they share."""
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._replica = context, context.replica
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+        for name in {name: None for kind in reversed(type(self).__mro__) for name in vars(kind)}:
+            route = getattr(getattr(type(self), name), "route", None)
+            if route is not None:
+                router.add_api_route(endpoint=getattr(self, name), **route)
+        return router
+
+
+def get(
+    path: str, answer: type[Any] | None, *statuses: int, kinds: Iterable[str] = (JSON_LINES,)
+) -> Callable[[Method], Method]:
+    """The path that a method answers, with what: text of some ``kinds``, or None where no document says so."""
+    about = {"include_in_schema": False} if answer is None else answers(answer, *statuses, kinds=kinds)
+    text = {"response_class": Response} if answer is str else {}
+    return _marked({"path": path, "methods": ["GET"]} | about | text)
+
+
+def post(path: str, answer: type[Any], *statuses: int) -> Callable[[Method], Method]:
+    """The same for a method whose only input is a JSON body."""
+    return _marked(_posted(path, answer, statuses) | {"route_class_override": DirectRoute})
+
+
+def post_file(path: str, answer: type[Any], *statuses: int) -> Callable[[Method], Method]:
+    """The same for a method that takes a file."""
+    return _marked(_posted(path, answer, statuses) | {"openapi_extra": {"requestBody": A_FILE}})
+
+
+def _posted(path: str, answer: type[Any], statuses: tuple[int, ...]) -> dict[str, Any]:
+    return {"path": path, "methods": ["POST"]} | answers(answer, *statuses, *ASKING)
+
+
+def _marked(route: dict[str, Any]) -> Callable[[Method], Method]:
+    def mark(method: Method) -> Method:
+        method.route = route  # type: ignore[attr-defined]
+        return method
+
+    return mark
 
 
 # Routes whose only input is their JSON body: pydantic reads it in one go, and nothing else stands in between.

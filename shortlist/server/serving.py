@@ -163,7 +163,7 @@ def make_server(replica: Replica, settings: Settings, worker: int = 0) -> uvicor
 
     # Only now: metrics are shared between processes if the environment says so when their library is imported.
     from shortlist.server.app import make_app
-    from shortlist.server.connections import limited
+    from shortlist.server.middleware import limited
 
     config = uvicorn.Config(
         make_app(replica, settings, worker), log_config=None, access_log=False, server_header=False,

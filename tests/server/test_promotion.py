@@ -14,7 +14,7 @@ from shortlist.errors import InputError
 from shortlist.server import background, promotion, rehearsal, snapshots
 from shortlist.server.background import write
 from shortlist.server.journal import Example, Journal, Writer
-from shortlist.server.promoting import as_file_name
+from shortlist.server.reporting import as_file_name
 from shortlist.server.snapshots import only_one
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
 from tests.server.servers import in_thread, state_bytes
