@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -111,8 +112,22 @@ def watched(replica: Replica) -> dict[str, float | None]:
 
 def load_page() -> dict[str, Response]:
     """The files of the page, by name."""
-    every = (files("shortlist.server") / "page").iterdir()
-    return {one.name: Response(one.read_bytes(), media_type=KINDS[one.name.rpartition(".")[2]]) for one in every}
+    found = {one.name: one.read_bytes() for one in (files("shortlist.server") / "page").iterdir()}
+    shared = parts_of(found.pop("shared.html").decode())
+    for name in ("page.html", "rate.html"):
+        found[name] = filled("<!-- page -->\n", shared | parts_of(found[name].decode())).encode()
+    return {name: Response(own, media_type=KINDS[name.rpartition(".")[2]]) for name, own in found.items()}
+
+
+def parts_of(html: str) -> dict[str, str]:
+    """The parts of a file, each behind its name: what both pages share, or one has of its own."""
+    _, *found = re.split(r"<!-- part: (\w+) -->\n", html)
+    return dict(zip(found[::2], found[1::2], strict=True))
+
+
+def filled(html: str, parts: dict[str, str]) -> str:
+    """HTML with parts in the places of their names; a page may do without one."""
+    return re.sub(r"<!-- (\w+) -->\n", lambda name: filled(parts.get(name[1], ""), parts), html)
 
 
 # Routes are tried in this order: what is asked most comes first.

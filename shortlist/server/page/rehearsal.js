@@ -1,16 +1,14 @@
 // A rehearsal: begun here, then candidate and present model side by side; the one is put in the other's place, and back.
 
-import { ask, byId, called, counted, guarded, know, make, send } from "./api.js";
+import { ask, byId, called, counted, guarded, know, make, percent as rounded, send, toast } from "./api.js";
 import { lines } from "./chart.js";
 
 const SOON = 1000; // milliseconds, while a candidate is rehearsed, or the journal is learned anew
-let say = () => {};
 let changed = () => {};
 let looking; // the next look, if one is due
 let wasRunning = false;
 
-export function begin(toast, onChange) {
-  say = toast;
+export function begin(onChange) {
   changed = onChange;
   byId("rehearse").addEventListener("submit", (event) => { event.preventDefault(); guarded(rehearse)(); });
   byId("promote").addEventListener("click", guarded(promote));
@@ -20,7 +18,7 @@ export function begin(toast, onChange) {
 
 export const open = guarded(refresh);
 
-const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
+const percent = (share) => rounded(share, 1);
 const points = (share) => `${share < 0 ? "−" : "+"}${Math.abs(100 * share).toFixed(1)}`;
 
 async function refresh() {
@@ -43,7 +41,7 @@ function drawProgress(running, problem, learners) {
   byId("rehearsal-progress").hidden = running === null;
   if (running) Object.assign(byId("rehearsal-progress"), { max: Math.max(1, running.of), value: running.done });
   byId("rehearsal-done").textContent = running ? `${running.done.toLocaleString()} of ${counted(running.of, "examples")}` : "";
-  if (wasRunning && !running) say(problem === null ? "The rehearsal is done." : `The rehearsal failed: ${problem}`);
+  if (wasRunning && !running) toast(problem === null ? "The rehearsal is done." : `The rehearsal failed: ${problem}`);
   wasRunning = running !== null;
 }
 
@@ -106,7 +104,7 @@ async function promote() {
   } finally {
     await refresh();
   }
-  say(passed ? `The candidate is promoted, without ${counted(passed, "examples")} that it cannot learn.` : "The candidate is promoted.");
+  toast(passed ? `The candidate is promoted, without ${counted(passed, "examples")} that it cannot learn.` : "The candidate is promoted.");
   changed();
 }
 
@@ -118,6 +116,6 @@ async function goBack() {
     byId("go-back").disabled = false;
   }
   await refresh();
-  say("The earlier model is served again.");
+  toast("The earlier model is served again.");
   changed();
 }
