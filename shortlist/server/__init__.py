@@ -12,10 +12,10 @@ learn what the journal holds after it, one example at a time.
     queue.py        texts that wait to be judged                     queue_order.py which of them is next
     exporting.py    examples in other tools' layouts                 auditing.py  labels that may be wrong
     watching.py     how the model fares over time                    people.py    who may use the server, for what
-    app.py          all routes, and the page in page/                context.py   what the routes share
+    app.py          all routes, and the page in page/                routes.py    what all routes share
     ranking.py, learning.py, queue_routes.py, reporting.py           routes of labels, in the shapes of schemas.py
-    rating.py       routes of models that rate, and of rows          responses.py routes, answers and errors
-    middleware.py   limits, token, headers, logs, metrics            background.py what goes on beside the requests
-    serving.py      processes, sockets, signals                      settings.py  what a server is told
-    metrics.py, logs.py                                              client.py    asks a server, from elsewhere
+    rating.py       routes of models that rate, and of rows          middleware.py limits, token, headers, logs
+    serving.py      processes, sockets, signals                      background.py what goes on beside the requests
+    settings.py     what a server is told                            client.py    asks a server, from elsewhere
+    metrics.py, logs.py
 """

@@ -20,8 +20,8 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.rater import Rater
 from shortlist.server import schemas
+from shortlist.server.auditing import AuditRoutes
 from shortlist.server.background import keep_following, keep_snapshots
-from shortlist.server.context import Context
 from shortlist.server.learning import JournalRoutes, LearningRoutes
 from shortlist.server.middleware import Middleware
 from shortlist.server.people import ASKING, Needed
@@ -31,14 +31,13 @@ from shortlist.server.rating import (
     RatedRowsRoutes,
     RaterRoutes,
     RowModelRoutes,
-    RowRatingLearning,
+    RowRatingRoutes,
     RowRoutes,
-    TextRatingLearning,
     TextRatingRoutes,
 )
 from shortlist.server.replica import Replica
-from shortlist.server.reporting import AuditRoutes, PromotionRoutes, ReportingRoutes
-from shortlist.server.responses import DirectRoute, Routes, as_json, explain_problems, get
+from shortlist.server.reporting import PromotionRoutes, ReportingRoutes
+from shortlist.server.routes import Context, DirectRoute, Routes, as_json, explain_problems, get
 from shortlist.server.settings import Settings
 from shortlist.server.watching import certainty
 
@@ -136,8 +135,8 @@ OF_TEXTS = (
     PromotionRoutes, OperationsRoutes,
 )  # fmt: skip
 OF_ROWS = (RowRoutes, RowModelRoutes, OperationsRoutes)
-OF_RATED_TEXTS = (TextRatingRoutes, TextRatingLearning, JournalRoutes, RaterRoutes, OperationsRoutes)
-OF_RATED_ROWS = (RowRoutes, RowRatingLearning, RatedRowsRoutes, RaterRoutes, OperationsRoutes)
+OF_RATED_TEXTS = (TextRatingRoutes, JournalRoutes, RaterRoutes, OperationsRoutes)
+OF_RATED_ROWS = (RowRatingRoutes, RatedRowsRoutes, RaterRoutes, OperationsRoutes)
 ABOUT_TEXTS = "Ranks the labels of texts, says why, and learns from corrections."
 ABOUT_ROWS = "Answers rows of numbers (documents of a query, labels), and says why."
 ABOUT_RATINGS = "Rates texts or rows of numbers, says why, and learns from corrections."

@@ -6,9 +6,13 @@ merged since are called what they are called now; those that were retired are le
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
+
+from fastapi import Query, Response
 
 from shortlist.errors import InputError
 from shortlist.labels import judged
@@ -16,12 +20,52 @@ from shortlist.models.auditing import PARTS, Audit, audit, same
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.making import open_model
 from shortlist.models.relabelling import Change
-from shortlist.server import snapshots
+from shortlist.server import schemas, snapshots
 from shortlist.server.documents import alike
-from shortlist.server.journal import Entry, Journal
+from shortlist.server.journal import Entry, Journal, Version
+from shortlist.server.learning import LETTERS
+from shortlist.server.routes import Context, Routes, as_json, get
 
 MOST = 20_000  # examples, the newest, that are looked through
 NAMED = 1000  # of those contradicted most
+
+
+class AuditRoutes(Routes):
+    """Gives the examples that the model contradicts most. One audit runs at a time, for all who wait for it."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._version: Version | None = None
+        self._audit: asyncio.Task[Audit] | None = None
+
+    @get("/v1/audit", schemas.AuditAnswer, 422)
+    async def audit(self, limit: Annotated[int, Query(ge=1, le=NAMED)] = 50) -> Response:
+        """Learned examples whose labels may be wrong, most doubtful first; equal texts; labels that get confused.
+
+        `/v1/repair` gives an example other labels. The first question after something was learned takes as long as
+        learning the journal's newest 20,000 examples four times.
+        """
+        said = (await asyncio.shield(self._running())).to_dict()  # it goes on where nobody waits any more
+        said["doubts"] = said["doubts"][:limit]
+        for one in said["doubts"] + said["duplicates"]:
+            one["text"] = one["text"][:LETTERS]
+        return as_json(said | {"names": self._names(said)})
+
+    def _names(self, said: dict[str, Any]) -> dict[str, str]:
+        """What people call the labels of an audit, where there is a vocabulary."""
+        vocabulary = self._context.model.vocabulary_
+        if vocabulary is None:
+            return {}
+        own = [one["labels"] + [one["found"]] for one in said["doubts"]]
+        own += [labels for one in said["duplicates"] for labels in one["labels"]]
+        return {str(label): vocabulary.name(label) for label in {*said["matrix"]["labels"], *chain(*own)}}
+
+    def _running(self) -> asyncio.Task[Audit]:
+        version, task = self._context.replica.journal.version(), self._audit
+        if task is None or (task.done() and (version != self._version or task.exception() is not None)):
+            task = asyncio.create_task(asyncio.to_thread(audit_of, self._context.settings.folder))
+            self._version, self._audit = version, task
+        return task
 
 
 def audit_of(folder: Path) -> Audit:
@@ -48,14 +92,8 @@ def audit_of(folder: Path) -> Audit:
 
 def lessons_of(folder: Path) -> tuple[list[Entry], list[Change]]:
     """The newest examples, by the names that labels have now; and all changes of labels, in order."""
-    journal = Journal(folder, read_only=True)
-    try:
-        rows: list[Entry] = []
-        last = journal.version().examples
-        while some := journal.after(rows[-1].number if rows else 0, last, 5000):
-            rows += some
-    finally:
-        journal.close()
+    with contextlib.closing(Journal(folder, read_only=True)) as journal:
+        rows = list(journal.each(0, journal.version().examples))
     changes: list[Change] = []
     lessons: list[Entry] = []
     now: dict[Any, list[Any]] = {}  # what a label is called now

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from shortlist.errors import ShortlistError
@@ -24,8 +25,7 @@ from shortlist.server.settings import Settings
 
 def write(folder: Path) -> Path | None:
     """Write a snapshot of the journal as it is now; None if there is nothing new."""
-    replica = Replica(folder)
-    try:
+    with closing(Replica(folder)) as replica:
         seal = replica.journal.seal(replica.version)
         assert seal is not None, "the model has learned what the journal holds"
         path = snapshots.path_of(folder, replica.version, seal)
@@ -35,8 +35,6 @@ def write(folder: Path) -> Path | None:
         replica.model.save(path)
         snapshots.remove_old(folder, replica.journal)
         return path
-    finally:
-        replica.close()
 
 
 def main(folder: Path) -> None:

@@ -21,7 +21,7 @@ from shortlist.errors import InputError
 from shortlist.files.drafts import whole_file
 from shortlist.models.making import open_model
 from shortlist.server import people, promotion, snapshots
-from shortlist.server.journal import END_FILE, FILE, PROBLEMS, Journal, identity
+from shortlist.server.journal import END_FILE, FILE, PROBLEMS, Journal, check_journal, identity
 from shortlist.server.queue import FILE as QUEUE
 
 WHOLE = (
@@ -49,8 +49,7 @@ def back_up(folder: Path, target: Path) -> None:
 def _copied(folder: Path, draft: Path) -> bool:
     """Copy all files; gives whether the base stayed the same meanwhile."""
     draft.mkdir(mode=0o700)
-    journal = Journal(folder)
-    try:
+    with contextlib.closing(Journal(folder)) as journal:
         base = identity(folder)
         _copy(folder, draft, [*WHOLE, *_newest_snapshot(folder)])
         if (folder / QUEUE).exists():
@@ -59,8 +58,6 @@ def _copied(folder: Path, draft: Path) -> bool:
             _copy_database(folder / FILE, draft / FILE)
             _copy(folder, draft, [END_FILE])
             return identity(folder) == base
-    finally:
-        journal.close()
 
 
 def _newest_snapshot(folder: Path) -> list[str]:
@@ -131,18 +128,10 @@ def open_workspace(source: Path, folder: Path) -> None:
     except (OSError, zipfile.BadZipFile) as problem:
         raise InputError(f"{source} {NO_WORKSPACE} ({problem})") from None
     try:
-        _check(draft)
+        open_model(draft / snapshots.BASE)
+        people.People(draft / people.FILE)
+        check_journal(draft)
         for name in (*names[1:], names[0]):  # the base last: where it is, all is
             (draft / name).rename(folder / name)
     finally:
         shutil.rmtree(draft)
-
-
-def _check(folder: Path) -> None:
-    open_model(folder / snapshots.BASE)
-    people.People(folder / people.FILE)
-    journal = Journal(folder, read_only=True)
-    try:
-        journal.check()
-    finally:
-        journal.close()

@@ -17,7 +17,7 @@ from typing import Any
 from shortlist.errors import InputError
 from shortlist.inputs.parsing.columns import as_line, guarded
 from shortlist.server.documents import USUAL, called, plain, rating_of, renamed, row_of, unlike
-from shortlist.server.journal import Entry, Journal
+from shortlist.server.journal import ALL, Entry, Journal
 
 SEPARATOR = "|"  # between labels in a cell of CSV
 PREFIX = "__label__"  # of a label in fastText's layout
@@ -36,7 +36,7 @@ class Layout:
     before: str = ""
     between: str = ""
     behind: str = ""
-    last: int = 2**62  # the number of the last example that it was looked at for
+    last: int = ALL  # the number of the last example that it was looked at for
 
 
 def told(example: Entry) -> dict[str, Any]:
@@ -136,27 +136,18 @@ def layout_for(journal: Journal, name: str) -> tuple[Layout, dict[str, str]]:
     return layout, names
 
 
-def table_piece(journal: Journal, after: int, columns: Sequence[str]) -> tuple[int, str]:
-    """Some rated rows after a number as lines of a table, and the number of the last of them; 0 for none.
-
-    The rows have a column for each number, and one for the rating, as a table to train from has; the first line, which
-    names them, comes with the first rows.
-    """
-    lessons = journal.after(after, 2**62, PIECE_ROWS)
-    rows: list[list[Any]] = [[*row_of(one.text)[0], rating_of(one.labels)] for one in lessons]
-    lines = "".join(map(_row, [[*columns, unlike(RATING, columns)]] * (after == 0) + rows))
-    return lessons[-1].number if lessons else 0, lines
-
-
 def exported_rows(journal: Journal, name: str | None, columns: Sequence[str]) -> Iterator[str]:
-    """The rated rows that were learned and not taken back, some at a time: as a table, which alone can hold them."""
+    """The rated rows that were learned and not taken back, some at a time: as a table, which alone can hold them.
+
+    It has a column for each number, and one for the rating, as a table to train from has.
+    """
     if name not in (None, "csv"):
         raise InputError(f"the examples are rows of numbers, which are exported as csv, not as {name}")
-    number, lines = table_piece(journal, 0, columns)
-    yield lines
-    while number:
-        number, lines = table_piece(journal, number, columns)
-        yield lines
+    number = 0
+    yield _row([*columns, unlike(RATING, columns)])
+    while some := journal.after(number, ALL, PIECE_ROWS):
+        yield "".join(_row([*row_of(one.text)[0], rating_of(one.labels)]) for one in some)
+        number = some[-1].number
 
 
 def pieces(journal: Journal, layout: Layout, names: Mapping[str, str]) -> Iterator[str]:

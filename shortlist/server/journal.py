@@ -405,6 +405,12 @@ class Journal:
         others = f"AND number NOT IN ({', '.join(map(str, map(int, self.hidden)))})" if self.hidden else ""
         return self._entries(f"number > ? AND number <= ? AND {KEPT} {others} ORDER BY number", number, last, limit)
 
+    def each(self, after: int = 0, last: int = ALL) -> Iterator[Entry]:
+        """All examples to learn after a number and up to another, read some at a time."""
+        while some := self.after(after, last):
+            yield from some
+            after = some[-1].number
+
     def judged(self, after: int = 0, limit: int = 500, before: int = ALL) -> list[Entry]:
         """The next examples after a number that were not taken back, without changes of labels."""
         where = f"number > ? AND number < ? AND {KEPT} AND labels LIKE '[%' ORDER BY number"
@@ -681,6 +687,12 @@ class Journal:
             yield
         except (*PROBLEMS, OSError) as problem:
             raise explained(self.path, problem) from None
+
+
+def check_journal(folder: Path) -> None:
+    """Refuse a journal that is damaged, and leave it as it is: opened for writing, SQLite would tidy up."""
+    with contextlib.closing(Journal(folder, read_only=True)) as journal:
+        journal.check()
 
 
 Check = Callable[[Journal], None]  # refuses what is about to be written

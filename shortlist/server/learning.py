@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from typing import Annotated, Any
 
 from fastapi import Query, Response
-from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
 from shortlist.arrays.given_labels import Label
@@ -18,15 +17,13 @@ from shortlist.models.relabelling import Change
 from shortlist.server import schemas
 from shortlist.server.documents import called
 from shortlist.server.journal import Check, Entry, Example, Journal, Receipt
-from shortlist.server.people import ASKING as ASKER
-from shortlist.server.people import Role
+from shortlist.server.people import ASKING, Role
 from shortlist.server.queue import key_again
 from shortlist.server.ranking import Limit
-from shortlist.server.responses import JSON_LINES, Routes, as_json, get, post
+from shortlist.server.routes import JSON_LINES, Routes, as_json, get, post, streamed
 from shortlist.texts.fields import Value
 
 LETTERS = 200  # of a text
-PIECE = 2**16  # bytes of a long answer sent at a time
 
 
 class LearningRoutes(Routes):
@@ -134,7 +131,7 @@ class JournalRoutes(Routes):
             raise HTTPException(404, f"there is no example {question.number}")
         learned = replica.journal.example(question.number)
         if learned is not None and isinstance(learned.labels, dict):
-            ASKER.get().must_be(Role.MANAGE)
+            ASKING.get().must_be(Role.MANAGE)
         numbers = [question.number]
         new = await context.undone(numbers, lambda check: writer.undo_all(numbers, context.person, check))
         context.metrics.undone.inc(new)
@@ -167,19 +164,13 @@ class JournalRoutes(Routes):
         It may take as long as it needs while it is being read; a connection that ends before the last chunk has not
         brought all of it.
         """
-        return StreamingResponse(self._pieces(), media_type=self.kind)
+        return streamed(self._exported(*await self._context.look_back(last_and_names)), self.kind)
 
-    async def _pieces(self) -> AsyncIterator[bytes]:
-        last, names = await self._context.look_back(last_and_names)
-        number, lines = self.lines(0, names, last)
+    def _exported(self, last: int, names: Mapping[str, str]) -> Iterator[str]:
+        number, lines = self._replica.journal.lines(0, names, last)
         while number:
-            for piece in range(0, len(lines), PIECE):  # the middleware's clock starts anew with each piece taken
-                yield lines[piece : piece + PIECE]
-            number, lines = self.lines(number, names, last)
-
-    def lines(self, after: int, names: Mapping[str, str], last: int) -> tuple[int, bytes]:
-        """Some examples after a number, up to another, as lines of the file, and which was the last; 0 for none."""
-        return self._replica.journal.lines(after, names, last)
+            yield lines.decode()
+            number, lines = self._replica.journal.lines(number, names, last)
 
 
 def as_dict(entry: Entry) -> dict[str, Any]:

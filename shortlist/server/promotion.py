@@ -14,7 +14,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -125,8 +125,7 @@ def _learned(folder: Path, source: Path, force: bool) -> Iterator[dict[int, str]
     journal, draft, current = Journal(folder), folder / DRAFT, False
     try:
         while not current:
-            learned = Replica(folder, read_only=True, start=opened(source), quiet=True)
-            try:
+            with closing(Replica(folder, read_only=True, start=opened(source), quiet=True)) as learned:
                 learned.learn_all()
                 seal, version, passed = journal.seal(learned.version), learned.version, dict(learned.passed)
                 learned.model.save(draft)
@@ -139,8 +138,6 @@ def _learned(folder: Path, source: Path, force: bool) -> Iterator[dict[int, str]
                             snapshot = snapshots.path_of(folder, version, seal)
                             snapshots.keep_passed(snapshot, passed)
                             os.replace(draft, snapshot)
-            finally:
-                learned.close()
     finally:
         draft.unlink(missing_ok=True)
         journal.close()

@@ -124,6 +124,11 @@ class Item:
         """Under which its judgement is learned; another one once that was taken back."""
         return self.id if self.attempt == 1 else f"{self.id}-{self.attempt}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """As it is answered."""
+        shown = {name: getattr(self, name) for name in ("text", "state", "note", "time", "person", "example")}
+        return {"id": self.key} | shown | {"until": self.until or None}
+
 
 class Added(NamedTuple):
     """How many texts are new, and how many were there already."""
@@ -290,12 +295,9 @@ class Queue:
         if found not in (0, VERSION):
             raise JournalError(f"the queue {self.path} has version {found}; this shortlist reads {VERSION}")
         if found == 0:
-            for statement in TABLES.split(";\n")[:-1]:
+            for statement in (*TABLES.split(";\n")[:-1], *TALLY.split(";\n\n")):
                 self.db.execute(statement)
             self.db.execute(f"PRAGMA user_version={VERSION}")
-        if not self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'tally'").fetchone():
-            for statement in TALLY.split(";\n\n"):
-                self.db.execute(statement)
         self.db.execute("COMMIT")
 
 
@@ -326,12 +328,6 @@ def names_of(text: Document) -> tuple[str, int]:
     written, fields = kept(text)
     digest = blake2b(written.encode(), digest_size=16, person=b"fields" * fields).digest()
     return PREFIX + digest[:10].hex(), int.from_bytes(digest[10:], "big")
-
-
-def as_dict(item: Item) -> dict[str, Any]:
-    """A text as it is answered."""
-    shown = {name: getattr(item, name) for name in ("text", "state", "note", "time", "person", "example")}
-    return {"id": item.key} | shown | {"until": item.until or None}
 
 
 def follow(queue: Queue, journal: Journal) -> None:

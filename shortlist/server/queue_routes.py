@@ -10,25 +10,13 @@ from fastapi import Query, Request, Response
 from shortlist.errors import InputError
 from shortlist.models.auditing import shown
 from shortlist.server import schemas
-from shortlist.server.context import Context
 from shortlist.server.journal import ALONE, Example
-from shortlist.server.queue import (
-    Queue,
-    as_dict,
-    columns_of,
-    examples_of,
-    let_go,
-    note,
-    reserve,
-    texts_of_file,
-    withdraw,
-)  # fmt: skip
+from shortlist.server.queue import Queue, columns_of, examples_of, let_go, note, reserve, texts_of_file, withdraw
 from shortlist.server.queue_order import Sure, sure_of
-from shortlist.server.responses import Routes, as_json, get, post, post_file
+from shortlist.server.routes import Context, Routes, as_json, get, post, post_file
 
 SHOWN = 10  # examples of what would be decided alone
 NOBODY = ""  # whose texts are free for everybody
-Name = Annotated[str, Query(max_length=200)]
 Few = Annotated[int, Query(ge=1, le=1000)]
 
 
@@ -67,7 +55,7 @@ class QueueRoutes(Routes):
         """The next text for a person: what they have and have not judged yet, or else another that is now theirs."""
         queue = self._context.queue()
         item, counts = await queue.next(self._who(question.person), question.order, question.seconds)
-        return as_json({"item": None if item is None else as_dict(item), "progress": counts})
+        return as_json({"item": None if item is None else item.to_dict(), "progress": counts})
 
     @post("/v1/queue/move", schemas.MoveAnswer, 403, 404, 409, 507)
     async def move(self, question: schemas.MoveQuestion) -> Response:
@@ -94,7 +82,7 @@ class QueueRoutes(Routes):
     ) -> Response:
         """Texts of the queue, newest first."""
         found = await self._context.queue().ask(Queue.items, state, after, limit)
-        return as_json({"items": [as_dict(item) for item in found]})
+        return as_json({"items": [item.to_dict() for item in found]})
 
     # The sure ones alone.
 

@@ -18,11 +18,10 @@ from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Rules
 from shortlist.models.text_batches import FieldsBeside
 from shortlist.server import schemas
-from shortlist.server.context import Context
 from shortlist.server.documents import alike
 from shortlist.server.queue import columns_of
 from shortlist.server.replica import first_of
-from shortlist.server.responses import Routes, as_json, get, post
+from shortlist.server.routes import Context, Routes, as_json, get, post
 from shortlist.server.schemas import RankQuestion
 
 # One text, as a question asks for it: its best labels, how likely they are, and what the model would do alone.
@@ -182,13 +181,10 @@ class LookingRoutes(Routes):
     async def model(self) -> Response:
         """What the model is, how good it was on the last examples before it learned them, and how fast it is."""
         context, replica = self._context, self._replica
-        replica.see_snapshots()
-        journal, undone = replica.journal.counts()
         about: dict[str, Any] = {"edges": None} | context.model.describe() | context.model._parameters()
-        return as_json(about | {
-            "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
+        return as_json(about | context.following() | {
             "passed_over": len(replica.passed), "passed": first_of(replica.passed),
-            "bytes": replica.bytes, "read_only": context.settings.read_only, "limits": asdict(context.limits),
+            "bytes": replica.bytes, "limits": asdict(context.limits),
             "fields": context.model.fields_, "text_columns": columns_of(context.model), "values": self._values(),
             "rolling": rolling(replica.journal.places()[::-1]), "speed": context.speed.read(),
         })  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -22,10 +22,10 @@ from shortlist.errors import InputError, counted, there_are
 from shortlist.inputs.examples import Examples
 from shortlist.models.rater import Rater
 from shortlist.server import schemas
-from shortlist.server.exporting import table_piece
+from shortlist.server.exporting import exported_rows
 from shortlist.server.journal import Example
 from shortlist.server.learning import JournalRoutes
-from shortlist.server.responses import Routes, as_json, get, post
+from shortlist.server.routes import Routes, as_json, get, post
 
 ONE_QUERY = "query"  # the documents of a request answer one query, whatever it is called
 
@@ -89,39 +89,6 @@ class RowModelRoutes(Routes):
 # Models that rate.
 
 
-class TextRatingRoutes(Routes):
-    """Rates texts, and says which words spoke for a rating."""
-
-    @post("/v1/rank", schemas.RowsAnswer)
-    async def rank(self, question: schemas.TextsQuestion) -> Response:
-        """Rate one text or many."""
-        context = self._context
-        texts = [question.text] if isinstance(question.text, str) else question.text
-        context.limits.check_texts(texts)
-        found: list[dict[str, Any]] = []
-        for text in texts:
-            began = time.perf_counter()
-            found += context.served._answer_text(text).records()
-            context.speed.add(1, time.perf_counter() - began)
-            await asyncio.sleep(0)  # let others have a turn
-        context.metrics.texts.inc(len(texts))
-        return as_json({"answers": found})
-
-    @post("/v1/explain", schemas.TextExplanation, 409)
-    async def explain(self, question: schemas.ExplainTextQuestion) -> Response:
-        """Say what each word of a text adds to its score."""
-        self._context.limits.check_texts([question.text])
-        try:
-            found = self._context.served._explain_text(question.text)
-        except InputError as problem:  # the question can be read; it is the model that cannot say
-            raise HTTPException(409, str(problem)) from None
-        votes = [
-            {"feature": feature, "vote": vote, "spans": spans}
-            for (feature, vote), spans in zip(found.votes, found.spans, strict=True)
-        ]
-        return as_json({"answer": found.label, "score": found.score, "votes": votes})
-
-
 class RatingRoutes(Routes):
     """Learns ratings; answers when they are on disk and in the model."""
 
@@ -159,8 +126,37 @@ class RatingRoutes(Routes):
             raise HTTPException(409, str(problem)) from None
 
 
-class TextRatingLearning(RatingRoutes):
-    """Learns ratings of texts."""
+class TextRatingRoutes(RatingRoutes):
+    """Rates texts, says which words spoke for a rating, and learns ratings of texts."""
+
+    @post("/v1/rank", schemas.RowsAnswer)
+    async def rank(self, question: schemas.TextsQuestion) -> Response:
+        """Rate one text or many."""
+        context = self._context
+        texts = [question.text] if isinstance(question.text, str) else question.text
+        context.limits.check_texts(texts)
+        found: list[dict[str, Any]] = []
+        for text in texts:
+            began = time.perf_counter()
+            found += context.served._answer_text(text).records()
+            context.speed.add(1, time.perf_counter() - began)
+            await asyncio.sleep(0)  # let others have a turn
+        context.metrics.texts.inc(len(texts))
+        return as_json({"answers": found})
+
+    @post("/v1/explain", schemas.TextExplanation, 409)
+    async def explain(self, question: schemas.ExplainTextQuestion) -> Response:
+        """Say what each word of a text adds to its score."""
+        self._context.limits.check_texts([question.text])
+        try:
+            found = self._context.served._explain_text(question.text)
+        except InputError as problem:  # the question can be read; it is the model that cannot say
+            raise HTTPException(409, str(problem)) from None
+        votes = [
+            {"feature": feature, "vote": vote, "spans": spans}
+            for (feature, vote), spans in zip(found.votes, found.spans, strict=True)
+        ]
+        return as_json({"answer": found.label, "score": found.score, "votes": votes})
 
     @post("/v1/learn", schemas.LearnRatingsAnswer, 403, 409, 507)
     async def learn_texts(self, question: schemas.LearnTextsQuestion) -> Response:
@@ -170,8 +166,8 @@ class TextRatingLearning(RatingRoutes):
         return await self._learn(texts, [[text] for text in texts], question.examples)
 
 
-class RowRatingLearning(RatingRoutes):
-    """Learns ratings of rows."""
+class RowRatingRoutes(RowRoutes, RatingRoutes):
+    """Rates rows, says which columns spoke for a rating, and learns ratings of rows."""
 
     @post("/v1/learn", schemas.LearnRatingsAnswer, 403, 409, 507)
     async def learn_rows(self, question: schemas.LearnRowsQuestion) -> Response:
@@ -192,13 +188,9 @@ class RaterRoutes(RowModelRoutes):
 
     def about(self) -> dict[str, Any]:
         replica, model = self._context.replica, cast("Rater", self._context.served)
-        replica.see_snapshots()
-        journal, undone = replica.journal.counts()
-        return super().about() | {
+        return self._context.following() | super().about() | {
             "scale": model.classes_.tolist(), "columns": None if model._of_texts else model.column_names,
-            "calibrated": model.is_calibrated, "journal": journal, "undone": undone,
-            "follows": replica.version.examples, "snapshot": replica.snapshot,
-            "read_only": self._context.settings.read_only, "rolling": rolling(replica.journal.places()[::-1]),
+            "calibrated": model.is_calibrated, "rolling": rolling(replica.journal.places()[::-1]),
         }  # fmt: skip
 
 
@@ -212,9 +204,8 @@ class RatedRowsRoutes(JournalRoutes):
         """All rated rows learned and not taken back, as a table to train from."""
         return await super().export()
 
-    def lines(self, after: int, names: Mapping[str, str], last: int) -> tuple[int, bytes]:
-        number, lines = table_piece(self._replica.journal, after, cast("Rater", self._context.served).column_names)
-        return number, lines.encode()
+    def _exported(self, last: int, names: Mapping[str, str]) -> Iterator[str]:
+        return exported_rows(self._replica.journal, None, cast("Rater", self._context.served).column_names)
 
 
 def rolling(places: list[int | None]) -> dict[str, Any]:

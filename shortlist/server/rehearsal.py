@@ -113,11 +113,13 @@ def rehearse(
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> Rehearsal:
     """Replay the journal of a state directory with both, which learn it; ``tell`` how much of how much is done."""
-    both = [Replica(folder, read_only=True, start=model, quiet=True) for model in (present, candidate)]
-    try:
+    with contextlib.ExitStack() as closing:
+        both = [Replica(folder, read_only=True, start=model, quiet=True) for model in (present, candidate)]
+        for one in both:
+            closing.callback(one.close)
         rehearsal = Rehearsal([], [], [], both[1].passed)
         last = both[0].journal.version().examples
-        for lesson in _lessons(both[0], last):
+        for lesson in both[0].journal.each(0, last):
             tell(lesson.number - 1, last)
             if not isinstance(lesson.labels, dict) and lesson.labels and not lesson.person.endswith(ALONE):
                 rehearsal.labels.append(lesson.labels)
@@ -125,21 +127,10 @@ def rehearse(
                     results.append(tried(one, lesson, lesson.labels))
             for one in both:
                 one.learn_all(lesson.number)
-    finally:
-        for one in both:
-            one.close()
     if len(rehearsal.labels) < LEAST:
         n = len(rehearsal.labels)
         raise InputError(f"the journal in {folder} has {counted(n, 'examples')}; a rehearsal needs at least {LEAST}")
     return rehearsal
-
-
-def _lessons(replica: Replica, last: int) -> Iterator[Entry]:
-    """The journal up to an example."""
-    number = 0
-    while some := replica.journal.after(number, last):
-        yield from some
-        number = some[-1].number
 
 
 def tried(replica: Replica, lesson: Entry, labels: list[Label]) -> Tried:

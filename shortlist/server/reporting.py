@@ -1,6 +1,6 @@
 """Routes that look back on what was learned, and what managers do about it.
 
-Exports, how far people agree, how the model fares over time, labels that may be wrong; a candidate that is rehearsed,
+Exports, how far people agree, how the model fares over time; a candidate that is rehearsed,
 put in the place of the present model, and taken back.
 """
 
@@ -10,30 +10,23 @@ import asyncio
 import contextlib
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from itertools import chain
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import Query, Request, Response
-from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
 from shortlist.errors import InputError, counted
-from shortlist.models.auditing import Audit
 from shortlist.models.learners import learners
 from shortlist.models.named_values import named_values
 from shortlist.server import promotion, rehearsal, schemas, watching
-from shortlist.server.auditing import NAMED, audit_of
 from shortlist.server.background import in_a_process
-from shortlist.server.context import Context
 from shortlist.server.exporting import LAYOUTS, layout_for, pieces
-from shortlist.server.journal import Version
-from shortlist.server.learning import LETTERS, PIECE
 from shortlist.server.logs import log
 from shortlist.server.rehearsal import LEAST, candidate_like
 from shortlist.server.replica import first_of
-from shortlist.server.responses import Routes, as_json, get, post, post_file
+from shortlist.server.routes import Routes, as_json, get, post, post_file, streamed
 
 KINDS = [layout.kind for layout in LAYOUTS.values()]
 Done = TypeVar("Done")
@@ -59,15 +52,7 @@ class ReportingRoutes(Routes):
         except InputError as problem:  # the question can be read; it is the labels that do not allow it
             raise HTTPException(409, str(problem)) from None
         named = f'attachment; filename="examples.{layout.ending}"'
-
-        async def sent() -> AsyncIterator[bytes]:
-            for text in pieces(self._context.replica.journal, fitting, names):
-                piece = text.encode()
-                for start in range(0, len(piece), PIECE):  # the middleware's clock starts anew with each piece taken
-                    yield piece[start : start + PIECE]
-                await asyncio.sleep(0)
-
-        return StreamingResponse(sent(), media_type=layout.kind, headers={"content-disposition": named})
+        return streamed(pieces(self._replica.journal, fitting, names), layout.kind, {"content-disposition": named})
 
     @get("/v1/agreement", schemas.AgreementAnswer)
     async def agreement(self) -> Response:
@@ -87,44 +72,6 @@ class ReportingRoutes(Routes):
             "quality": watching.quality(outcomes), "drift": drift,
             "corrected": [self._context.named(one["label"]) | one for one in watching.corrected(outcomes)],
         })  # fmt: skip
-
-
-class AuditRoutes(Routes):
-    """Gives the examples that the model contradicts most. One audit runs at a time, for all who wait for it."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self._version: Version | None = None
-        self._audit: asyncio.Task[Audit] | None = None
-
-    @get("/v1/audit", schemas.AuditAnswer, 422)
-    async def audit(self, limit: Annotated[int, Query(ge=1, le=NAMED)] = 50) -> Response:
-        """Learned examples whose labels may be wrong, most doubtful first; equal texts; labels that get confused.
-
-        `/v1/repair` gives an example other labels. The first question after something was learned takes as long as
-        learning the journal's newest 20,000 examples four times.
-        """
-        said = (await asyncio.shield(self._running())).to_dict()  # it goes on where nobody waits any more
-        said["doubts"] = said["doubts"][:limit]
-        for one in said["doubts"] + said["duplicates"]:
-            one["text"] = one["text"][:LETTERS]
-        return as_json(said | {"names": self._names(said)})
-
-    def _names(self, said: dict[str, Any]) -> dict[str, str]:
-        """What people call the labels of an audit, where there is a vocabulary."""
-        vocabulary = self._context.model.vocabulary_
-        if vocabulary is None:
-            return {}
-        own = [one["labels"] + [one["found"]] for one in said["doubts"]]
-        own += [labels for one in said["duplicates"] for labels in one["labels"]]
-        return {str(label): vocabulary.name(label) for label in {*said["matrix"]["labels"], *chain(*own)}}
-
-    def _running(self) -> asyncio.Task[Audit]:
-        version, task = self._context.replica.journal.version(), self._audit
-        if task is None or (task.done() and (version != self._version or task.exception() is not None)):
-            task = asyncio.create_task(asyncio.to_thread(audit_of, self._context.settings.folder))
-            self._version, self._audit = version, task
-        return task
 
 
 class PromotionRoutes(Routes):

@@ -135,9 +135,12 @@ class RankQuestion(Question):
     tame: Signed = Field(0.0, description="Scores are multiplied by (mean / examples of the label) to this power.")
 
 
-class ScoredLabel(BaseModel):
+class Named(BaseModel):
     label: Label
     name: str = Field("", description="What people call it, where the model has a vocabulary.")
+
+
+class ScoredLabel(Named):
     score: float
     probability: float | None = Field(description="That the label is right; null where that is not known yet.")
 
@@ -174,9 +177,7 @@ class Near(BaseModel):
     labels: list[Label]
 
 
-class ExplainAnswer(BaseModel):
-    label: Label
-    name: str = Field("", description="What people call it, where the model has a vocabulary.")
+class ExplainAnswer(Named):
     score: float
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
     nearest: list[Near] = Field(
@@ -282,7 +283,15 @@ class PassedOver(BaseModel):
     problem: str = Field(description="Why it cannot be learned.")
 
 
-class ModelAnswer(BaseModel):
+class Following(BaseModel):
+    journal: int = Field(description="Examples in the journal.")
+    undone: int = Field(description="Those of them that were taken back.")
+    follows: int = Field(description="The number of the newest example that this process has learned.")
+    snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
+    read_only: bool
+
+
+class ModelAnswer(Following):
     learner: str
     text: dict[str, object] = Field(description="The settings of the text part.")
     parameters: dict[str, object] = Field(description="The settings of the learner.")
@@ -291,13 +300,8 @@ class ModelAnswer(BaseModel):
     features: int
     edges: int | None
     bytes: int = Field(description="The size of the newest snapshot.")
-    journal: int = Field(description="Examples in the journal.")
-    undone: int = Field(description="Those of them that were taken back.")
-    follows: int = Field(description="The number of the newest example that this process has learned.")
-    snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
     passed_over: int = Field(description="Examples of the journal that this model cannot learn.")
     passed: list[PassedOver] = Field(description="The first of them, 100 at most.")
-    read_only: bool
     limits: dict[str, int]
     fields: list[str] | None = Field(description="The fields that it has learned words of; null if texts have none.")
     text_columns: list[str] | None = Field(
@@ -358,9 +362,7 @@ class RowModelAnswer(BaseModel):
     speed: Speed
 
 
-class LabelCount(BaseModel):
-    label: Label
-    name: str = Field("", description="What people call it, where the model has a vocabulary.")
+class LabelCount(Named):
     examples: int
 
 
@@ -479,18 +481,13 @@ class RollingRatings(BaseModel):
     steps: list[int | None] = Field(description="How many steps each was off, oldest first.")
 
 
-class RaterAnswer(RowModelAnswer):
+class RaterAnswer(RowModelAnswer, Following):
     text: dict[str, object] | None = Field(None, description="The settings of the text part, where texts are rated.")
     scale: list[Rating] = Field(description="Its ratings, lowest first.")
     columns: list[str] | None = Field(description="The names of the columns; null where texts are rated.")
     calibrated: bool = Field(
         description="Whether it knows how probable each rating is; no longer, once it has learned since."
     )
-    journal: int = Field(description="Examples in the journal.")
-    undone: int = Field(description="Those of them that were taken back.")
-    follows: int = Field(description="The number of the newest example that this process has learned.")
-    snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
-    read_only: bool
     rolling: RollingRatings
 
 
@@ -532,9 +529,7 @@ class Drift(BaseModel):
     unknown: Unknown
 
 
-class CorrectedLabel(BaseModel):
-    label: Label
-    name: str = Field("", description="What people call it, where the model has a vocabulary.")
+class CorrectedLabel(Named):
     judged: int = Field(description="Examples in which it was right.")
     missed: int = Field(description="Those of them of which no right label stood first.")
     crossed_out: int
@@ -602,9 +597,8 @@ class ComparedGroup(Compared):
     labels: int
 
 
-class ComparedLabel(Compared):
-    label: Label
-    name: str = Field("", description="What people call it, where the model has a vocabulary.")
+class ComparedLabel(Compared, Named):
+    pass
 
 
 class Passing(BaseModel):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.errors import InputError, ShortlistError, counted
 from shortlist.models.encoding import encoded, failure, is_called, name_of
 from shortlist.server import people, snapshots
-from shortlist.server.journal import Journal
+from shortlist.server.journal import check_journal
 from shortlist.server.logs import AsEvents, log
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Settings
@@ -131,15 +131,6 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
             f"the model was learned with vectors of {counted(n, 'numbers')}{by}, and --encoder gives "
             f"{counted(found, 'numbers')} by {name_of(settings.encoder)}"
         )
-
-
-def check_journal(folder: Path) -> None:
-    """Refuse a journal that is damaged, and leave it as it is: opened for writing, SQLite would tidy up."""
-    journal = Journal(folder, read_only=True)
-    try:
-        journal.check()
-    finally:
-        journal.close()
 
 
 def run(

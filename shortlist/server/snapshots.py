@@ -210,8 +210,12 @@ def salvage(folder: Path) -> list[str]:
     one's rows up to the first that is damaged, with the same numbers, times and checksums.
     """
     aside = folder / time.strftime("damaged-%Y%m%d-%H%M%S")
-    done = []
-    damage = _damage(folder)
+    done, damage = [], None
+    with contextlib.closing(Journal(folder, read_only=True)) as journal:
+        try:
+            journal.check()
+        except JournalError as problem:
+            damage = str(problem)
     if damage is not None:
         aside.mkdir()
         examples, undos = _rewrite(folder, aside)
@@ -219,28 +223,14 @@ def salvage(folder: Path) -> list[str]:
             f"{damage.partition('. ')[0]}; what came before that is kept, {counted(examples, 'examples')} and "
             f"{counted(undos, 'undos')}"
         )
-    journal = Journal(folder)
-    try:
+    with contextlib.closing(Journal(folder)) as journal:
         for path in strangers(folder, journal):
             aside.mkdir(exist_ok=True)
             os.replace(path, aside / path.name)
             done.append(f"the snapshot {path.name} was learned from what the journal does not hold and is set aside")
-    finally:
-        journal.close()
     if done:
         done.append(f"all that was there is in {aside}")
     return done
-
-
-def _damage(folder: Path) -> str | None:
-    journal = Journal(folder, read_only=True)
-    try:
-        journal.check()
-    except JournalError as problem:
-        return str(problem)
-    finally:
-        journal.close()
-    return None
 
 
 def _rewrite(folder: Path, aside: Path) -> list[int]:
@@ -251,12 +241,8 @@ def _rewrite(folder: Path, aside: Path) -> list[int]:
     sound = aside / "sound"
     sound.mkdir()
     Journal.begin(sound)
-    damaged, fresh = Journal(folder, read_only=True), Journal(sound)
-    try:
+    with contextlib.closing(Journal(folder, read_only=True)) as damaged, contextlib.closing(Journal(sound)) as fresh:
         kept = fresh.take_from(damaged)
-    finally:
-        damaged.close()
-        fresh.close()
     for name in JOURNAL[1:3]:
         (folder / name).unlink(missing_ok=True)
     for name in (FILE, END_FILE):
