@@ -27,7 +27,7 @@ from benchmarks.serve import processor, request, run_in, started, told
 from benchmarks.serve import whole_exchange as exchange
 from shortlist.server.journal import Journal
 from shortlist.server.people import FILE, People, Role, changing
-from shortlist.server.queue.store import Queue
+from shortlist.server.queue import Queue
 
 NOTHING = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 ASKED = {

@@ -34,15 +34,16 @@ def export(
     """
     from shortlist.files.drafts import whole_file
     from shortlist.files.store import kind_of
+    from shortlist.models.making import open_model
     from shortlist.server.exporting import exported, exported_rows
     from shortlist.server.journal import Journal
-    from shortlist.server.snapshots import BASE, check_state, opened
+    from shortlist.server.snapshots import BASE, check_state
 
     check_state(state)
     journal = Journal(state, read_only=True)
     try:
         if kind_of(state / BASE) == "Rater":  # of rows; a TextRater is another kind
-            pieces = exported_rows(journal, format, cast("Rater", opened(state / BASE)).column_names)
+            pieces = exported_rows(journal, format, cast("Rater", open_model(state / BASE)).column_names)
         else:
             pieces = exported(journal, format or "jsonl")
         if output is None:

@@ -46,11 +46,12 @@ def queue(
     from shortlist.server.client import Server
 
     if action == "add":
-        from shortlist.server.queue.importing import preferring, texts_in
+        from shortlist.server.queue import preferring, texts_in
 
         known = None
         if reading.text_column is None:
-            known = known_in(state) if state is not None else Server(server, token_file).ask("v1/model").get("fields")
+            model = {} if state is not None else Server(server, token_file).ask("v1/model")
+            known = known_in(state) if state is not None else model.get("text_columns")
         stream = reading.open(data, prefer=preferring(known if reading.finds_examples(data, known) else None))
         texts = texts_in(data, progress(stream, "reading"))
         found = add_to(state, texts) if state is not None else send_to(Server(server, token_file), texts)
@@ -67,16 +68,17 @@ def queue(
 
 def known_in(state: Path) -> list[str] | None:
     """The columns of texts that the model in a state folder knows."""
-    from shortlist.server.queue.importing import columns_of
-    from shortlist.server.snapshots import BASE, check_state, opened
+    from shortlist.models.making import open_model
+    from shortlist.server.queue import columns_of
+    from shortlist.server.snapshots import BASE, check_state
 
     check_state(state)
-    return columns_of(opened(state / BASE))
+    return columns_of(open_model(state / BASE))
 
 
 def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
     """Write to the queue in a state folder."""
-    from shortlist.server.queue.store import Queue
+    from shortlist.server.queue import Queue
     from shortlist.server.snapshots import check_state
 
     check_state(state)
@@ -90,8 +92,7 @@ def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
 def progress_in(state: Path) -> dict[str, int]:
     """How far the queue in a state folder has come."""
     from shortlist.server.journal import Journal
-    from shortlist.server.queue.following import follow
-    from shortlist.server.queue.store import Queue
+    from shortlist.server.queue import Queue, follow
 
     journal = Journal(state)
     queue = Queue(state)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options import Json, Reading, Settable, named_values, reads
-from shortlist.cli.terminal import print_json, print_table, say, say_when_compiling
+from shortlist.cli.terminal import print_json, print_table, say, say_skipped, say_when_compiling
 from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def rehearse(
     --data, and none that are in the journal; its columns are those that the model was trained from, unless they are
     named. The server may go on meanwhile. shortlist promote serves the candidate.
     """
-    from shortlist.server.rehearsal import candidate_like, opened, taught
-    from shortlist.server.rehearsing import only_one, rehearsed
+    from shortlist.server.promotion import opened
+    from shortlist.server.rehearsal import candidate_like, only_one, rehearsed, taught
     from shortlist.server.snapshots import check_state
 
     say_when_compiling()
@@ -51,7 +51,11 @@ def rehearse(
 
     def made(present: Categorizer) -> Categorizer:
         candidate = opened(model) if model is not None else candidate_like(present, learner, values)
-        return candidate if data is None else taught(candidate, data, reading.open_for("categories", data, present))
+        if data is not None:
+            stream = reading.open_for("categories", data, present)
+            taught(candidate, data, stream)
+            say_skipped(stream.skipped)
+        return candidate
 
     with only_one(state):
         found = rehearsed(state, made)

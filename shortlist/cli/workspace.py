@@ -21,13 +21,13 @@ def workspace(
     The file holds the model with its vocabulary, the journal, and the people, who need new tokens where it is opened:
     shortlist people remove and add. A server may go on while its workspace is saved.
     """
-    from shortlist.server import workspace as whole
+    from shortlist.server.backup import open_workspace, save_workspace
 
     if action == "save":
-        whole.save(state, file)
+        save_workspace(state, file)
         print(f"Wrote {file}. shortlist workspace open FOLDER {file} makes a state directory of it.")
     elif action == "open":
-        whole.open_in(file, state)
+        open_workspace(file, state)
         print(f"Opened {file} in {state}. Next: shortlist serve --state {state}")
     else:
         raise InputError(f"a workspace can be asked to save or open, not to {action!r}")

@@ -1,26 +1,21 @@
 """The server: ranks, explains and learns over HTTP, and loses nothing that it has acknowledged.
 
-The journal is the truth. Every model in memory is a replica that follows it, so starting up, catching up with another
-process, writing a snapshot and taking an example back are one and the same thing: begin at a snapshot, and learn what
-the journal holds after it, one example at a time.
+The journal is the truth. Every model in memory is a replica that follows it: a model file, and the number in the
+journal that it has learned up to. So starting up, catching up with another process, writing a snapshot, taking an
+example back, rehearsing a candidate, promoting it and going back are one and the same thing: begin at a model file, and
+learn what the journal holds after it, one example at a time.
 
-    journal.py      examples and undos on disk, in order             writer.py    one commit for many requests
-    ledger.py       the file under it: opened, checked, written      salvage.py   the sound part of a damaged one
-    chain.py        a checksum from row to row, its end written down
-    snapshots.py    model files beside the journal                   replica.py   a model that follows the journal
-    app.py          all routes, with what is around them             context.py   what the routes share
-    ranking.py, learning.py, looking.py, learned.py, operations.py   the routes, in the shapes of schemas.py
-    rating.py       those of a model that rates texts or rows        teaching.py  what an example teaches each kind
-    rows.py         those of other models of rows, which do not learn
-    documents.py    documents of several fields                      auditing.py  labels that may be wrong
-    responses.py    answers and errors
-    connections.py  limits before anything is asked                  people.py    who may use the server, for what
-    reporting.py    routes that look back on judgements              exporting.py, watching.py
-    rehearsal.py    the journal replayed with a candidate            promotion.py which takes its place
-    rehearsing.py   one that is under way                            promoting.py the routes of both
-    workspace.py    a whole state directory as one file              client.py    asks a server, from elsewhere
-    backup.py       a copy of one while the server runs
-    middleware.py   limits, token, headers, logs, metrics            serving.py   processes, sockets, signals
-    background.py   what goes on beside the requests                 metrics.py, logs.py, page/
-    settings.py     what a server is told                            queue/       texts that wait to be judged
+    journal.py      examples and undos on disk, in order, chained by checksums; one commit for many requests
+    documents.py    how texts, fields, rows and vectors are written  replica.py   a model that follows the journal
+    snapshots.py    model files beside the journal, salvage          backup.py    copies of all of it
+    rehearsal.py    the journal replayed with a candidate            promotion.py which takes its place, and back
+    queue.py        texts that wait to be judged                     queue_order.py which of them is next
+    exporting.py    examples in other tools' layouts                 auditing.py  labels that may be wrong
+    watching.py     how the model fares over time                    people.py    who may use the server, for what
+    app.py          all routes, and the page in page/                routes.py    what all routes share
+    ranking.py, learning.py, queue_routes.py, reporting.py           routes of labels, in the shapes of schemas.py
+    rating.py       routes of models that rate, and of rows          middleware.py limits, token, headers, logs
+    serving.py      processes, sockets, signals                      background.py what goes on beside the requests
+    settings.py     what a server is told                            client.py    asks a server, from elsewhere
+    metrics.py, logs.py
 """

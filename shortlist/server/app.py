@@ -1,46 +1,142 @@
-"""The HTTP interface: all routes, with what every request passes around them."""
+"""The HTTP interface: all routes, with what every request passes around them, and the files of the page."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.resources import files
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
+from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from shortlist import __version__
 from shortlist.models.base import Model
+from shortlist.models.categorizer import Categorizer
+from shortlist.models.rater import Rater
+from shortlist.server import schemas
 from shortlist.server.auditing import AuditRoutes
 from shortlist.server.background import keep_following, keep_snapshots
-from shortlist.server.context import Context
-from shortlist.server.learned import LearnedRoutes
-from shortlist.server.learning import LearningRoutes, UndoRoutes
-from shortlist.server.looking import LookingRoutes
+from shortlist.server.learning import JournalRoutes, LearningRoutes
 from shortlist.server.middleware import Middleware
-from shortlist.server.operations import OperationsRoutes
-from shortlist.server.people import Needed
-from shortlist.server.promoting import PromotionRoutes
-from shortlist.server.queue.routes import QueueRoutes
-from shortlist.server.ranking import RankingRoutes
-from shortlist.server.rating import RatedRowsRoutes, RaterRoutes, RatingRoutes, TextRatingRoutes
+from shortlist.server.people import ASKING, Needed
+from shortlist.server.queue_routes import QueueRoutes
+from shortlist.server.ranking import LookingRoutes, RankingRoutes
+from shortlist.server.rating import (
+    RatedRowsRoutes,
+    RaterRoutes,
+    RowModelRoutes,
+    RowRatingRoutes,
+    RowRoutes,
+    TextRatingRoutes,
+)
 from shortlist.server.replica import Replica
-from shortlist.server.reporting import ReportingRoutes
-from shortlist.server.responses import DirectRoute, explain_problems
-from shortlist.server.rows import RowModelRoutes, RowRoutes
+from shortlist.server.reporting import PromotionRoutes, ReportingRoutes
+from shortlist.server.routes import Context, DirectRoute, Routes, as_json, explain_problems, get
 from shortlist.server.settings import Settings
+from shortlist.server.watching import certainty
+
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+# What every server answers, whatever it serves.
+
+
+class OperationsRoutes(Routes):
+    """Says that the server is up, what it has counted, and gives the page."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._files = load_page()
+
+    @get("/healthz", schemas.Health)
+    async def healthz(self) -> Response:
+        """Whether the server is up."""
+        return as_json({"status": "ok"})
+
+    @get("/v1/me", schemas.Me)
+    async def me(self) -> Response:
+        """Who asks, by the token of the request, and what that person may do."""
+        person = ASKING.get()
+        return as_json({"name": person.name, "role": str(person.role)})
+
+    @get("/metrics", None)
+    async def prometheus(self) -> Response:
+        metrics, about = self._context.metrics, self._context.served.describe()
+        for what in ("examples", "labels", "ratings", "queries", "features", "edges"):
+            if what in about:
+                metrics.model.labels(what).set(about[what])
+        if isinstance(self._context.served, Categorizer):
+            for what, value in watched(self._context.replica).items():
+                metrics.watched.labels(what).set(math.nan if value is None else value)
+        return Response(metrics.page(), media_type="text/plain; version=0.0.4")
+
+    @get("/", None)
+    async def page(self) -> Response:
+        return self._files[page_of(self._context.served)]
+
+    @get("/docs", None)
+    async def documentation(self) -> Response:
+        return self._files["docs.html"]
+
+    @get("/page/{name}", None)
+    async def page_file(self, name: str) -> Response:
+        if name not in self._files:
+            raise HTTPException(404, "there is no such page")
+        return self._files[name]
+
+
+def page_of(model: Model[Any]) -> str:
+    """The page on which people use such a model; the one that documents the interface, if there is none."""
+    if isinstance(model, Categorizer):
+        return "page.html"
+    return "rate.html" if isinstance(model, Rater) else "docs.html"
+
+
+def watched(replica: Replica) -> dict[str, float | None]:
+    """What /v1/watch says, as numbers of now."""
+    places = replica.journal.places()
+    found = certainty(replica.model)
+    return {
+        "P@1": sum(place == 1 for place in places) / len(places) if places else None,
+        "unknown_words": replica.unknown.read()["now"], "calibration_error": found["calibration_error"],
+        "decided_alone": found["decided_alone"],
+    }  # fmt: skip
+
+
+def load_page() -> dict[str, Response]:
+    """The files of the page, by name."""
+    found = {one.name: one.read_bytes() for one in (files("shortlist.server") / "page").iterdir()}
+    shared = parts_of(found.pop("shared.html").decode())
+    for name in ("page.html", "rate.html"):
+        found[name] = filled("<!-- page -->\n", shared | parts_of(found[name].decode())).encode()
+    return {name: Response(own, media_type=KINDS[name.rpartition(".")[2]]) for name, own in found.items()}
+
+
+def parts_of(html: str) -> dict[str, str]:
+    """The parts of a file, each behind its name: what both pages share, or one has of its own."""
+    _, *found = re.split(r"<!-- part: (\w+) -->\n", html)
+    return dict(zip(found[::2], found[1::2], strict=True))
+
+
+def filled(html: str, parts: dict[str, str]) -> str:
+    """HTML with parts in the places of their names; a page may do without one."""
+    return re.sub(r"<!-- (\w+) -->\n", lambda name: filled(parts.get(name[1], ""), parts), html)
+
 
 # Routes are tried in this order: what is asked most comes first.
 OF_TEXTS = (
-    RankingRoutes, LearningRoutes, UndoRoutes, QueueRoutes, LookingRoutes, LearnedRoutes, ReportingRoutes, AuditRoutes,
-    PromotionRoutes,
-    OperationsRoutes,
+    RankingRoutes, LearningRoutes, JournalRoutes, QueueRoutes, LookingRoutes, ReportingRoutes, AuditRoutes,
+    PromotionRoutes, OperationsRoutes,
 )  # fmt: skip
 OF_ROWS = (RowRoutes, RowModelRoutes, OperationsRoutes)
-OF_RATED_TEXTS = (TextRatingRoutes, RatingRoutes, UndoRoutes, RaterRoutes, LearnedRoutes, OperationsRoutes)
-OF_RATED_ROWS = (RowRoutes, RatingRoutes, UndoRoutes, RaterRoutes, RatedRowsRoutes, OperationsRoutes)
+OF_RATED_TEXTS = (TextRatingRoutes, JournalRoutes, RaterRoutes, OperationsRoutes)
+OF_RATED_ROWS = (RowRatingRoutes, RatedRowsRoutes, RaterRoutes, OperationsRoutes)
 ABOUT_TEXTS = "Ranks the labels of texts, says why, and learns from corrections."
 ABOUT_ROWS = "Answers rows of numbers (documents of a query, labels), and says why."
 ABOUT_RATINGS = "Rates texts or rows of numbers, says why, and learns from corrections."

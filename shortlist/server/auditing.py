@@ -12,38 +12,33 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from shortlist.errors import InputError
 from shortlist.labels import judged
 from shortlist.models.auditing import PARTS, Audit, audit, same
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.making import open_model
 from shortlist.models.relabelling import Change
 from shortlist.server import schemas, snapshots
-from shortlist.server.context import Context
 from shortlist.server.documents import alike
-from shortlist.server.journal import Journal, Lesson
-from shortlist.server.ledger import Version
-from shortlist.server.responses import answers, as_json
+from shortlist.server.journal import Entry, Journal, Version
+from shortlist.server.learning import LETTERS
+from shortlist.server.routes import Context, Routes, as_json, get
 
 MOST = 20_000  # examples, the newest, that are looked through
 NAMED = 1000  # of those contradicted most
-LETTERS = 200  # of a text
 
 
-class AuditRoutes:
+class AuditRoutes(Routes):
     """Gives the examples that the model contradicts most. One audit runs at a time, for all who wait for it."""
 
     def __init__(self, context: Context) -> None:
-        self._context = context
+        super().__init__(context)
         self._version: Version | None = None
         self._audit: asyncio.Task[Audit] | None = None
 
-    def router(self) -> APIRouter:
-        router = APIRouter()
-        router.get("/v1/audit", **answers(schemas.AuditAnswer, 422))(self.audit)
-        return router
-
+    @get("/v1/audit", schemas.AuditAnswer, 422)
     async def audit(self, limit: Annotated[int, Query(ge=1, le=NAMED)] = 50) -> Response:
         """Learned examples whose labels may be wrong, most doubtful first; equal texts; labels that get confused.
 
@@ -76,7 +71,7 @@ class AuditRoutes:
 def audit_of(folder: Path) -> Audit:
     """What is doubtful in the examples of a state directory."""
     lessons, changes = lessons_of(folder)
-    fields = cast("Categorizer", snapshots.opened(folder / snapshots.BASE)).fields_
+    fields = cast("Categorizer", open_model(folder / snapshots.BASE)).fields_
     texts = alike([lesson.text for lesson in lessons], fields)
     if len(set(map(same, texts))) < PARTS:  # too few to say anything
         return Audit(len(texts), 0, [], [], [])
@@ -86,7 +81,7 @@ def audit_of(folder: Path) -> Audit:
     )  # fmt: skip
 
     def taught(which: list[int]) -> Categorizer:
-        model = cast("Categorizer", snapshots.opened(folder / snapshots.BASE))
+        model = cast("Categorizer", open_model(folder / snapshots.BASE))
         for change in changes:
             with contextlib.suppress(InputError):  # the base does not know a label that came later
                 model.change_labels(change)
@@ -95,18 +90,12 @@ def audit_of(folder: Path) -> Audit:
     return audit(texts, labels, taught, NAMED).numbered_as([lesson.number for lesson in lessons])
 
 
-def lessons_of(folder: Path) -> tuple[list[Lesson], list[Change]]:
+def lessons_of(folder: Path) -> tuple[list[Entry], list[Change]]:
     """The newest examples, by the names that labels have now; and all changes of labels, in order."""
-    journal = Journal(folder, read_only=True)
-    try:
-        rows: list[Lesson] = []
-        last = journal.version().examples
-        while some := journal.after(rows[-1].number if rows else 0, last, 5000):
-            rows += some
-    finally:
-        journal.close()
+    with contextlib.closing(Journal(folder, read_only=True)) as journal:
+        rows = list(journal.each(0, journal.version().examples))
     changes: list[Change] = []
-    lessons: list[Lesson] = []
+    lessons: list[Entry] = []
     now: dict[Any, list[Any]] = {}  # what a label is called now
     for lesson in reversed(rows):
         if isinstance(lesson.labels, dict):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import multiprocessing
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from shortlist.errors import ShortlistError
 from shortlist.server import snapshots
-from shortlist.server.ledger import JournalError
+from shortlist.server.journal import JournalError
 from shortlist.server.logs import log, log_failure
 from shortlist.server.metrics import Metrics
 from shortlist.server.replica import Replica
@@ -25,8 +25,7 @@ from shortlist.server.settings import Settings
 
 def write(folder: Path) -> Path | None:
     """Write a snapshot of the journal as it is now; None if there is nothing new."""
-    replica = Replica(folder)
-    try:
+    with closing(Replica(folder)) as replica:
         seal = replica.journal.seal(replica.version)
         assert seal is not None, "the model has learned what the journal holds"
         path = snapshots.path_of(folder, replica.version, seal)
@@ -36,34 +35,12 @@ def write(folder: Path) -> Path | None:
         replica.model.save(path)
         snapshots.remove_old(folder, replica.journal)
         return path
-    finally:
-        replica.close()
-
-
-@contextlib.contextmanager
-def only_one(folder: Path, waiting: bool = False) -> Iterator[bool]:
-    """Whether this process alone writes snapshots; true for who is ``waiting`` until nobody else does."""
-    import fcntl
-
-    with open(folder / "snapshots.lock", "wb") as held:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | (0 if waiting else fcntl.LOCK_NB))
-            alone = True
-        except BlockingIOError:
-            alone = False
-        yield alone
 
 
 def main(folder: Path) -> None:
-    """Write a snapshot, gently: the body of the process that does so. It ends with code 1 if that fails."""
-    os.nice(5)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process itself
-    try:
-        with only_one(folder, waiting=True):  # a promotion may be under way: then of what was promoted
-            write(folder)
-    except ShortlistError as problem:
-        log("snapshot", "error", problem=str(problem))
-        sys.exit(1)
+    """Write a snapshot: the work of a process of its own."""
+    with snapshots.only_one(folder, waiting=True):  # a promotion may be under way: then of what was promoted
+        write(folder)
 
 
 async def keep_following(replica: Replica, settings: Settings, metrics: Metrics) -> None:
@@ -105,7 +82,7 @@ async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics)
 
 async def in_a_process(work: Callable[..., None], *given: object) -> bool:
     """Have something done in a process of its own, which ends with whoever waits for it; gives whether it went well."""
-    process = multiprocessing.get_context("spawn").Process(target=work, args=given, daemon=True)
+    process = multiprocessing.get_context("spawn").Process(target=_gently, args=(work, *given), daemon=True)
     process.start()
     try:
         while process.is_alive():
@@ -115,3 +92,14 @@ async def in_a_process(work: Callable[..., None], *given: object) -> bool:
             process.terminate()
         process.join()
     return process.exitcode == 0
+
+
+def _gently(work: Callable[..., None], *given: object) -> None:
+    """The body of such a process. It ends with code 1 if the work fails."""
+    os.nice(5)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process itself
+    try:
+        work(*given)
+    except ShortlistError as problem:
+        log("failed in the background", "error", work=work.__name__, problem=str(problem))
+        sys.exit(1)

@@ -1,17 +1,25 @@
-"""Texts and documents of several fields, as the journal and the queue keep them, and as people see them.
+"""Texts, documents of several fields, rows and vectors, as the journal and the queue keep them.
 
 A text is kept as it is, and a document of fields (texts/fields.py) as a JSON object, its fields in their order; a mark
-beside it says which of the two it is.
+beside it says which of the two it is. A row of numbers stands in the place of the text, as JSON, which gives back the
+same numbers; a rating is an example's only label.
 """
 
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from shortlist.arrays.given_labels import Label
+from shortlist.errors import InputError
 from shortlist.inputs.labelled import ERRORS
-from shortlist.texts.fields import Document, Fielded
+from shortlist.texts.fields import Document, Fielded, Vectors
+
+NUMBERS = np.dtype("<f4")  # of a vector
 
 # What the fields of a record are called that say more of an example than its document: labels, who judged, when.
 
@@ -67,3 +75,37 @@ def alike(documents: Sequence[Document], fields: Sequence[str] | None) -> list[A
         return list(documents)
     first = fields[0] if fields else "text"
     return [one if isinstance(one, Mapping) else {first: one} for one in documents]
+
+
+def written_vector(vector: Vectors | None) -> str:
+    """The vector of an example as the journal keeps it, so that it is learned again as it was."""
+    return "" if vector is None else b64encode(vector.astype(NUMBERS).tobytes()).decode()
+
+
+def read_vector(kept: str) -> Vectors | None:
+    """The vector again."""
+    if not kept:
+        return None
+    try:
+        return np.frombuffer(b64decode(kept, validate=True), dtype=NUMBERS).astype(np.float32)
+    except ValueError:
+        raise InputError("the stored vector is not valid base64 float32") from None
+
+
+def row_of(kept: Document) -> list[list[float]]:
+    """A row that was kept as JSON, as a table of one."""
+    try:
+        row = json.loads(kept) if isinstance(kept, str) else None
+    except ValueError:
+        row = None
+    if not isinstance(row, list) or not all(type(value) in (int, float) for value in row):
+        raise InputError("what stands in the place of its row is none")
+    return [row]
+
+
+def rating_of(labels: list[Any] | dict[str, Any]) -> Label:
+    """The rating of an example, its only label."""
+    if isinstance(labels, dict) or len(labels) != 1:
+        raise InputError("it has no rating, or several")
+    rating: Label = labels[0]
+    return rating

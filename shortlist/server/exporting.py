@@ -16,9 +16,8 @@ from typing import Any
 
 from shortlist.errors import InputError
 from shortlist.inputs.tables import as_line, guarded
-from shortlist.server.documents import USUAL, called, plain, renamed, unlike
-from shortlist.server.journal import Journal, Judged
-from shortlist.server.teaching import rating_of, row_of
+from shortlist.server.documents import USUAL, called, plain, rating_of, renamed, row_of, unlike
+from shortlist.server.journal import ALL, Entry, Journal
 
 SEPARATOR = "|"  # between labels in a cell of CSV
 PREFIX = "__label__"  # of a label in fastText's layout
@@ -33,14 +32,14 @@ class Layout:
 
     kind: str
     ending: str
-    of: Callable[[Judged, Mapping[str, str]], str]  # an example, and what labels, person and others are called
+    of: Callable[[Entry, Mapping[str, str]], str]  # an example, and what labels, person and others are called
     before: str = ""
     between: str = ""
     behind: str = ""
-    last: int = 2**62  # the number of the last example that it was looked at for
+    last: int = ALL  # the number of the last example that it was looked at for
 
 
-def told(example: Judged) -> dict[str, Any]:
+def told(example: Entry) -> dict[str, Any]:
     """What is known of a judgement beside text and labels; what says nothing is left out."""
     at = datetime.fromtimestamp(example.time, timezone.utc).isoformat(timespec="milliseconds")
     found: dict[str, Any] = {"person": example.person, "time": at, "key": example.key}
@@ -49,23 +48,23 @@ def told(example: Judged) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value not in ("", None)}
 
 
-def fields_of(example: Judged) -> dict[str, Any]:
+def fields_of(example: Entry) -> dict[str, Any]:
     """What an example was learned from: a text, or the fields of a document."""
     return dict(example.text) if isinstance(example.text, Mapping) else {"text": example.text}
 
 
-def json_line(example: Judged, names: Mapping[str, str] = USUAL) -> str:
+def json_line(example: Entry, names: Mapping[str, str] = USUAL) -> str:
     return _json(fields_of(example) | renamed({"labels": example.labels} | told(example), names)) + "\n"
 
 
-def doccano_line(example: Judged, names: Mapping[str, str] = USUAL) -> str:
+def doccano_line(example: Entry, names: Mapping[str, str] = USUAL) -> str:
     """Fields beside text and label are metadata there."""
     labels = list(map(str, example.labels))
     own = {"fields": fields_of(example)} if isinstance(example.text, Mapping) else {}
     return _json({"id": example.number, "text": plain(example.text), "label": labels} | own | told(example)) + "\n"
 
 
-def label_studio_task(example: Judged, names: Mapping[str, str] = USUAL) -> str:
+def label_studio_task(example: Entry, names: Mapping[str, str] = USUAL) -> str:
     """A task that is annotated. Who judged stands in its data: people have other numbers in each Label Studio."""
     beside = told(example)
     chosen = {"choices": list(map(str, example.labels))}
@@ -75,14 +74,14 @@ def label_studio_task(example: Judged, names: Mapping[str, str] = USUAL) -> str:
     return _json({"id": example.number, "data": data, "annotations": [annotation]})
 
 
-def fasttext_line(example: Judged, names: Mapping[str, str] = USUAL) -> str:
+def fasttext_line(example: Entry, names: Mapping[str, str] = USUAL) -> str:
     """Labels cannot hold spaces there, so theirs become underscores; the text is one line of words."""
     own = filter(None, ("_".join(str(label).split()) for label in example.labels))  # one may be blank
     words = [word.lstrip("_") if word.startswith(PREFIX) else word for word in plain(example.text).split()]
     return " ".join([*(PREFIX + name for name in own), *words]) + "\n"
 
 
-def csv_row(example: Judged, names: Mapping[str, str] = USUAL, columns: Sequence[str] = ("text",)) -> str:
+def csv_row(example: Entry, names: Mapping[str, str] = USUAL, columns: Sequence[str] = ("text",)) -> str:
     beside, own = told(example), fields_of(example)
     wrong = SEPARATOR.join(map(str, example.wrong))
     cells = [SEPARATOR.join(one) if isinstance(one, list) else one for one in (own.get(name, "") for name in columns)]
@@ -137,27 +136,18 @@ def layout_for(journal: Journal, name: str) -> tuple[Layout, dict[str, str]]:
     return layout, names
 
 
-def table_piece(journal: Journal, after: int, columns: Sequence[str]) -> tuple[int, str]:
-    """Some rated rows after a number as lines of a table, and the number of the last of them; 0 for none.
-
-    The rows have a column for each number, and one for the rating, as a table to train from has; the first line, which
-    names them, comes with the first rows.
-    """
-    lessons = journal.after(after, 2**62, PIECE_ROWS)
-    rows: list[list[Any]] = [[*row_of(one.text)[0], rating_of(one.labels)] for one in lessons]
-    lines = "".join(map(_row, [[*columns, unlike(RATING, columns)]] * (after == 0) + rows))
-    return lessons[-1].number if lessons else 0, lines
-
-
 def exported_rows(journal: Journal, name: str | None, columns: Sequence[str]) -> Iterator[str]:
-    """The rated rows that were learned and not taken back, some at a time: as a table, which alone can hold them."""
+    """The rated rows that were learned and not taken back, some at a time: as a table, which alone can hold them.
+
+    It has a column for each number, and one for the rating, as a table to train from has.
+    """
     if name not in (None, "csv"):
         raise InputError(f"the examples are rows of numbers, which are exported as csv, not as {name}")
-    number, lines = table_piece(journal, 0, columns)
-    yield lines
-    while number:
-        number, lines = table_piece(journal, number, columns)
-        yield lines
+    number = 0
+    yield _row([*columns, unlike(RATING, columns)])
+    while some := journal.after(number, ALL, PIECE_ROWS):
+        yield "".join(_row([*row_of(one.text)[0], rating_of(one.labels)]) for one in some)
+        number = some[-1].number
 
 
 def pieces(journal: Journal, layout: Layout, names: Mapping[str, str]) -> Iterator[str]:

@@ -1,39 +1,35 @@
-"""Routes that change the model: learning examples, taking one back, and judging it anew."""
+"""Routes that change the model: learning, judging anew, changing labels, taking back; and those that list all of it."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator, Mapping
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import Query, Response
 from starlette.exceptions import HTTPException
 
 from shortlist.arrays.given_labels import Label
 from shortlist.errors import InputError
+from shortlist.models.auditing import shown
 from shortlist.models.relabelling import Change
 from shortlist.server import schemas
-from shortlist.server.context import Context
-from shortlist.server.journal import Check, Example, Receipt
-from shortlist.server.people import ASKING as ASKER
-from shortlist.server.people import Role
-from shortlist.server.queue.store import key_again
-from shortlist.server.responses import ASKING, DirectRoute, answers, as_json
+from shortlist.server.documents import called
+from shortlist.server.journal import Check, Entry, Example, Journal, Receipt
+from shortlist.server.people import ASKING, Role
+from shortlist.server.queue import key_again
+from shortlist.server.ranking import Limit
+from shortlist.server.routes import JSON_LINES, Routes, as_json, get, post, streamed
+from shortlist.texts.fields import Value
+
+LETTERS = 200  # of a text
 
 
-class LearningRoutes:
+class LearningRoutes(Routes):
     """Learns examples, and changes labels; answers when it is on disk and in the model."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
-
-    def router(self) -> APIRouter:
-        router = APIRouter(route_class=DirectRoute)
-        router.post("/v1/learn", **answers(schemas.LearnAnswer, 403, 409, 507, *ASKING))(self.learn)
-        router.post("/v1/repair", **answers(schemas.RepairAnswer, 403, 404, 409, 507, *ASKING))(self.repair)
-        router.post("/v1/labels", **answers(schemas.ChangeAnswer, 403, 404, 409, 507, *ASKING))(self.change)
-        return router
-
+    @post("/v1/learn", schemas.LearnAnswer, 403, 409, 507)
     async def learn(self, question: schemas.LearnQuestion) -> Response:
         """Learn examples, all or none. The answer comes when they are on disk and in the model."""
         context, replica, _ = self._context, self._context.replica, self._context.writer()
@@ -54,6 +50,7 @@ class LearningRoutes:
         ]  # fmt: skip
         return as_json({"learned": learned})
 
+    @post("/v1/repair", schemas.RepairAnswer, 403, 404, 409, 507)
     async def repair(self, question: schemas.RepairQuestion) -> Response:
         """Take an example back and learn its text with other labels, both or neither.
 
@@ -90,6 +87,7 @@ class LearningRoutes:
             place=replica.place(example.text, names, example.vector), person=context.person,
         )  # fmt: skip
 
+    @post("/v1/labels", schemas.ChangeAnswer, 403, 404, 409, 507)
     async def change(self, question: schemas.ChangeQuestion) -> Response:
         """Rename, merge, split off, retire or restore labels. The answer comes when that is on disk and in the model.
 
@@ -116,17 +114,12 @@ class LearningRoutes:
         return Example("", change.to_dict(), question.key, person=context.person)
 
 
-class UndoRoutes:
-    """Unlearns, whatever was learned; answers when it is on disk and in the model."""
+class JournalRoutes(Routes):
+    """Unlearns, whatever was learned, and lists it: the last examples, and all of them as a training file."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    kind = JSON_LINES
 
-    def router(self) -> APIRouter:
-        router = APIRouter(route_class=DirectRoute)
-        router.post("/v1/undo", **answers(schemas.UndoAnswer, 403, 404, 507, *ASKING))(self.undo)
-        return router
-
+    @post("/v1/undo", schemas.UndoAnswer, 403, 404, 507)
     async def undo(self, question: schemas.UndoQuestion) -> Response:
         """Take an example back. The answer comes when the model is what it would be without it.
 
@@ -138,8 +131,61 @@ class UndoRoutes:
             raise HTTPException(404, f"there is no example {question.number}")
         learned = replica.journal.example(question.number)
         if learned is not None and isinstance(learned.labels, dict):
-            ASKER.get().must_be(Role.MANAGE)
+            ASKING.get().must_be(Role.MANAGE)
         numbers = [question.number]
         new = await context.undone(numbers, lambda check: writer.undo_all(numbers, context.person, check))
         context.metrics.undone.inc(new)
         return as_json({"number": question.number, "new": new == 1})
+
+    @get("/v1/examples", schemas.EntriesAnswer, 422)
+    async def examples(
+        self,
+        limit: Limit = 20,
+        before: Annotated[int | None, Query(ge=1, le=2**53, description="Only those with smaller numbers.")] = None,
+        key: Annotated[
+            str, Query(max_length=200, pattern=r"^[\x21-\x7e]*$", description="Only those whose keys begin so.")
+        ] = "",
+    ) -> Response:
+        """The examples learned last, newest first."""
+        entries = [as_dict(entry) for entry in self._replica.journal.entries(before, limit, key)]
+        name_of = self._context.served.name_of
+        named = getattr(self._context.served, "vocabulary_", None) is not None
+        for entry in entries:
+            document = entry["text"]
+            entry["text"] = shown(document)[:LETTERS]
+            entry |= {"fields": short(document)} if isinstance(document, Mapping) else {}
+            entry |= {"names": [*map(name_of, entry["labels"])]} if named else {}
+        return as_json({"examples": entries})
+
+    @get("/v1/journal", str, 422)
+    async def export(self) -> Response:
+        """All examples learned and not taken back, as JSON lines: a training file like any other.
+
+        It may take as long as it needs while it is being read; a connection that ends before the last chunk has not
+        brought all of it.
+        """
+        return streamed(self._exported(*await self._context.look_back(last_and_names)), self.kind)
+
+    def _exported(self, last: int, names: Mapping[str, str]) -> Iterator[str]:
+        number, lines = self._replica.journal.lines(0, names, last)
+        while number:
+            yield lines.decode()
+            number, lines = self._replica.journal.lines(number, names, last)
+
+
+def as_dict(entry: Entry) -> dict[str, Any]:
+    """An example as it is answered; of a change of labels, what it says in words."""
+    found = entry._asdict() | {"change": isinstance(entry.labels, dict)}
+    del found["vector"]
+    return found | ({"text": str(Change.of(entry.labels)), "labels": []} if isinstance(entry.labels, dict) else {})
+
+
+def last_and_names(journal: Journal) -> tuple[int, dict[str, str]]:
+    """The number of the last example, and what ours are called beside the fields of all up to it."""
+    last = journal.version().examples
+    return last, called(journal.field_names())
+
+
+def short(document: Mapping[str, Value]) -> dict[str, Value]:
+    """A document of fields without the ends of its long texts."""
+    return {name: one[:LETTERS] if isinstance(one, str) else one for name, one in document.items()}

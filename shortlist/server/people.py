@@ -26,7 +26,6 @@ from starlette.routing import BaseRoute, Route, compile_path
 
 from shortlist.errors import InputError, ShortlistError
 from shortlist.files.drafts import whole_file
-from shortlist.server.ledger import no_state
 
 FILE = "people.json"
 MARK = "people.begun"  # stays when the other is lost
@@ -174,6 +173,8 @@ def changing(folder: Path, new: bool = False) -> Iterator[People]:
     ``new``: the directory is made if it is not there; a model may be served from it later.
     """
     import fcntl
+
+    from shortlist.server.snapshots import no_state
 
     try:
         if new:

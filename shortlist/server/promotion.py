@@ -14,7 +14,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -23,11 +23,10 @@ from typing import Any
 from shortlist.errors import InputError, counted
 from shortlist.files.drafts import whole_file
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.making import open_model
 from shortlist.server import snapshots
-from shortlist.server.background import only_one
-from shortlist.server.journal import Journal
-from shortlist.server.rehearsal import Apprentice, opened
-from shortlist.server.replica import listed
+from shortlist.server.journal import Journal, identity_of
+from shortlist.server.replica import Replica, listed
 
 CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsal.json"
 ASIDE = f".{BEFORE}"  # what is to be the model of before, until it is
@@ -35,12 +34,20 @@ DRAFT = ".snapshot-promoted"  # what the candidate has learned, until it is the 
 AT_ONCE = 1 << 20  # bytes of a model file that are read at a time
 
 
+def opened(path: Path) -> Categorizer:
+    """The model in a file, which must be able to learn a journal."""
+    model = open_model(path)
+    if not isinstance(model, Categorizer) or not model.can_learn:
+        raise InputError(f"{path} is not a model of texts with labels that can learn a journal")
+    return model
+
+
 def keep(folder: Path, candidate: Categorizer, report: dict[str, Any], base: str) -> None:
     """Keep a candidate that has learned nothing of the journal, and how its rehearsal against a base of this seal went.
 
     Nobody promotes meanwhile: what is promoted is what was looked at.
     """
-    with only_one(folder, waiting=True):
+    with snapshots.only_one(folder, waiting=True):
         candidate.save(folder / CANDIDATE)
         known: dict[str, Any] = {"base": base, "candidate": seal(folder / CANDIDATE)}
         known |= {"time": time.time(), "learner": candidate.describe()["learner"]}
@@ -118,8 +125,7 @@ def _learned(folder: Path, source: Path, force: bool) -> Iterator[dict[int, str]
     journal, draft, current = Journal(folder), folder / DRAFT, False
     try:
         while not current:
-            learned = Apprentice(folder, opened(source))
-            try:
+            with closing(Replica(folder, read_only=True, start=opened(source), quiet=True)) as learned:
                 learned.learn_all()
                 seal, version, passed = journal.seal(learned.version), learned.version, dict(learned.passed)
                 learned.model.save(draft)
@@ -132,8 +138,6 @@ def _learned(folder: Path, source: Path, force: bool) -> Iterator[dict[int, str]
                             snapshot = snapshots.path_of(folder, version, seal)
                             snapshots.keep_passed(snapshot, passed)
                             os.replace(draft, snapshot)
-            finally:
-                learned.close()
     finally:
         draft.unlink(missing_ok=True)
         journal.close()
@@ -159,7 +163,7 @@ def _stopped(folder: Path) -> Iterator[None]:
 @contextmanager
 def _running(folder: Path) -> Iterator[None]:
     """Nobody writes snapshots of this folder meanwhile."""
-    with only_one(folder) as alone:
+    with snapshots.only_one(folder) as alone:
         if not alone:
             raise InputError(f"a snapshot of {folder} is being written; try again in a minute")
         yield
@@ -187,7 +191,7 @@ def seal(path: Path) -> str:
 
 def known_seal(path: Path) -> str:
     """The checksum of a file that is put in place as a whole: it is read once, however often somebody asks."""
-    return _seal_of(path, snapshots.identity_of(path))
+    return _seal_of(path, identity_of(path))
 
 
 @lru_cache(maxsize=8)

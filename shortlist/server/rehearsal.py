@@ -9,6 +9,10 @@ since what the present model decided alone is no truth to measure it by.
 from __future__ import annotations
 
 import contextlib
+import json
+import os
+import sys
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -19,16 +23,17 @@ import numpy as np
 from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
-from shortlist.errors import InputError, counted
+from shortlist.errors import InputError, ShortlistError, counted
+from shortlist.files.drafts import whole_file
 from shortlist.inputs import Stream, read
 from shortlist.inputs.labelled import teaching
 from shortlist.measures.significance import paired_bootstrap
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.learners import changed, named
-from shortlist.models.making import TEXT, open_model
-from shortlist.server import snapshots
-from shortlist.server.journal import ALONE, Lesson, read_vector
-from shortlist.server.ledger import Version
+from shortlist.models.making import TEXT
+from shortlist.server import promotion, snapshots
+from shortlist.server.documents import read_vector
+from shortlist.server.journal import ALONE, Entry
 from shortlist.server.replica import Replica, first_of
 
 # Models that may take the present one's place: opened from a file, or made anew with other settings.
@@ -39,14 +44,6 @@ COLUMNS = {
     "text_column": "text", "label_column": "labels", "one_hot_column": "one_hot", "wrong_column": "wrong",
     "label_separator": "label_separator",
 }  # fmt: skip
-
-
-def opened(path: Path) -> Categorizer:
-    """The model in a file, which must be able to learn a journal."""
-    model = open_model(path)
-    if not isinstance(model, Categorizer) or not model.can_learn:
-        raise InputError(f"{path} is not a model of texts with labels that can learn a journal")
-    return model
 
 
 def candidate_like(present: Categorizer, learner: str | None, values: dict[str, Any]) -> Categorizer:
@@ -66,7 +63,7 @@ def taught(model: Categorizer, data: str, stream: Stream) -> Categorizer:
     return model
 
 
-def as_trained(present: Categorizer, data: str) -> Stream:
+def as_trained(present: Categorizer, data: str, skip_bad: bool = False) -> Stream:
     """A file read by the columns that the present model was trained from, if it has them."""
     given = {COLUMNS[name]: value for name, value in (present._trained_from or {}).items() if name in COLUMNS}
     options: dict[str, Any] = {
@@ -77,9 +74,9 @@ def as_trained(present: Categorizer, data: str) -> Stream:
     of_texts = {name: value for name, value in options.items() if name in ("text", "known_features")}
     for some in (options, of_texts):  # what was exported has columns of labels of its own
         with contextlib.suppress(InputError):
-            if some and read(data, prefer=some).begins(labelled=True):
-                return read(data, prefer=some)
-    return read(data)
+            if some and read(data, prefer=some, skip_bad=True).begins(labelled=True):
+                return read(data, prefer=some, skip_bad=skip_bad)
+    return read(data, skip_bad=skip_bad)
 
 
 LEAST = 20  # examples that a window, a group or a label must have to be compared
@@ -87,33 +84,6 @@ WINDOWS = 10
 SHOWN = 20  # labels
 RESAMPLES = 2000
 GROUPS = ((1, 4), (5, 19), (20, 99), (100, None))  # labels by the number of their examples
-
-
-class Apprentice(Replica):
-    """A model that learns the journal from its beginning."""
-
-    quiet = True
-
-    def __init__(self, folder: Path, model: Categorizer) -> None:
-        self._model = model
-        super().__init__(folder, read_only=True)
-
-    def _load(self) -> None:
-        self._base = snapshots.identity(self.folder)
-        self.served = self.model = self._model
-        self.version = Version(0, self.journal.version().undos)
-        self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
-
-    def learn_up_to(self, number: int) -> None:
-        for _ in self._steps(Version(number, self.version.undos)):
-            pass
-
-    def learn_all(self) -> bool:
-        """Learn all that there is now; gives whether nothing that it has learned was taken back meanwhile."""
-        now = self.journal.version()
-        for _ in self._steps(now):
-            pass
-        return self.version.undos >= now.undos
 
 
 class Tried(NamedTuple):
@@ -143,36 +113,27 @@ def rehearse(
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> Rehearsal:
     """Replay the journal of a state directory with both, which learn it; ``tell`` how much of how much is done."""
-    both = [Apprentice(folder, model) for model in (present, candidate)]
-    try:
+    with contextlib.ExitStack() as closing:
+        both = [Replica(folder, read_only=True, start=model, quiet=True) for model in (present, candidate)]
+        for one in both:
+            closing.callback(one.close)
         rehearsal = Rehearsal([], [], [], both[1].passed)
         last = both[0].journal.version().examples
-        for lesson in _lessons(both[0], last):
+        for lesson in both[0].journal.each(0, last):
             tell(lesson.number - 1, last)
             if not isinstance(lesson.labels, dict) and lesson.labels and not lesson.person.endswith(ALONE):
                 rehearsal.labels.append(lesson.labels)
                 for one, results in zip(both, rehearsal.both, strict=True):
                     results.append(tried(one, lesson, lesson.labels))
             for one in both:
-                one.learn_up_to(lesson.number)
-    finally:
-        for one in both:
-            one.close()
+                one.learn_all(lesson.number)
     if len(rehearsal.labels) < LEAST:
         n = len(rehearsal.labels)
         raise InputError(f"the journal in {folder} has {counted(n, 'examples')}; a rehearsal needs at least {LEAST}")
     return rehearsal
 
 
-def _lessons(replica: Replica, last: int) -> Iterator[Lesson]:
-    """The journal up to an example."""
-    number = 0
-    while some := replica.journal.after(number, last):
-        yield from some
-        number = some[-1].number
-
-
-def tried(replica: Replica, lesson: Lesson, labels: list[Label]) -> Tried:
+def tried(replica: Replica, lesson: Entry, labels: list[Label]) -> Tried:
     ranked = [label for label, _ in replica.rank(lesson.text, max(1, len(labels)), vector=read_vector(lesson.vector))]
     return Tried(float(bool(ranked) and ranked[0] in labels), [float(label in ranked) for label in labels])
 
@@ -224,3 +185,107 @@ def compared(present: np.ndarray[Any, Any], candidate: np.ndarray[Any, Any]) -> 
         "examples": int(present.size), "present": float(present.mean()), "candidate": float(candidate.mean()),
         "difference": found.difference, "low": float(low), "high": float(high),
     }  # fmt: skip
+
+
+# A rehearsal under way: one at a time in a state directory, in a process of its own where a server starts it. Whoever
+# sees to it holds a lock. How far it has come stands in a file, so that every process of a server can say so. A
+# candidate and its report are kept when both models have learned all.
+
+
+PROGRESS, LOCK = "rehearsing.json", "rehearsal.lock"
+OFTEN = 0.5  # seconds from one word of how far it has come to the next
+TRIES = 10  # whoever looks whether there is a rehearsal holds the lock for a moment
+CUT_SHORT = "the last rehearsal ended before it was done; start it again"
+
+
+def rehearsed(
+    folder: Path,
+    make: Callable[[Categorizer], Categorizer],
+    tell: Callable[[int, int], None] = lambda done, of: None,
+    left_out: Callable[[], int] = lambda: 0,
+) -> dict[str, Any]:
+    """Replay the journal with the present model and with the candidate made from it; both are kept with the report.
+
+    ``left_out`` counts the bad records that the candidate was not taught.
+    """
+    against = promotion.seal(folder / snapshots.BASE)  # first: another base that comes meanwhile does not fit
+    present = promotion.opened(folder / snapshots.BASE)
+    candidate = make(present)
+    kept = candidate.copy()  # as it is before the journal
+    found = report(rehearse(folder, present, candidate, tell)) | {"left_out": left_out()}
+    promotion.keep(folder, kept, found, against)
+    return found
+
+
+@contextlib.contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """See to the only rehearsal; refused while there is another."""
+    for _ in range(TRIES):
+        with snapshots.only_one(folder, name=LOCK) as alone:
+            if alone:
+                yield
+                return
+        time.sleep(0.02)
+    raise InputError(f"another rehearsal of {folder} is under way; wait until it is done")
+
+
+def progress(folder: Path) -> dict[str, Any]:
+    """How far the present rehearsal has come, or why the last one came to nothing."""
+    running = False
+    if (folder / LOCK).exists():  # a folder that may only be read has none
+        with snapshots.only_one(folder, name=LOCK) as alone:
+            running = not alone
+    try:
+        told = json.loads((folder / PROGRESS).read_bytes())
+        done, of, problem = told["done"], told["of"], told["problem"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return {"running": None, "problem": None}
+    if running:
+        return {"running": {"done": done, "of": of}, "problem": None}
+    return {"running": None, "problem": problem or CUT_SHORT}
+
+
+def tell(folder: Path, done: int, of: int, problem: str | None = None) -> None:
+    """Write down how far a rehearsal has come."""
+    with whole_file(folder / PROGRESS) as file:
+        file.write(json.dumps({"done": done, "of": of, "problem": problem}).encode())
+
+
+def main(
+    folder: Path, learner: str | None, values: dict[str, Any], data: Path | None, skip_bad: bool, server: int
+) -> None:  # fmt: skip
+    """Rehearse: the work of a process that ``server``, another one, sees to."""
+    if not carried_out(folder, learner, values, data, server, skip_bad):
+        sys.exit(1)
+
+
+def carried_out(
+    folder: Path, learner: str | None, values: dict[str, Any], data: Path | None, server: int, skip_bad: bool = False
+) -> bool:  # fmt: skip
+    """Rehearse, and write down how far it is, or why it came to nothing; gives whether it went well."""
+    last, left_out = 0.0, 0
+
+    def told(done: int, of: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= OFTEN:
+            last = time.monotonic()
+            if os.getppid() != server:
+                sys.exit("whoever started this rehearsal is gone")
+            tell(folder, done, of)
+
+    def made(present: Categorizer) -> Categorizer:
+        nonlocal left_out
+        candidate = candidate_like(present, learner, values)
+        if data is not None:
+            stream = as_trained(present, str(data), skip_bad)
+            taught(candidate, str(data), stream)
+            left_out = stream.skipped.count
+        return candidate
+
+    try:
+        rehearsed(folder, made, told, lambda: left_out)
+        (folder / PROGRESS).unlink(missing_ok=True)
+    except ShortlistError as problem:
+        tell(folder, 0, 0, str(problem) if data is None else str(problem).replace(str(data), data.name))
+        return False
+    return True

@@ -16,18 +16,21 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
+from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
+from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.rater import Rater
+from shortlist.models.relabelling import Change
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
-from shortlist.server.journal import Journal, Moved, Seen
-from shortlist.server.ledger import Version
+from shortlist.server.documents import rating_of, read_vector, row_of
+from shortlist.server.journal import Entry, Journal, Moved, Seen, Version, identity
 from shortlist.server.logs import log
-from shortlist.server.teaching import learn_anything, learns_here, teach
 from shortlist.server.watching import UnknownWords
 from shortlist.texts.fields import Document, Vectors
 
@@ -40,11 +43,20 @@ Found = TypeVar("Found")
 class Replica:
     """The model of a state directory, up to some moment of its journal."""
 
-    quiet = False  # whether nothing is logged of examples that cannot be learned
+    def __init__(
+        self,
+        folder: Path,
+        read_only: bool = False,
+        without: Collection[int] = (),
+        start: Categorizer | None = None,
+        quiet: bool = False,
+    ) -> None:
+        """``without``: examples that it leaves out, as if they had been taken back.
 
-    def __init__(self, folder: Path, read_only: bool = False, without: Collection[int] = ()) -> None:
-        """``without``: examples that it leaves out, as if they had been taken back."""
-        self.folder, self.read_only = folder, read_only
+        ``start``: a model that has learned nothing of the journal yet; the newest snapshot, and what came after it, if
+        there is none. ``quiet``: nothing is logged of examples that cannot be learned.
+        """
+        self.folder, self.read_only, self._start, self._quiet = folder, read_only, start, quiet
         self.journal = Journal(folder, read_only)
         self.journal.hidden = without
         self.passed: dict[int, str] = {}  # examples that the model could not learn, and why
@@ -58,14 +70,18 @@ class Replica:
             raise
 
     def _load(self) -> None:
-        self._base = snapshots.identity(self.folder)  # first: one that comes meanwhile is noticed later
-        self.version, self.served, self.passed, self.problems = snapshots.newest_good(self.folder, self.journal)
+        self._base = identity(self.folder)  # first: one that comes meanwhile is noticed later
+        if self._start is None:
+            start = snapshots.newest_good(self.folder, self.journal)
+        else:
+            start = snapshots.Start(Version(0, self.journal.version().undos), self._start, {}, [])
+        self.version, self.served, self.passed, self.problems = start
         self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
         self.see_snapshots()
         if not learns_here(self.served):
             return
-        for _ in self._steps(self.journal.version()):
-            pass
+        if self._start is None:
+            self.learn_all()
         self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
 
     def close(self) -> None:
@@ -118,9 +134,19 @@ class Replica:
                 await self._rebuilt()
         return now
 
+    def learn_all(self, last: int | None = None) -> bool:
+        """Learn all that there is now, or up to an example, at once.
+
+        Gives whether nothing that it has learned was taken back meanwhile.
+        """
+        now = self.journal.version()
+        for _ in self._steps(now if last is None else Version(last, self.version.undos)):
+            pass
+        return self.version.undos >= now.undos
+
     def is_current(self) -> bool:
         """Whether this model goes on from the base that there is now (promotion.py)."""
-        return self._base == snapshots.identity(self.folder)
+        return self._base == identity(self.folder)
 
     @property
     def seen(self) -> Seen:
@@ -152,7 +178,7 @@ class Replica:
                         teach(self.served, lesson)
                     except InputError as problem:  # of which nothing was learned, here and wherever else it is read
                         self.passed[number] = str(problem)
-                        if not self.quiet:
+                        if not self._quiet:
                             log("passed over an example", "warning", number=number)  # /v1/model says why: by labels
                     self.version = self.version._replace(examples=number)
                     self.unknown.after(self.model, lesson.text)
@@ -210,33 +236,49 @@ class Replica:
         return self._numbers.get(name, name)
 
 
+def learns_here(model: Model[Any]) -> bool:
+    """Whether the journal can hold what such a model learns from."""
+    return isinstance(model, Categorizer | Rater)
+
+
+def teach(model: Model[Any], lesson: Entry) -> None:
+    """Have a model learn one example, or change its labels."""
+    if isinstance(model, Rater):
+        model.learn([lesson.text] if model._of_texts else row_of(lesson.text), [rating_of(lesson.labels)])
+    elif isinstance(model, Categorizer) and isinstance(lesson.labels, dict):
+        model.change_labels(Change.of(lesson.labels))
+    elif isinstance(model, Categorizer):
+        model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=read_vector(lesson.vector))
+    else:
+        raise InputError(f"{type(model).__name__} does not learn from a journal")
+
+
+def learn_anything(model: Model[Any]) -> None:
+    """Have a model of that kind, which is then forgotten, learn something: its loops are compiled, or loaded."""
+    if isinstance(model, Categorizer):
+        clone(model).learn("a first example", ["a label"]).rank("example")
+    elif isinstance(model, Rater) and model.can_learn:
+        two = ["a first example", "another"] if model._of_texts else np.eye(2, model.n_features_in_)
+        clone(model).fit(two, model.classes_[[0, -1]]).learn(two[:1], model.classes_[:1])
+
+
 class Needed(InputError):
     """Something cannot be taken back, as others need it."""
 
 
-class Trial(Replica):
-    """A model without some examples that are to be taken back: it tells what could not be learned then."""
+def check_not_needed(trial: Replica, known: Collection[int], journal: Journal) -> None:
+    """Refuse to take examples back where something else could not be learned then. Nobody writes meanwhile.
 
-    quiet = True
-
-    def __init__(self, folder: Path, numbers: Collection[int], known: Collection[int]) -> None:
-        """``known``: examples that cannot be learned as it is."""
-        self._known = known
-        super().__init__(folder, read_only=True, without=numbers)
-
-    def check(self, journal: Journal) -> None:
-        """Refuse to take them back where something else could not be learned then. Nobody writes meanwhile."""
-        now = self.journal.version()
-        for _ in self._steps(now):
-            pass
-        if self.version.undos < now.undos:
-            raise Moved("something else was taken back meanwhile; try again")
-        lost = [number for number in self.passed if number not in self._known]
-        if lost:
-            raise Needed(
-                f"without it the model could not learn {listed(lost)} ({self.passed[lost[0]]}); take back "
-                f"{listed(lost)} first"
-            )
+    ``trial``: a model without them; ``known``: examples that cannot be learned as it is.
+    """
+    if not trial.learn_all():
+        raise Moved("something else was taken back meanwhile; try again")
+    lost = [number for number in trial.passed if number not in known]
+    if lost:
+        raise Needed(
+            f"without it the model could not learn {listed(lost)} ({trial.passed[lost[0]]}); take back "
+            f"{listed(lost)} first"
+        )
 
 
 def listed(numbers: Sequence[int], most: int = 5) -> str:

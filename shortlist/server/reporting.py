@@ -1,41 +1,44 @@
-"""Routes that look back on what people have judged: exports, agreement, and how the model fares over time."""
+"""Routes that look back on what was learned, and what managers do about it.
+
+Exports, how far people agree, how the model fares over time; a candidate that is rehearsed,
+put in the place of the present model, and taken back.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Annotated, Literal
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import APIRouter, Query, Response
-from fastapi.responses import StreamingResponse
+from fastapi import Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from shortlist.errors import InputError
-from shortlist.server import schemas, watching
-from shortlist.server.context import Context
+from shortlist.errors import InputError, counted
+from shortlist.models.learners import learners
+from shortlist.models.named_values import named_values
+from shortlist.server import promotion, rehearsal, schemas, watching
+from shortlist.server.background import in_a_process
 from shortlist.server.exporting import LAYOUTS, layout_for, pieces
-from shortlist.server.learned import PIECE
-from shortlist.server.responses import answers, as_json
-from shortlist.server.watching import agreement, latest
+from shortlist.server.logs import log
+from shortlist.server.rehearsal import LEAST, candidate_like
+from shortlist.server.replica import first_of
+from shortlist.server.routes import Routes, as_json, get, post, post_file, streamed
 
 KINDS = [layout.kind for layout in LAYOUTS.values()]
+Done = TypeVar("Done")
+
 
 LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio", "doccano"]
 
 
-class ReportingRoutes:
+class ReportingRoutes(Routes):
     """Exports, and reports on people and on the model."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
-
-    def router(self) -> APIRouter:
-        router = APIRouter()
-        router.get("/v1/export", response_class=Response, **answers(str, 409, 422, kinds=KINDS))(self.export)
-        router.get("/v1/agreement", **answers(schemas.AgreementAnswer))(self.agreement)
-        router.get("/v1/watch", **answers(schemas.WatchAnswer))(self.watch)
-        return router
-
+    @get("/v1/export", str, 409, 422, kinds=KINDS)
     async def export(
         self, format: Annotated[LayoutName, Query(description="The layout of the file.")] = "jsonl"
     ) -> Response:
@@ -49,20 +52,14 @@ class ReportingRoutes:
         except InputError as problem:  # the question can be read; it is the labels that do not allow it
             raise HTTPException(409, str(problem)) from None
         named = f'attachment; filename="examples.{layout.ending}"'
+        return streamed(pieces(self._replica.journal, fitting, names), layout.kind, {"content-disposition": named})
 
-        async def sent() -> AsyncIterator[bytes]:
-            for text in pieces(self._context.replica.journal, fitting, names):
-                piece = text.encode()
-                for start in range(0, len(piece), PIECE):  # the middleware's clock starts anew with each piece taken
-                    yield piece[start : start + PIECE]
-                await asyncio.sleep(0)
-
-        return StreamingResponse(sent(), media_type=layout.kind, headers={"content-disposition": named})
-
+    @get("/v1/agreement", schemas.AgreementAnswer)
     async def agreement(self) -> Response:
         """How far each two people agree on the texts that both have judged, of the last 100,000 examples."""
-        return as_json(await self._context.look_back(lambda journal: agreement(latest(journal))))
+        return as_json(await self._context.look_back(lambda journal: watching.agreement(watching.latest(journal))))
 
+    @get("/v1/watch", schemas.WatchAnswer)
     async def watch(self) -> Response:
         """How the model fares: quality over time, drift, and the labels that people correct most.
 
@@ -75,3 +72,111 @@ class ReportingRoutes:
             "quality": watching.quality(outcomes), "drift": drift,
             "corrected": [self._context.named(one["label"]) | one for one in watching.corrected(outcomes)],
         })  # fmt: skip
+
+
+class PromotionRoutes(Routes):
+    """A change of the model is on disk when it is answered; each process serves it once it has learned the journal."""
+
+    @get("/v1/rehearsal", schemas.RehearsalAnswer)
+    async def last(self) -> Response:
+        """How the last rehearsal went, candidate and present model side by side; and how far the present one is."""
+        folder = self._context.settings.folder
+        kept = await asyncio.to_thread(promotion.last, folder)
+        about: dict[str, Any] = {
+            "can_go_back": promotion.can_go_back(folder), "current": self._context.replica.is_current(),
+            "candidate": None, "learners": list(learners("categories")),
+        }  # fmt: skip
+        about |= await asyncio.to_thread(rehearsal.progress, folder)
+        if kept is not None:
+            for one in kept["report"]["labels"]:
+                one |= self._context.named(one["label"])
+            about["candidate"] = {name: kept.get(name) for name in ("time", "learner", "fits", "report")}
+        return as_json(about)
+
+    @post_file("/v1/rehearse", schemas.RehearseAnswer, 403, 409)
+    async def rehearse(
+        self,
+        request: Request,
+        learner: Annotated[
+            str | None, Query(max_length=100, description="Another learner; the present one if not given.")
+        ] = None,
+        set: Annotated[
+            list[str], Query(max_length=100, description="Settings, NAME=VALUE, or text.NAME=VALUE for the text.")
+        ] = [],  # noqa: B006  of which FastAPI makes a new one for each request
+        name: Annotated[
+            str, Query(pattern=r"^[^/\\\x00-\x1f]{1,200}$", description="What the file is called.")
+        ] = "examples",
+        skip_bad: Annotated[bool, Query(description="Leave out bad records of the file, and count them.")] = False,
+    ) -> Response:
+        """Replay what was learned here with the present model and with a candidate of other settings, side by side.
+
+        The body is a file of labelled examples that the candidate learns first, as those which the present model was
+        trained from; or it is empty. The answer comes when the rehearsal has begun, and `/v1/rehearsal` says how far
+        it is. One at a time; it ends with the process that was asked.
+        """
+        context, folder = self._context, self._context.settings.folder
+        context.writer()  # refuses where the server is read-only
+        values, data = named_values("set", set), await request.body()
+        await asyncio.to_thread(candidate_like, context.model, learner, values)  # refuses what there is not
+        examples = context.replica.journal.version().examples
+        if examples < LEAST:
+            raise HTTPException(
+                409, f"the server has learned {counted(examples, 'examples')}; a rehearsal needs at least {LEAST}"
+            )
+        with contextlib.ExitStack() as held:
+            try:
+                await asyncio.to_thread(held.enter_context, rehearsal.only_one(folder))
+            except InputError as problem:
+                raise HTTPException(409, str(problem)) from None
+            file = None
+            if data:
+                file = Path(held.enter_context(tempfile.TemporaryDirectory()), as_file_name(name))
+                await asyncio.to_thread(file.write_bytes, data)
+            await asyncio.to_thread(rehearsal.tell, folder, 0, examples)
+            log("rehearsing", person=context.person)
+            context.beside(_seen_to(held.pop_all(), folder, learner, values, file, skip_bad))
+        return as_json({"examples": examples})
+
+    @post("/v1/promote", schemas.PromoteAnswer, 403, 409)
+    async def promote(self, question: schemas.PromoteQuestion) -> Response:
+        """Serve the candidate of the last rehearsal.
+
+        Refused, unless forced, where a group of labels falls, or where examples of the journal cannot be learned by the
+        candidate; the answer says which. The journal stays as it is: the candidate learns it anew before it is served,
+        and the answer comes then.
+        """
+        folder = self._context.settings.folder
+        report, passed = await self._changed(lambda: promotion.promote(folder, question.force, running=True))
+        log("promoted", person=self._context.person, passed_over=len(passed))
+        return as_json({"all": report["all"], "passed_over": len(passed), "passed": first_of(passed)})
+
+    @post("/v1/go-back", schemas.GoBackAnswer, 403, 409)
+    async def go_back(self, question: schemas.GoBackQuestion) -> Response:
+        """Serve the model of before the last promotion again; a second time returns.
+
+        Refused, unless forced, where it cannot learn examples of the journal.
+        """
+        folder = self._context.settings.folder
+        passed = await self._changed(lambda: promotion.go_back(folder, question.force, running=True))
+        log("went back", person=self._context.person, passed_over=len(passed))
+        return as_json({"went_back": True, "passed_over": len(passed), "passed": first_of(passed)})
+
+    async def _changed(self, work: Callable[[], Done]) -> Done:
+        self._context.writer()  # refuses where the server is read-only
+        try:
+            return await asyncio.shield(asyncio.to_thread(work))
+        except InputError as problem:  # the question can be read; it is the candidate that does not allow it
+            raise HTTPException(409, str(problem)) from None
+
+
+def as_file_name(given: str) -> str:
+    """The name that a file has elsewhere, as one of a file here: its end, which tells the format."""
+    name = given.encode()[-200:].decode(errors="ignore")
+    return name if name.strip(".") else "examples"
+
+
+async def _seen_to(held: contextlib.ExitStack, folder: Path, *asked: object) -> None:
+    """See a rehearsal through; what is held is let go when it ends."""
+    with held:
+        done = await in_a_process(rehearsal.main, folder, *asked, os.getpid())
+        log("rehearsed" if done else "rehearsal failed", "info" if done else "error")

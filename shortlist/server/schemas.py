@@ -135,9 +135,12 @@ class RankQuestion(Question):
     tame: Signed = Field(0.0, description="Scores are multiplied by (mean / examples of the label) to this power.")
 
 
-class ScoredLabel(BaseModel):
+class Named(BaseModel):
     label: Label
     name: str = Field("", description="What people call it, where the model has a vocabulary.")
+
+
+class ScoredLabel(Named):
     score: float
     probability: float | None = Field(description="That the label is right; null where that is not known yet.")
 
@@ -174,9 +177,7 @@ class Near(BaseModel):
     labels: list[Label]
 
 
-class ExplainAnswer(BaseModel):
-    label: Label
-    name: str = Field("", description="What people call it, where the model has a vocabulary.")
+class ExplainAnswer(Named):
     score: float
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
     nearest: list[Near] = Field(
@@ -282,7 +283,15 @@ class PassedOver(BaseModel):
     problem: str = Field(description="Why it cannot be learned.")
 
 
-class ModelAnswer(BaseModel):
+class Following(BaseModel):
+    journal: int = Field(description="Examples in the journal.")
+    undone: int = Field(description="Those of them that were taken back.")
+    follows: int = Field(description="The number of the newest example that this process has learned.")
+    snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
+    read_only: bool
+
+
+class ModelAnswer(Following):
     learner: str
     text: dict[str, object] = Field(description="The settings of the text part.")
     parameters: dict[str, object] = Field(description="The settings of the learner.")
@@ -291,15 +300,13 @@ class ModelAnswer(BaseModel):
     features: int
     edges: int | None
     bytes: int = Field(description="The size of the newest snapshot.")
-    journal: int = Field(description="Examples in the journal.")
-    undone: int = Field(description="Those of them that were taken back.")
-    follows: int = Field(description="The number of the newest example that this process has learned.")
-    snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
     passed_over: int = Field(description="Examples of the journal that this model cannot learn.")
     passed: list[PassedOver] = Field(description="The first of them, 100 at most.")
-    read_only: bool
     limits: dict[str, int]
     fields: list[str] | None = Field(description="The fields that it has learned words of; null if texts have none.")
+    text_columns: list[str] | None = Field(
+        description="The columns of texts that it was trained from, if they have names."
+    )
     values: list[FieldBeside] = Field(description="The fields beside texts that it has met.")
     rolling: Rolling
     speed: Speed
@@ -355,9 +362,7 @@ class RowModelAnswer(BaseModel):
     speed: Speed
 
 
-class LabelCount(BaseModel):
-    label: Label
-    name: str = Field("", description="What people call it, where the model has a vocabulary.")
+class LabelCount(Named):
     examples: int
 
 
@@ -476,18 +481,13 @@ class RollingRatings(BaseModel):
     steps: list[int | None] = Field(description="How many steps each was off, oldest first.")
 
 
-class RaterAnswer(RowModelAnswer):
+class RaterAnswer(RowModelAnswer, Following):
     text: dict[str, object] | None = Field(None, description="The settings of the text part, where texts are rated.")
     scale: list[Rating] = Field(description="Its ratings, lowest first.")
     columns: list[str] | None = Field(description="The names of the columns; null where texts are rated.")
     calibrated: bool = Field(
         description="Whether it knows how probable each rating is; no longer, once it has learned since."
     )
-    journal: int = Field(description="Examples in the journal.")
-    undone: int = Field(description="Those of them that were taken back.")
-    follows: int = Field(description="The number of the newest example that this process has learned.")
-    snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
-    read_only: bool
     rolling: RollingRatings
 
 
@@ -529,9 +529,7 @@ class Drift(BaseModel):
     unknown: Unknown
 
 
-class CorrectedLabel(BaseModel):
-    label: Label
-    name: str = Field("", description="What people call it, where the model has a vocabulary.")
+class CorrectedLabel(Named):
     judged: int = Field(description="Examples in which it was right.")
     missed: int = Field(description="Those of them of which no right label stood first.")
     crossed_out: int
@@ -599,9 +597,8 @@ class ComparedGroup(Compared):
     labels: int
 
 
-class ComparedLabel(Compared):
-    label: Label
-    name: str = Field("", description="What people call it, where the model has a vocabulary.")
+class ComparedLabel(Compared, Named):
+    pass
 
 
 class Passing(BaseModel):
@@ -615,6 +612,7 @@ class RehearsalReport(Passing):
     groups: list[ComparedGroup] = Field(description="Right labels found, by groups of labels of like frequency.")
     labels: list[ComparedLabel] = Field(description="The same for the labels that differ most.")
     falls: list[str] = Field(description="Groups for which the candidate is worse by more than chance.")
+    left_out: int = Field(0, description="Bad records of the file of examples, which the candidate was not taught.")
 
 
 class Candidate(BaseModel):
@@ -658,3 +656,120 @@ class GoBackQuestion(Question):
 
 class GoBackAnswer(Passing):
     went_back: bool
+
+
+# Questions about the queue, and answers.
+
+
+Person = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$",
+        description="Who asks: a name of your choice. Two people never have the same text at a time.",
+    ),
+    AfterValidator(encodable),
+]  # fmt: skip
+ItemKey = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")]
+Order = Literal["gain", "date", "random"]
+State = Literal["waiting", "judged", "skipped", "flagged"]
+
+
+class AddQuestion(Question):
+    texts: list[Document] = Field(
+        min_length=1,
+        description="Texts to judge, or documents of fields. What is there already is not added again.",
+    )
+
+
+class AddAnswer(BaseModel):
+    added: int
+    known: int = Field(description="How many were there already.")
+
+
+class NextQuestion(Question):
+    person: Person
+    order: Order = Field(
+        "gain", description="gain: what would teach most; date: as they came; random: as a lottery has it."
+    )
+    seconds: Whole = Field(900, ge=1, le=86_400, description="How long the text is this person's alone.")
+
+
+class ItemAnswer(BaseModel):
+    id: str = Field(description="The key to learn its judgement with: then it counts as judged, and counts once.")
+    text: str | dict[str, FieldValue]
+    state: State
+    note: str
+    time: float = Field(description="When it was added, in seconds since 1970.")
+    person: str | None = Field(description="Who has it, or had it last.")
+    until: float | None = Field(description="When it is free again for others; null if it is.")
+    example: int | None = Field(description="The number of its judgement in the journal.")
+
+
+class Progress(BaseModel):
+    waiting: int = Field(description="Texts still to be judged, also those that somebody has.")
+    held: int = Field(description="Those of them that somebody has just now.")
+    judged: int
+    skipped: int
+    flagged: int
+    total: int
+
+
+class NextAnswer(BaseModel):
+    item: ItemAnswer | None = Field(description="The text; null if none is left, or others have all that are.")
+    progress: Progress
+
+
+class MoveQuestion(Question):
+    ids: list[ItemKey] = Field(min_length=1, max_length=1000)
+    to: Literal["skipped", "later", "flagged", "waiting"] = Field(
+        description="skipped: out of the queue; flagged: set aside for somebody to look at; later: behind all others; "
+        "waiting: back into the queue, also what this person has and does not want to judge now."
+    )
+    person: Person
+    note: Annotated[str, Field(max_length=1000), AfterValidator(encodable)] = Field("", description="Why.")
+
+
+class MoveAnswer(BaseModel):
+    moved: int
+    progress: Progress
+
+
+class ItemsAnswer(BaseModel):
+    items: list[ItemAnswer] = Field(description="Newest first.")
+
+
+class SureQuestion(Question):
+    precision: Share = Field(0.95, description="Decide so that this share of the labels is right.")
+    most: Whole = Field(1000, ge=1, le=1000, description="Texts to look at, from those that wait.")
+
+
+class SureExample(BaseModel):
+    id: str
+    text: str = Field(description="The first 200 characters.")
+    labels: list[Label]
+    probability: float = Field(description="Of the least sure of them.")
+
+
+class SureAnswer(BaseModel):
+    looked_at: int = Field(description="Texts that wait and that nobody has, as many of them as were asked for.")
+    sure: int = Field(description="Those of them that the model would decide alone.")
+    examples: list[SureExample] = Field(description="Some of them, the least sure first.")
+    ids: list[str] = Field(description="All of them, to have them decided.")
+
+
+class DecideQuestion(Question):
+    ids: list[ItemKey] = Field(min_length=1, max_length=1000, description="What /v1/queue/sure has answered.")
+    precision: Share = Field(0.95, description="As it was asked there.")
+
+
+class DecideAnswer(BaseModel):
+    decision: int | None = Field(description="Its number, for /v1/queue/undo; null if nothing was decided.")
+    decided: int = Field(description="Texts that were learned; those of which the model is not sure are left out.")
+
+
+class UndoDecisionQuestion(Question):
+    decision: Whole = Field(ge=1, le=2**53)
+
+
+class UndoDecisionAnswer(BaseModel):
+    undone: int = Field(description="Examples that were taken back, and wait again.")

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 from shortlist.errors import InputError, ShortlistError, counted
 from shortlist.models.encoding import encoded, failure, is_called, name_of
 from shortlist.server import people, snapshots
-from shortlist.server.journal import Journal
+from shortlist.server.journal import check_journal
 from shortlist.server.logs import AsEvents, log
 from shortlist.server.replica import Replica
-from shortlist.server.salvage import salvage
 from shortlist.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = stack.enter_context(tempfile.TemporaryDirectory())
         began = time.perf_counter()
         if settings.salvage:
-            for sentence in salvage(settings.folder):
+            for sentence in snapshots.salvage(settings.folder):
                 log("salvaged", "warning", what=sentence)
         check_journal(settings.folder)
         replica = Replica(settings.folder, settings.read_only)
@@ -134,17 +133,6 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
         )
 
 
-def check_journal(folder: Path) -> None:
-    """Refuse a journal that is damaged, and leave it as it is: opened for writing, SQLite would tidy up."""
-    journal = Journal(folder, read_only=True)
-    try:
-        journal.check()
-        if not journal.has_record():
-            log("the journal has no record of its end yet", "warning", folder=str(folder))
-    finally:
-        journal.close()
-
-
 def run(
     replica: Replica, settings: Settings, sockets: list[socket.socket], worker: int, stopping: threading.Event
 ) -> None:  # fmt: skip
@@ -166,7 +154,7 @@ def make_server(replica: Replica, settings: Settings, worker: int = 0) -> uvicor
 
     # Only now: metrics are shared between processes if the environment says so when their library is imported.
     from shortlist.server.app import make_app
-    from shortlist.server.connections import limited
+    from shortlist.server.middleware import limited
 
     config = uvicorn.Config(
         make_app(replica, settings, worker), log_config=None, access_log=False, server_header=False,

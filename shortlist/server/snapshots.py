@@ -2,33 +2,34 @@
 
 The state directory holds ``base.shortlist``, the model that serving began with, the journal, and the newest snapshots,
 each named after the moment of the journal that it holds and the journal's checksum there: a journal that says
-something else by then is not the one that the snapshot was learned from. snapshot_writer.py writes them.
+something else by then is not the one that the snapshot was learned from. background.py has them written.
 """
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import json
 import math
 import os
 import re
 import shutil
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from shortlist.errors import InputError, ModelFileError
+from shortlist.errors import InputError, ModelFileError, counted
 from shortlist.files.drafts import whole_file
 from shortlist.models.base import Model
 from shortlist.models.making import open_model
-from shortlist.server.journal import Journal
-from shortlist.server.ledger import BASE as BASE
-from shortlist.server.ledger import JournalError, Version, no_state
-from shortlist.server.ledger import identity as identity
-from shortlist.server.ledger import identity_of as identity_of
+from shortlist.server.journal import BASE as BASE
+from shortlist.server.journal import END_FILE, FILE, Journal, JournalError, Version
 
 LOCK = "lock"
-NAME = re.compile(r"snapshot-(\d+)-(\d+)(?:-([0-9a-f]{16}))?\.shortlist")  # earlier ones have no checksum
+NAME = re.compile(r"snapshot-(\d+)-(\d+)-([0-9a-f]{16})\.shortlist")
 KEPT = 3  # beside the base
+JOURNAL = (FILE, f"{FILE}-wal", f"{FILE}-shm", END_FILE)
 
 
 def lock(folder: Path) -> IO[bytes]:
@@ -47,6 +48,26 @@ def lock(folder: Path) -> IO[bytes]:
     return held
 
 
+@contextlib.contextmanager
+def only_one(folder: Path, waiting: bool = False, name: str = "snapshots.lock") -> Iterator[bool]:
+    """Whether this process alone writes snapshots, or does what else there is a lock for.
+
+    True for who is ``waiting`` until nobody else does. The lock ends with the process, however that ends.
+    """
+    import fcntl
+
+    held = os.open(folder / name, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | (0 if waiting else fcntl.LOCK_NB))
+        alone = True
+    except BlockingIOError:
+        alone = False
+    try:
+        yield alone
+    finally:
+        os.close(held)
+
+
 def is_new(folder: Path) -> bool:
     """Whether no server has worked in this folder yet."""
     return not (folder / BASE).exists()
@@ -56,6 +77,10 @@ def check_state(folder: Path) -> None:
     """Refuse a folder that no server has served yet."""
     if is_new(folder):
         raise no_state(folder)
+
+
+def no_state(folder: Path) -> InputError:
+    return InputError(f"{folder} is not a state directory yet: start shortlist serve MODEL --state {folder} once")
 
 
 def take_base(folder: Path, model: Path) -> None:
@@ -68,7 +93,7 @@ def take_base(folder: Path, model: Path) -> None:
                 "or give another --state to start afresh"
             )
         return
-    opened(model)  # what cannot be served must not stay as the base
+    open_model(model)  # what cannot be served must not stay as the base
     Journal.begin(folder)  # first: where there is a base, there was a journal
     draft = folder / f".{BASE}"
     try:
@@ -78,11 +103,6 @@ def take_base(folder: Path, model: Path) -> None:
         os.replace(draft, base)
     except OSError as problem:
         raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
-
-
-def opened(path: Path) -> Model[Any]:
-    """The model in a file."""
-    return open_model(path)
 
 
 def path_of(folder: Path, version: Version, seal: str) -> Path:
@@ -106,7 +126,7 @@ def strangers(folder: Path, journal: Journal) -> list[Path]:
     for version, path in listed(folder)[:-1]:
         seal = NAME.fullmatch(path.name)[3]  # type: ignore[index]
         beyond = version.examples > now.examples or version.undos > now.undos
-        if beyond or seal not in (None, journal.seal(version) or seal):
+        if beyond or seal != journal.seal(version):
             found.append(path)
     return found
 
@@ -136,7 +156,7 @@ def newest_good(folder: Path, journal: Journal) -> Start:
     for version, path in listed(folder):
         if journal.undone_since(version) is None and version.examples < min(journal.hidden, default=math.inf):
             try:
-                return Start(Version(version.examples, now.undos), opened(path), passed_of(path), problems)
+                return Start(Version(version.examples, now.undos), open_model(path), passed_of(path), problems)
             except (ModelFileError, OSError) as problem:
                 problems.append(str(problem))
     raise ModelFileError(problems[-1])
@@ -178,3 +198,57 @@ def remove_old(folder: Path, journal: Journal) -> None:
             remove(path)
     for draft in folder.glob(".snapshot-*"):  # left behind by a writer that was killed
         draft.unlink()
+
+
+# Going on with the sound part of a damaged journal: asked for by --salvage, never done silently.
+
+
+def salvage(folder: Path) -> list[str]:
+    """Make the state directory sound again. Gives what was done, in sentences; none if nothing was wrong.
+
+    Everything as it was found stays in a folder of its own inside the state directory. The new journal holds the old
+    one's rows up to the first that is damaged, with the same numbers, times and checksums.
+    """
+    aside = folder / time.strftime("damaged-%Y%m%d-%H%M%S")
+    done, damage = [], None
+    with contextlib.closing(Journal(folder, read_only=True)) as journal:
+        try:
+            journal.check()
+        except JournalError as problem:
+            damage = str(problem)
+    if damage is not None:
+        aside.mkdir()
+        examples, undos = _rewrite(folder, aside)
+        done.append(
+            f"{damage.partition('. ')[0]}; what came before that is kept, {counted(examples, 'examples')} and "
+            f"{counted(undos, 'undos')}"
+        )
+    with contextlib.closing(Journal(folder)) as journal:
+        for path in strangers(folder, journal):
+            aside.mkdir(exist_ok=True)
+            os.replace(path, aside / path.name)
+            done.append(f"the snapshot {path.name} was learned from what the journal does not hold and is set aside")
+    if done:
+        done.append(f"all that was there is in {aside}")
+    return done
+
+
+def _rewrite(folder: Path, aside: Path) -> list[int]:
+    """Copy what is there; then put a journal of the sound rows in its place, and last the record of its end."""
+    for name in JOURNAL:
+        if (folder / name).exists():
+            shutil.copyfile(folder / name, aside / name)
+    sound = aside / "sound"
+    sound.mkdir()
+    Journal.begin(sound)
+    with contextlib.closing(Journal(folder, read_only=True)) as damaged, contextlib.closing(Journal(sound)) as fresh:
+        kept = fresh.take_from(damaged)
+    for name in JOURNAL[1:3]:
+        (folder / name).unlink(missing_ok=True)
+    for name in (FILE, END_FILE):
+        os.replace(sound / name, folder / name)
+    shutil.rmtree(sound)
+    directory = os.open(folder, os.O_RDONLY)
+    os.fsync(directory)
+    os.close(directory)
+    return kept

@@ -20,7 +20,7 @@ from scipy.stats import binomtest
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.confidence.calibration import calibration_error
 from shortlist.server.documents import kept
-from shortlist.server.journal import ALONE, Journal, Judged, Outcome
+from shortlist.server.journal import ALONE, Entry, Journal, Outcome
 from shortlist.texts.fields import Document
 
 WINDOW = 200  # examples that one point of the curve stands for
@@ -119,15 +119,13 @@ def _known(value: float) -> float | None:
 LOOKED_AT = 100_000  # examples at the end of the journal
 
 
-def latest(journal: Journal) -> Iterable[Judged]:
+def latest(journal: Journal) -> Iterable[Entry]:
     """The examples at the end of the journal."""
-    number = max(0, journal.version().examples - LOOKED_AT)
-    while some := journal.judged(number):
-        yield from some
-        number = some[-1].number
+    every = journal.each(max(0, journal.version().examples - LOOKED_AT))
+    return (one for one in every if not isinstance(one.labels, dict))
 
 
-def agreement(examples: Iterable[Judged]) -> dict[str, Any]:
+def agreement(examples: Iterable[Entry]) -> dict[str, Any]:
     """For each two people: the texts that both judged, the share of equal label sets, and Cohen's kappa.
 
     The last judgement of a text counts for each. Judgements of some labels only are left out, and so are those of

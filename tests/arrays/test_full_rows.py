@@ -10,6 +10,10 @@ from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from shortlist import MapSVM, PRank, WidrowHoff
 from shortlist.arrays.rows import inner, is_full
 from shortlist.categories.checks import as_bytes
+from tests.compiled import compiled
+
+inner = compiled(inner)
+is_full = compiled(is_full)
 
 numbers = st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), max_size=40)
 

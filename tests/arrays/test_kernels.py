@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 
 from papers.comparators.one_versus_rest import add
 from shortlist.arrays.kernels import dot, fetch, kernel, scale_to_unit_length
+from tests.compiled import compiled
+
+dot = compiled(dot)
 
 COLUMNS, VALUES = np.array([0, 3, 4], dtype=np.int32), np.array([2.0, -1.0, 0.5])
 ROW = np.array([2.0, 0, 0, -1, 0.5])

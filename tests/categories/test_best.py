@@ -5,6 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.categories.best import FEW, keep_best
+from tests.compiled import compiled
+
+keep_best = compiled(keep_best)
 
 
 @given(st.lists(st.integers(0, 4), max_size=12), st.integers(1, 14), st.randoms(use_true_random=False))

@@ -15,8 +15,12 @@ from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.categories.index.lists import EDGES, make_edges, make_index, raised
 from shortlist.categories.index.retrieval import add_votes
 from shortlist.errors import InputError
+from tests.compiled import compiled
 from tests.reference.feature_focus import SlowFeatureFocus
 from tests.reference.feature_focus import raised as slow_raised
+
+raised = compiled(raised)
+add_votes = compiled(add_votes)
 
 
 def edges_of(learner):

@@ -9,6 +9,10 @@ from shortlist.arrays.rows import Rows
 from shortlist.categories.best import room_for_touched
 from shortlist.categories.index.lists import make_edges, make_index
 from shortlist.categories.index.retrieval import FEW_LABELS, LEAST, add_votes, count_votes
+from tests.compiled import compiled
+
+add_votes = compiled(add_votes)
+count_votes = compiled(count_votes)
 
 SIZES = [3, FEW_LABELS, FEW_LABELS + 1, 200]  # numbers of labels
 EIGHTHS = st.integers(-8, 8).map(lambda n: n / 8)  # sums of these are exact, and some of them cancel

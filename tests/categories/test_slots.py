@@ -6,6 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.categories.index.lists import END, empty_index, move_to_more_room, slots_of
+from tests.compiled import compiled
+
+move_to_more_room = compiled(move_to_more_room)
+slots_of = compiled(slots_of)
 
 FEATURES = 6
 

@@ -37,7 +37,7 @@ from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import snapshots
 from shortlist.server.app import make_app  # noqa: F401  imported here once, not in every server forked
-from shortlist.server.ledger import FILE
+from shortlist.server.journal import FILE
 from shortlist.server.replica import Replica
 from shortlist.server.serving import serve
 from shortlist.server.settings import Settings

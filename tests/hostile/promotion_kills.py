@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a program
 
-from shortlist.server import promotion, rehearsing, snapshots
+from shortlist.server import promotion, rehearsal, snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.people import Role, changing
 from shortlist.server.rehearsal import LEAST, candidate_like
@@ -86,7 +86,7 @@ class Promoting(Judging):
         journal.close()
         last = promotion.last(self.folder)
         if examples >= 2 * LEAST and (last is None or not last["fits"]):
-            rehearsing.rehearsed(self.folder, candidate_of)
+            rehearsal.rehearsed(self.folder, candidate_of)
 
 
 BEFORE = [promotion.BEFORE, promotion.ASIDE]

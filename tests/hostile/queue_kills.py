@@ -26,8 +26,7 @@ import httpx
 import shortlist as sl
 from shortlist.server.journal import Journal
 from shortlist.server.people import Role, changing
-from shortlist.server.queue.following import follow
-from shortlist.server.queue.store import Queue
+from shortlist.server.queue import Queue, follow
 from tests.hostile.kills import Changing, rows_of, run, wait_a_little_for, wrong_models
 from tests.server.servers import Client
 

@@ -5,8 +5,7 @@ import pytest
 import shortlist as sl
 from shortlist.server import snapshots
 from shortlist.server.journal import Example, Journal
-from shortlist.server.queue.store import Queue
-from shortlist.server.queue.sure import note
+from shortlist.server.queue import Queue, note
 from tests.hostile.kills import trial
 from tests.hostile.promotion_kills import Promoting, candidate_of
 from tests.hostile.queue_kills import FAULTS, Judging, make_model

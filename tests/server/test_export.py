@@ -10,7 +10,7 @@ import shortlist as sl
 from shortlist.cli.output import Output
 from shortlist.inputs.tables import guarded, unguarded
 from shortlist.server.exporting import COLUMNS, LAYOUTS, fasttext_line
-from shortlist.server.journal import Example, Journal, Judged
+from shortlist.server.journal import Entry, Example, Journal
 from shortlist.server.people import Role, changing
 from tests.server.servers import in_thread
 
@@ -133,7 +133,7 @@ def test_refusals(judged, run, tmp_path, example):
 
 
 def test_a_word_that_looks_like_a_label_stays_a_word():
-    example = Judged(1, 0.0, None, "say __label__money now", ["a b"], [], True, "", None)
+    example = Entry(1, "say __label__money now", ["a b"], [], True, "", "")
     assert fasttext_line(example) == "__label__a_b say label__money now\n"
 
 

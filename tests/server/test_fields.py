@@ -12,7 +12,7 @@ from shortlist.server import snapshots
 from shortlist.server.auditing import audit_of
 from shortlist.server.exporting import LAYOUTS, exported
 from shortlist.server.journal import Example, Journal
-from shortlist.server.learned import last_and_names
+from shortlist.server.learning import last_and_names
 from shortlist.server.replica import Replica
 from tests.server.servers import in_thread, state_bytes
 from tests.test_fields import LABELS, LAWS

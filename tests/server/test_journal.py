@@ -8,8 +8,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import snapshots
-from shortlist.server.journal import Example, Journal, KeyUsed, Receipt
-from shortlist.server.ledger import FILE, JournalError
+from shortlist.server.journal import FILE, Example, Journal, JournalError, KeyUsed, Receipt
 
 
 @pytest.fixture

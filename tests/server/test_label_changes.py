@@ -5,11 +5,10 @@ import pytest
 import shortlist as sl
 from shortlist.models.relabelling import Change
 from shortlist.server import background
-from shortlist.server.journal import Example, Journal
+from shortlist.server.journal import Example, Journal, Writer
 from shortlist.server.logs import log_failure
 from shortlist.server.replica import Replica
 from shortlist.server.snapshots import take_base
-from shortlist.server.writer import Writer
 from tests.hostile.kills import Forked
 from tests.server.servers import Client, in_thread, state_bytes
 

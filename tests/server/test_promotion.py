@@ -11,11 +11,11 @@ import pytest
 
 import shortlist as sl
 from shortlist.errors import InputError
-from shortlist.server import background, promotion, rehearsing, snapshots
-from shortlist.server.background import only_one, write
-from shortlist.server.journal import Example, Journal
-from shortlist.server.promoting import as_file_name
-from shortlist.server.writer import Writer
+from shortlist.server import background, promotion, rehearsal, snapshots
+from shortlist.server.background import write
+from shortlist.server.journal import Example, Journal, Writer
+from shortlist.server.reporting import as_file_name
+from shortlist.server.snapshots import only_one
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
 from tests.server.servers import in_thread, state_bytes
 from tests.server.test_rehearsal import learned  # noqa: F401
@@ -105,13 +105,13 @@ def test_what_cannot_be_rehearsed_is_refused(learned):  # noqa: F811
         assert "has no setting colour" in rehearse(server, set="colour=red").json()["error"]
         assert "takes NAME=VALUE" in rehearse(server, set="margin").json()["error"]
         assert rehearse(server, name="../../etc/passwd").status_code == 422
-        with rehearsing.only_one(learned):
+        with rehearsal.only_one(learned):
             refused = rehearse(server)
             assert (refused.status_code, "is under way" in refused.json()["error"]) == (409, True)
-            rehearsing.tell(learned, 3, 120)
+            rehearsal.tell(learned, 3, 120)
             assert server.ask("rehearsal")["running"] == {"done": 3, "of": 120}
         told = server.ask("rehearsal")
-        assert (told["running"], told["problem"]) == (None, rehearsing.CUT_SHORT)
+        assert (told["running"], told["problem"]) == (None, rehearsal.CUT_SHORT)
         assert told["learners"][0] == "tuned-index"
     with in_thread(learned, read_only=True) as server:
         assert rehearse(server).status_code == 403
@@ -135,9 +135,9 @@ class TestTheProcessOfARehearsal:
     def test_the_candidate_is_kept(self, learned, tmp_path):  # noqa: F811
         data = tmp_path / "first.jsonl"
         data.write_text('{"text": "wheat corn", "labels": ["grain"]}\n' * 3)
-        rehearsing.tell(learned, 0, 120)
-        assert rehearsing.carried_out(learned, "frequency", {"text.tf": "count"}, data, os.getppid())
-        assert not (learned / rehearsing.PROGRESS).exists()
+        rehearsal.tell(learned, 0, 120)
+        assert rehearsal.carried_out(learned, "frequency", {"text.tf": "count"}, data, os.getppid())
+        assert not (learned / rehearsal.PROGRESS).exists()
         kept = promotion.last(learned)
         assert (kept["fits"], kept["learner"]) == (True, "FrequencyBaseline")
         candidate = sl.load(learned / promotion.CANDIDATE)
@@ -146,22 +146,31 @@ class TestTheProcessOfARehearsal:
     def test_what_is_wrong_with_it_is_told(self, learned, tmp_path):  # noqa: F811
         data = tmp_path / "first.jsonl"
         data.write_text('{"text": "wheat"')
-        assert not rehearsing.carried_out(learned, None, {}, data, os.getppid())
-        problem = rehearsing.progress(learned)["problem"]
+        assert not rehearsal.carried_out(learned, None, {}, data, os.getppid())
+        problem = rehearsal.progress(learned)["problem"]
         assert "first.jsonl, line 1" in problem
         assert str(tmp_path) not in problem
 
+    def test_bad_rows_are_left_out_where_that_is_asked_for(self, learned, tmp_path):  # noqa: F811
+        data = tmp_path / "first.csv"
+        data.write_text("text,labels\nwheat,grain\n#REF!,grain\nbank,\n")
+        assert not rehearsal.carried_out(learned, "frequency", {}, data, os.getppid())
+        assert "has no label" in rehearsal.progress(learned)["problem"]
+        assert rehearsal.carried_out(learned, "frequency", {}, data, os.getppid(), skip_bad=True)
+        assert promotion.last(learned)["report"]["left_out"] == 2
+        assert sl.load(learned / promotion.CANDIDATE).describe()["examples"] == 1
+
     def test_it_ends_with_the_server(self, learned):  # noqa: F811
         with pytest.raises(SystemExit):
-            rehearsing.carried_out(learned, None, {}, None, 1)
+            rehearsal.carried_out(learned, None, {}, None, 1)
         assert promotion.last(learned) is None
 
     def test_another_base_that_came_meanwhile_does_not_fit(self, learned):  # noqa: F811
         def made(present):
-            snapshots.opened(learned / snapshots.BASE).learn("zebra", ["beasts"]).save(learned / snapshots.BASE)
+            sl.load(learned / snapshots.BASE).learn("zebra", ["beasts"]).save(learned / snapshots.BASE)
             return present.copy()
 
-        rehearsing.rehearsed(learned, made)
+        rehearsal.rehearsed(learned, made)
         assert promotion.last(learned)["fits"] is False
         with pytest.raises(InputError, match="rehearsed against another model"):
             promotion.promote(learned)
@@ -190,12 +199,14 @@ class TestOnThePage:
             expect(page.locator("#problem")).to_contain_text("has no setting colour")
             page.get_by_role("textbox", name="Settings").fill("text.tf=count text.idf=null")
             page.get_by_role("combobox", name="Learner").select_option("frequency")
-            first = {"name": "first.csv", "mimeType": "text/csv", "buffer": b"text,labels\nwheat,grain\n"}
+            first = {"name": "first.csv", "mimeType": "text/csv", "buffer": b"text,labels\nwheat,grain\nbank,\n"}
             page.locator("#candidate-data").set_input_files(first)
+            page.get_by_role("checkbox", name="Leave out bad rows").check()
             page.get_by_role("button", name="Rehearse").press("Enter")
             expect(page.locator("#toast")).to_contain_text("The rehearsal is done.")
             expect(page.locator("#rehearsal-chart circle")).to_have_count(2 * 5)
             expect(page.locator("#rehearsal-words")).to_contain_text("FrequencyBaseline")
+            expect(page.locator("#rehearsal-words")).to_contain_text("1 bad row left out")
             expect(page.locator("#falls")).to_contain_text("all examples")
             expect(page.locator("#rehearsal-groups tbody tr").first).to_contain_text("examples")
             expect(page.locator("#rehearsal-labels tbody tr").first).to_be_visible()

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from shortlist.server.queue.store import STATES, Queue
+from shortlist.server.queue import STATES, Queue
 
 TEXTS = [f"text {n}" for n in range(30)]
 
@@ -56,18 +56,6 @@ def test_who_has_a_text_is_counted_until_the_lease_ends(queue):
 def test_neither_is_found_by_going_through_all_texts(queue):
     plan = "EXPLAIN QUERY PLAN SELECT count(*) FROM items WHERE +state = 'waiting' AND until >= 5"
     assert "by_until" in str(queue.db.execute(plan).fetchall())
-
-
-def test_a_queue_of_before_is_counted_once(tmp_path, queue):
-    queue.add(TEXTS)
-    for what in ("TABLE tally", "TRIGGER items_added", "TRIGGER items_gone", "TRIGGER items_moved", "INDEX by_until"):
-        queue.db.execute(f"DROP {what}")
-    queue.db.execute("UPDATE items SET state = 'flagged' WHERE number < 4")
-    again = Queue(tmp_path)
-    assert told(again) == {"waiting": 27, "judged": 0, "skipped": 0, "flagged": 3}
-    assert again.add(["another"]) == (1, 0)
-    assert told(again) == counted(again)
-    again.close()
 
 
 def test_what_was_asked_to_be_kept_is_on_disk_when_it_is_done(queue):

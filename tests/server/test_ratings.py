@@ -8,11 +8,11 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import background, snapshots
+from shortlist.server.documents import row_of
 from shortlist.server.exporting import exported_rows
-from shortlist.server.journal import Example, Journal, Lesson
+from shortlist.server.journal import Entry, Example, Journal
 from shortlist.server.rating import rolling
-from shortlist.server.replica import Replica
-from shortlist.server.teaching import row_of, teach, written_row
+from shortlist.server.replica import Replica, teach
 from tests.server.servers import in_thread, state_bytes
 
 RANDOM = np.random.default_rng(5)
@@ -208,7 +208,7 @@ def test_the_journal_is_exported_as_it_is_served(served, state, kind, tmp_path, 
 def test_the_column_of_ratings_has_a_name_of_its_own(tmp_path):
     Journal.begin(tmp_path)
     journal = Journal(tmp_path)
-    journal.append([[Example(written_row([1.0, 2.0]), [3])]])
+    journal.append([[Example("[1.0, 2.0]", [3])]])
     for columns, named in (("a,b", "rating"), ("rating,b", "rating_"), ("rating,rating_", "rating__")):
         lines = "".join(exported_rows(journal, None, columns.split(","))).splitlines()
         assert lines == [f"{columns},{named}", "1.0,2.0,3"]
@@ -310,7 +310,7 @@ def test_an_example_that_teaches_nothing_is_passed_over(state, kind):
     before = state_bytes(replica.served)
     for text, labels in (("no row", []), ("[1, 2, 3]", [1, 2]), ("[1, 2, 3]", {"change": "retire"})):
         with pytest.raises(sl.InputError, match=r"no rating|its row is none"):
-            teach(replica.served, Lesson(1, text, labels, [], True, "", ""))
+            teach(replica.served, Entry(1, text, labels, [], True, "", ""))
     assert state_bytes(replica.served) == before
     replica.close()
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from shortlist.server.ledger import FILE, JournalError
+from shortlist.server.journal import FILE, JournalError
 from shortlist.server.replica import Replica
 from shortlist.server.serving import check_journal, serve
 from shortlist.server.settings import Settings

@@ -12,8 +12,7 @@ import shortlist as sl
 from shortlist.errors import ModelFileError
 from shortlist.files import store
 from shortlist.server import background, snapshots
-from shortlist.server.journal import Example
-from shortlist.server.ledger import JournalError, Version
+from shortlist.server.journal import Example, JournalError, Version
 from shortlist.server.metrics import Metrics
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Settings

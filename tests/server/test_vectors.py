@@ -9,7 +9,7 @@ import shortlist as sl
 from shortlist.cli.serve import find_encoder
 from shortlist.errors import InputError
 from shortlist.server import snapshots
-from shortlist.server.journal import read_vector, written_vector
+from shortlist.server.documents import read_vector, written_vector
 from shortlist.server.replica import Replica
 from shortlist.server.serving import check_encoder
 from shortlist.server.settings import Settings

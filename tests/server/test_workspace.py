@@ -6,8 +6,7 @@ import zipfile
 import pytest
 
 import shortlist as sl
-from shortlist.server import workspace
-from shortlist.server.backup import back_up
+from shortlist.server.backup import NEEDED, back_up, open_workspace, save_workspace
 from shortlist.server.journal import Example, Journal
 from shortlist.server.people import FILE, MARK, Doorkeeper, People, Role, changing
 from shortlist.server.replica import Replica
@@ -24,7 +23,7 @@ def worked(folder):
         for n in range(30):
             server.learn(f"zebra {n}", ["animals"], key=f"k{n}")
         server.ask("undo", number=3)
-        workspace.save(folder, folder.parent / "while-it-serves.zip")
+        save_workspace(folder, folder.parent / "while-it-serves.zip")
     return folder, token
 
 
@@ -51,7 +50,7 @@ def test_what_is_saved_is_opened_again(worked, run, tmp_path):
     with in_thread(again) as server:
         assert server.get("/v1/model", headers={"authorization": f"Bearer {token}"}).status_code == 401
     assert Doorkeeper(again, None).who(b"Bearer ") is None
-    workspace.open_in(tmp_path / "while-it-serves.zip", tmp_path / "third")
+    open_workspace(tmp_path / "while-it-serves.zip", tmp_path / "third")
     assert all_of(tmp_path / "third") == all_of(folder)
     with changing(again) as people:
         people.remove("anna")
@@ -64,7 +63,7 @@ def test_what_is_saved_is_opened_again(worked, run, tmp_path):
 def test_refusals(worked, run, tmp_path):
     folder, _ = worked
     file = tmp_path / "work.zip"
-    workspace.save(folder, file)
+    save_workspace(folder, file)
     for arguments, words in [
         (("save", tmp_path / "nothing", file), "is not a state directory"),
         (("open", folder, file), "is not empty"),
@@ -76,10 +75,10 @@ def test_refusals(worked, run, tmp_path):
     evil = tmp_path / "evil.zip"
     for name in ("../people.json", "lock"):
         with zipfile.ZipFile(evil, "w") as archive:
-            for part in (*workspace.NEEDED, name):
+            for part in (*NEEDED, name):
                 archive.writestr(part, b"")
         with pytest.raises(sl.InputError, match="is no workspace"):
-            workspace.open_in(evil, tmp_path / "new")
+            open_workspace(evil, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -88,7 +87,7 @@ def test_a_damaged_workspace_is_not_opened(worked, tmp_path):
     file, again = tmp_path / "work.zip", tmp_path / "again"
     journal = Journal(folder)
     journal.append([[Example("one more", ["animals"])]])
-    workspace.save(folder, file)
+    save_workspace(folder, file)
     journal.close()
     with zipfile.ZipFile(file) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
@@ -97,7 +96,7 @@ def test_a_damaged_workspace_is_not_opened(worked, tmp_path):
         for name, content in parts.items():
             archive.writestr(name, content)
     with pytest.raises(sl.ShortlistError, match="damaged"):
-        workspace.open_in(file, again)
+        open_workspace(file, again)
     assert list(again.iterdir()) == []
 
 

@@ -162,3 +162,24 @@ export function later(work, wait) {
     timer = setTimeout(() => work(...given), wait);
   };
 }
+
+// What was just done, in words, for a while; and a way back from it.
+
+let fading;
+
+export function toast(words, ...children) {
+  clearTimeout(fading);
+  byId("toast").replaceChildren(make("span", { textContent: words }), ...children);
+  fading = setTimeout(() => byId("toast").replaceChildren(), 20_000);
+}
+
+export function undoing(work) {
+  const button = make("button", { type: "button", textContent: "Undo" });
+  button.addEventListener("click", () => work(button));
+  return button;
+}
+
+export const percent = (share, digits = 0) => (share === null ? "–" : `${(100 * share).toFixed(digits)} %`);
+
+// A key for an example, so that a retry learns nothing twice.
+export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,6 +1,6 @@
 // The view that ranks a text, says why, and learns from corrections. Where the text comes from the queue, the next follows.
 
-import { ask, bar, byId, called, guarded, icon, know, knows, later, make } from "./api.js";
+import { ask, bar, byId, called, guarded, icon, know, knows, later, make, newKey } from "./api.js";
 import * as fields from "./fields.js";
 import * as suggest from "./suggest.js";
 import * as why from "./why.js";
@@ -221,7 +221,7 @@ function drawChosen() {
 }
 
 function example(none) { // where none of the labels fits, that is said, and nothing else
-  key ??= Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  key ??= newKey();
   const labels = none ? [] : right.size || wrong.size ? [...right.keys()] : offered();
   const made = { text: fields.read(), labels, key: item?.id ?? key };
   if (partly && wrong.size) made.wrong = [...wrong];

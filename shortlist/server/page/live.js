@@ -1,6 +1,6 @@
 // The live panel, and the settings.
 
-import { ask, byId, guarded, terms } from "./api.js";
+import { ask, byId, guarded, percent, terms } from "./api.js";
 import * as recent from "./recent.js";
 
 const EVERY = 2000; // milliseconds
@@ -24,7 +24,6 @@ async function refreshModel() {
   byId("read-only").hidden = !model.read_only;
   readOnly(model.read_only);
   const { rolling, speed } = model;
-  const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(0)} %`);
   terms("live", {
     "Learned here": (model.journal - model.undone).toLocaleString(),
     "Examples in all": model.examples.toLocaleString(),
@@ -37,10 +36,7 @@ async function refreshModel() {
     "Size": `${(model.bytes / 1e6).toFixed(1)} MB`,
   });
   drawLines(rolling.places);
-  const settings = { learner: model.learner, ...model.parameters };
-  for (const [name, value] of Object.entries(model.text)) settings[`text: ${name}`] = value;
-  if (model.edges !== null) settings.connections = model.edges.toLocaleString();
-  terms("settings", Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value === null ? "–" : String(value)])));
+  recent.drawSettings(model, model.edges === null ? {} : { connections: model.edges.toLocaleString() });
 }
 
 function drawLines(places) {

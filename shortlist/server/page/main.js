@@ -1,16 +1,13 @@
 // Puts the views together.
 
-import { ask, byId, counted, guarded, make } from "./api.js";
+import { ask, byId, counted, guarded, make, toast, undoing } from "./api.js";
 import * as audit from "./audit.js";
-import * as flagged from "./flagged.js";
 import * as label from "./label.js";
 import * as live from "./live.js";
 import * as model from "./model.js";
 import * as queue from "./queue.js";
 import * as rehearsal from "./rehearsal.js";
 import * as suggest from "./suggest.js";
-import * as sure from "./sure.js";
-import { toast, undoing } from "./toast.js";
 import * as watch from "./watch.js";
 
 const TABS = ["label", "audit", "watch", "rehearsal", "model"];
@@ -73,11 +70,9 @@ for (const button of document.querySelectorAll("dialog .close")) button.addEvent
 suggest.begin(label.add, label.redraw);
 model.begin();
 watch.begin();
-rehearsal.begin(toast, () => guarded(everything)());
+rehearsal.begin(() => guarded(everything)());
 audit.begin(() => guarded(everything)());
-sure.begin(onDecision);
-flagged.begin(queue.judge);
 guarded(signedIn)();
 label.begin(onChange);
-queue.begin(toast, live.undo, live.begin(onChange, queue.readOnly));
+queue.begin(live.undo, onDecision, live.begin(onChange, queue.readOnly));
 if (TABS.includes(location.hash.slice(1))) open(location.hash.slice(1));

@@ -1,6 +1,6 @@
 // Texts that wait: taking them in, working through them one by one, by keyboard alone if one likes.
 
-import { ask, byId, counted, download, guarded, has, make, send } from "./api.js";
+import { ask, byId, called, counted, download, guarded, has, make, send, toast as say } from "./api.js";
 import { focus } from "./fields.js";
 import * as label from "./label.js";
 
@@ -10,16 +10,17 @@ let item = null; // what is being judged
 let busy = false;
 let crossing = false; // x was pressed: the next digit crosses a label out
 let last = null; // the number of the last judgement, to take it back
+let seen = null; // what the model would decide alone
 let undoLast = () => {};
-let say = () => {};
+let decided = () => {};
 
 // Who judges: a name of this tab, so that two tabs never meet the same text.
 const person = sessionStorage.getItem("person") || `page-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
 sessionStorage.setItem("person", person);
 
-export async function begin(toast, onUndo, ready) {
-  say = toast;
+export async function begin(onUndo, onDecision, ready) {
   undoLast = onUndo;
+  decided = onDecision;
   byId("queue-start").addEventListener("click", start);
   byId("queue-stop").addEventListener("click", guarded(stop));
   for (const [id, to] of [["skip", "skipped"], ["later", "later"], ["flag", "flagged"]]) byId(id).addEventListener("click", () => pass(to));
@@ -28,6 +29,10 @@ export async function begin(toast, onUndo, ready) {
   byId("file").addEventListener("change", async (event) => { await open([...event.target.files]); event.target.value = ""; });
   byId("order").value = sessionStorage.getItem("order") || "gain";
   byId("order").addEventListener("change", () => sessionStorage.setItem("order", byId("order").value));
+  byId("flagged").addEventListener("click", guarded(openFlagged));
+  byId("sure").addEventListener("click", () => { byId("sure-dialog").showModal(); lookAtSure(); });
+  byId("precision").addEventListener("change", () => lookAtSure());
+  byId("sure-apply").addEventListener("click", () => decide());
   document.addEventListener("keydown", keys);
   beginDropping();
   await ready; // which knows whether there is a queue
@@ -153,7 +158,7 @@ export async function afterLearning(number) { // the next text, or room for it
 
 export const goOn = () => next();
 
-export const judge = guarded(async (given) => { // a text that is not the next one
+const judge = guarded(async (given) => { // a text that is not the next one
   if (item) await ask("v1/queue/move", { ids: [item.id], to: "waiting", person });
   item = given;
   await refresh();
@@ -192,3 +197,45 @@ function takeBack() {
   undoLast(last, make("button"));
   last = null;
 }
+
+// Texts that somebody has flagged: who did, and to be judged after all
+
+async function openFlagged() {
+  const { items } = await ask("v1/queue/items?state=flagged&limit=200");
+  byId("flagged-list").replaceChildren(...items.map((item) => {
+    const button = make("button", { type: "button", className: "quiet judges", textContent: "Judge it" });
+    button.addEventListener("click", () => { byId("flagged-dialog").close(); judge(item); });
+    const words = typeof item.text === "string" ? item.text : Object.values(item.text).join(" · ");
+    return make("li", {}, make("span", { textContent: words.slice(0, 200), title: words }),
+      make("span", { className: "hint", textContent: [item.person.startsWith("page-") ? "" : item.person, item.note].filter(Boolean).join(": ") }), button);
+  }));
+  byId("flagged-dialog").showModal();
+}
+
+// What the model would decide alone: looked at first, decided then, taken back at once if need be
+
+const precision = () => Number(byId("precision").value);
+
+const lookAtSure = guarded(async () => {
+  byId("sure-apply").disabled = true;
+  byId("sure-words").textContent = "Looking…";
+  const asked = precision();
+  const answer = await ask("v1/queue/sure", { precision: asked });
+  if (asked !== precision()) return;
+  seen = answer;
+  byId("sure-words").textContent = seen.sure
+    ? `It would decide ${seen.sure.toLocaleString()} of ${counted(seen.looked_at, "texts")} waiting. The least sure of them:`
+    : `It would decide none of ${counted(seen.looked_at, "texts")} waiting.`;
+  byId("sure-examples").replaceChildren(...seen.examples.map((one) => make("li", {},
+    make("span", { className: "excerpt", textContent: one.text, title: one.text }),
+    make("span", { className: "names", textContent: one.labels.map((label) => called(String(label))).join(", ") }),
+    make("span", { className: "score", textContent: `${(100 * one.probability).toFixed(0)} %` }))));
+  byId("sure-apply").disabled = seen.sure === 0;
+});
+
+const decide = guarded(async () => {
+  byId("sure-apply").disabled = true;
+  const made = await ask("v1/queue/decide", { ids: seen.ids, precision: precision() });
+  byId("sure-dialog").close();
+  await decided(made);
+});

@@ -1,9 +1,8 @@
 // The page of a model that rates: a text or a row in, its rating with how sure it is, why, and corrections.
 
-import { ask, bar, byId, counted, guarded, later, make, terms } from "./api.js";
+import { ask, bar, byId, counted, guarded, later, make, newKey, percent, terms, toast, undoing } from "./api.js";
 import * as recent from "./recent.js";
 import * as rows from "./rows.js";
-import { toast, undoing } from "./toast.js";
 import * as why from "./why.js";
 
 const EVERY = 2000; // milliseconds
@@ -125,7 +124,7 @@ const learn = guarded(async () => {
   learning = true;
   drawChosen();
   try {
-    key ??= Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    key ??= newKey();
     const { learned } = await ask("v1/learn", { examples: [{ ...rows.asExample(), rating: right(), key }] });
     const { number, steps } = learned[0];
     const off = steps === null ? "" : steps === 0 ? " It was rated rightly." : ` It was off by ${counted(steps, "steps")}.`;
@@ -160,7 +159,6 @@ async function refreshModel() {
   byId("read-only").hidden = !model.read_only;
   byId("new-rating").hidden = model.parameters.scale !== null; // a scale that was given is closed
   const { rolling, speed, numbers } = model;
-  const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(0)} %`);
   terms("live", {
     "Learned here": (model.journal - model.undone).toLocaleString(),
     "Examples in all": numbers.examples.toLocaleString(),
@@ -170,9 +168,7 @@ async function refreshModel() {
     "Time to rate": speed.microseconds === null ? "–" : `${(speed.microseconds / 1000).toFixed(2)} ms`,
     "Size": `${(model.bytes / 1e6).toFixed(1)} MB`,
   });
-  const settings = { learner: model.learner, ...model.parameters };
-  for (const [name, value] of Object.entries(model.text ?? {})) settings[`text: ${name}`] = value;
-  terms("settings", Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value === null ? "–" : String(value)])));
+  recent.drawSettings(model);
   if (scale && String(scale) !== String(model.scale)) await rate(); // somebody has taught a new rating
 }
 

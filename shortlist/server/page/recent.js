@@ -1,6 +1,6 @@
-// The examples learned last, each of which can be taken back.
+// The examples learned last, each of which can be taken back; and the settings of the model.
 
-import { ask, byId, make, show } from "./api.js";
+import { ask, byId, make, show, terms } from "./api.js";
 
 const ALONE = "(decided alone)"; // behind the name of who had the model decide
 let changed = () => {};
@@ -39,4 +39,10 @@ export async function undo(number, button) {
     button.textContent = "Undo";
     show(problem);
   }
+}
+
+export function drawSettings({ learner, parameters, text }, others = {}) {
+  const ofText = Object.entries(text ?? {}).map(([name, value]) => [`text: ${name}`, value]);
+  const settings = Object.entries({ learner, ...parameters, ...Object.fromEntries(ofText), ...others });
+  terms("settings", Object.fromEntries(settings.map(([name, value]) => [name, value === null ? "–" : String(value)])));
 }

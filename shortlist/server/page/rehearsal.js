@@ -1,16 +1,14 @@
 // A rehearsal: begun here, then candidate and present model side by side; the one is put in the other's place, and back.
 
-import { ask, byId, called, counted, guarded, know, make, send } from "./api.js";
+import { ask, byId, called, counted, guarded, know, make, percent as rounded, send, toast } from "./api.js";
 import { lines } from "./chart.js";
 
 const SOON = 1000; // milliseconds, while a candidate is rehearsed, or the journal is learned anew
-let say = () => {};
 let changed = () => {};
 let looking; // the next look, if one is due
 let wasRunning = false;
 
-export function begin(toast, onChange) {
-  say = toast;
+export function begin(onChange) {
   changed = onChange;
   byId("rehearse").addEventListener("submit", (event) => { event.preventDefault(); guarded(rehearse)(); });
   byId("promote").addEventListener("click", guarded(promote));
@@ -20,7 +18,7 @@ export function begin(toast, onChange) {
 
 export const open = guarded(refresh);
 
-const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
+const percent = (share) => rounded(share, 1);
 const points = (share) => `${share < 0 ? "−" : "+"}${Math.abs(100 * share).toFixed(1)}`;
 
 async function refresh() {
@@ -43,7 +41,7 @@ function drawProgress(running, problem, learners) {
   byId("rehearsal-progress").hidden = running === null;
   if (running) Object.assign(byId("rehearsal-progress"), { max: Math.max(1, running.of), value: running.done });
   byId("rehearsal-done").textContent = running ? `${running.done.toLocaleString()} of ${counted(running.of, "examples")}` : "";
-  if (wasRunning && !running) say(problem === null ? "The rehearsal is done." : `The rehearsal failed: ${problem}`);
+  if (wasRunning && !running) toast(problem === null ? "The rehearsal is done." : `The rehearsal failed: ${problem}`);
   wasRunning = running !== null;
 }
 
@@ -51,6 +49,7 @@ async function rehearse() {
   byId("start-rehearsal").disabled = true;
   const file = byId("candidate-data").files[0];
   const asked = new URLSearchParams(file ? { name: file.name } : {});
+  if (byId("skip-bad").checked) asked.set("skip_bad", "true");
   if (byId("candidate-learner").value) asked.set("learner", byId("candidate-learner").value);
   for (const pair of byId("candidate-settings").value.split(/\s+/).filter(Boolean)) asked.append("set", pair);
   try {
@@ -63,13 +62,13 @@ async function rehearse() {
 }
 
 function draw({ time, learner, fits, report }) {
-  const { all, windows, groups, labels, falls, passed_over: passed = 0 } = report;
+  const { all, windows, groups, labels, falls, passed_over: passed = 0, left_out: leftOut = 0 } = report;
   const troubles = [
     ...(falls.length ? [`The candidate falls, by more than chance, for ${falls.join(", ")}.`] : []),
     ...(passed ? [`It cannot learn ${counted(passed, "examples")} of the journal: ${report.passed.slice(0, 5).map((one) => one.number).join(", ")}${passed > 5 ? "…" : ""} (${report.passed[0].problem}).`] : []),
   ];
   const when = time === null ? "" : `, ${new Date(1000 * time).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`;
-  byId("rehearsal-words").textContent = `${learner ?? ""}${when}: ${percent(all.candidate)} right at first, ${percent(all.present)} as it is now`;
+  byId("rehearsal-words").textContent = `${learner ?? ""}${when}: ${percent(all.candidate)} right at first, ${percent(all.present)} as it is now${leftOut ? `; ${counted(leftOut, "bad rows")} left out` : ""}`;
   lines("rehearsal-chart", ["present", "candidate"].map((name) => ({
     name: name === "present" ? "As it is now" : "Candidate",
     points: windows.map((one) => ({ x: one.to, y: one[name], words: `${percent(one[name])} of examples ${one.from} to ${one.to}` })),
@@ -105,7 +104,7 @@ async function promote() {
   } finally {
     await refresh();
   }
-  say(passed ? `The candidate is promoted, without ${counted(passed, "examples")} that it cannot learn.` : "The candidate is promoted.");
+  toast(passed ? `The candidate is promoted, without ${counted(passed, "examples")} that it cannot learn.` : "The candidate is promoted.");
   changed();
 }
 
@@ -117,6 +116,6 @@ async function goBack() {
     byId("go-back").disabled = false;
   }
   await refresh();
-  say("The earlier model is served again.");
+  toast("The earlier model is served again.");
   changed();
 }

@@ -1,6 +1,6 @@
 // How the model fares: quality over time, drift, and the labels that people correct most.
 
-import { ask, bar, byId, called, counted, guarded, know, make } from "./api.js";
+import { ask, bar, byId, called, counted, guarded, know, make, percent } from "./api.js";
 import { lines } from "./chart.js";
 
 const EVERY = 15_000; // milliseconds, while it is looked at
@@ -18,7 +18,6 @@ async function refresh() {
   drawCorrected(know(corrected));
 }
 
-const percent = (share, digits = 0) => (share === null ? "–" : `${(100 * share).toFixed(digits)} %`);
 const day = (time) => new Date(1000 * time).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 
 function ends(first, last) { // short, for there is little room: the days, or the times of one day

@@ -15,8 +15,11 @@ from shortlist.models.confidence.calibration import FURTHEST, PENALTY, TOGETHER,
 from shortlist.models.confidence.conformal import limit
 from shortlist.models.confidence.thresholds import AGAIN, find_threshold
 from shortlist.models.confidence.window import ALARM, NEVER, WIDTH, Seen, look, stretch_to_keep
+from tests.compiled import compiled
 from tests.models.confidence.made_up import several
 from tests.reference import confidence as twin
+
+exponential = compiled(exponential)
 
 ROUND = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 

@@ -1,7 +1,10 @@
-"""The queue's file: SQLite beside the journal, written as durably. Each process and each thread opens its own.
+"""Texts that wait to be judged, in a SQLite file beside the journal: who has which, and what became of them.
 
-Every change is one transaction that nobody else writes during, so that of two who ask at once only one gets a text. A
-lease has an end: what somebody took and never judged comes back by itself.
+The journal stays the truth. A text's id is the key under which its judgement is learned, so that nothing is learned
+twice; and the queue follows the journal as models do: a text is judged when its key stands there, and waits again when
+that example was taken back. Every change is one transaction that nobody else writes during, so that of two who ask at
+once only one gets a text. A lease has an end: what somebody took and never judged comes back by itself. Each process
+and each thread opens its own.
 """
 
 from __future__ import annotations
@@ -14,15 +17,18 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from shortlist.errors import InputError
-from shortlist.server.chain import PROBLEMS
+from shortlist.inputs import Examples, read
+from shortlist.inputs.format import Option
+from shortlist.models.base import Model
 from shortlist.server.documents import kept, read_back, says_something
-from shortlist.server.ledger import PATIENCE, DiskFull, JournalError
-from shortlist.texts.fields import Document
+from shortlist.server.journal import ALONE, PATIENCE, PROBLEMS, DiskFull, Journal, JournalError, Version
+from shortlist.texts.fields import Document, Fielded
 
 FILE = "queue.sqlite"
 VERSION = 1
@@ -117,6 +123,11 @@ class Item:
     def key(self) -> str:
         """Under which its judgement is learned; another one once that was taken back."""
         return self.id if self.attempt == 1 else f"{self.id}-{self.attempt}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is answered."""
+        shown = {name: getattr(self, name) for name in ("text", "state", "note", "time", "person", "example")}
+        return {"id": self.key} | shown | {"until": self.until or None}
 
 
 class Added(NamedTuple):
@@ -284,12 +295,9 @@ class Queue:
         if found not in (0, VERSION):
             raise JournalError(f"the queue {self.path} has version {found}; this shortlist reads {VERSION}")
         if found == 0:
-            for statement in TABLES.split(";\n")[:-1]:
+            for statement in (*TABLES.split(";\n")[:-1], *TALLY.split(";\n\n")):
                 self.db.execute(statement)
             self.db.execute(f"PRAGMA user_version={VERSION}")
-        if not self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'tally'").fetchone():
-            for statement in TALLY.split(";\n\n"):
-                self.db.execute(statement)
         self.db.execute("COMMIT")
 
 
@@ -322,7 +330,133 @@ def names_of(text: Document) -> tuple[str, int]:
     return PREFIX + digest[:10].hex(), int.from_bytes(digest[10:], "big")
 
 
-def as_dict(item: Item) -> dict[str, Any]:
-    """A text as it is answered."""
-    shown = {name: getattr(item, name) for name in ("text", "state", "note", "time", "person", "example")}
-    return {"id": item.key} | shown | {"until": item.until or None}
+def follow(queue: Queue, journal: Journal) -> None:
+    """Bring the queue up to the journal.
+
+    Judging is learning, under the text's key; nobody tells the queue. It looks how far the journal has come since it
+    last looked, whoever wrote there, and begins anew where the journal is not the one that it followed.
+    """
+    with queue.explaining():
+        *seen, seal = queue.db.execute("SELECT examples, undos, seal FROM followed").fetchone()
+    if journal.version() == Version(*seen) and seal is not None and journal.seal(Version(*seen)) == seal:
+        return
+    with queue.writing(durable=False):
+        *seen, seal = queue.db.execute("SELECT examples, undos, seal FROM followed").fetchone()
+        since, again = Version(*seen), "state = 'waiting', example = NULL, attempt = attempt + 1, later = 0"
+        if seal is not None and journal.seal(since) == seal:
+            again += ", until = 0"  # whoever judged it has it no longer
+        else:  # more texts, another journal, or the sound part of a damaged one; who has which text stays so
+            since = Version(0, 0)
+            queue.db.execute("UPDATE items SET state = 'waiting', example = NULL, attempt = 1 WHERE state = 'judged'")
+        now = journal.version()
+        for number, key in journal.keyed(PREFIX, since.examples, now.examples):
+            if (judged := judgement_of(key)) is not None:
+                id, attempt = judged
+                queue.db.execute(
+                    "UPDATE items SET state = 'judged', example = ?, attempt = ? WHERE id = ?", (number, attempt, id)
+                )
+        for number in journal.undone_between(since.undos, now.undos):
+            queue.db.execute(f"UPDATE items SET {again} WHERE example = ?", (number,))
+        queue.db.execute("UPDATE followed SET examples = ?, undos = ?, seal = ?", (*now, journal.seal(now)))
+
+
+# What the model decides alone is written down before it is learned. A server that is killed in between has learned all
+# of it or nothing, and knows which examples these are.
+
+
+RESERVED = 120.0  # seconds
+
+
+def reserve(queue: Queue, keys: Sequence[str]) -> list[Item]:
+    """Keep these texts from others while they are decided; those that somebody has, or has judged, are left out."""
+    found = [item.number for item in map(queue.of_key, keys) if item is not None]
+    return queue.lease_all(found, ALONE, RESERVED, most=len(found))
+
+
+def note(queue: Queue, keys: Sequence[str]) -> int:
+    """Write down what is about to be learned; gives the number of the decision."""
+    with queue.writing():
+        insert = "INSERT INTO decisions (time, keys) VALUES (?, ?)"
+        number = queue.db.execute(insert, (time.time(), json.dumps(keys))).lastrowid
+    assert number is not None
+    return number
+
+
+def withdraw(queue: Queue, decision: int, items: Sequence[Item]) -> None:
+    """Nothing of a decision was learned: others may judge its texts, and it cannot be taken back."""
+    with queue.writing():
+        queue.db.execute("DELETE FROM decisions WHERE number = ?", (decision,))
+    let_go(queue, items)
+
+
+def examples_of(queue: Queue, decision: int) -> list[int]:
+    """The numbers in the journal of what was decided alone, without what was taken back since."""
+    with queue.explaining():
+        row = queue.db.execute("SELECT keys FROM decisions WHERE number = ?", (decision,)).fetchone()
+    if row is None:
+        raise NotThere(f"there is no decision {decision}")
+    items = map(queue.of_key, json.loads(row[0]))
+    return [item.example for item in items if item is not None and item.example is not None]
+
+
+def let_go(queue: Queue, items: Sequence[Item]) -> None:
+    """Give back what was reserved and is not decided after all."""
+    with queue.writing():
+        update = "UPDATE items SET until = 0 WHERE number = ? AND person = ?"
+        queue.db.executemany(update, [(item.number, ALONE) for item in items])
+
+
+# Files of any format that examples are read from, to texts. Labels that a file has are left alone: people judge.
+
+
+def texts_in(source: str, batches: Iterable[Examples]) -> Iterator[Document]:
+    """The texts of batches of examples, or documents where they have several fields."""
+    for batch in batches:
+        if batch.texts is None:
+            raise InputError(f"{source} has no texts; name their column, or another format")
+        texts = batch.texts
+        yield from (texts if isinstance(texts, Fielded) else map(str, texts))
+
+
+def columns_of(model: Model[Any]) -> list[str] | None:
+    """The columns of texts that a model was trained from, where they have names: its fields, or the one column."""
+    return model.fields_ or (getattr(model, "_trained_from", None) or {}).get("text_column")
+
+
+def texts_of_file(
+    content: bytes, name: str, format: str | None, column: str | None, known: list[str] | None, most: int
+) -> list[Document]:
+    """The texts of a file that was sent, of ``most`` characters in all; its name helps to recognise its format.
+
+    They are in the column that is named, or else in those that the model knows, if the file has them.
+    """
+    if column is not None:
+        return _at_most(most, name, read(_named(content, name), format, text=column))
+    try:
+        return _at_most(most, name, read(_named(content, name), format, prefer=preferring(known)))
+    except InputError:
+        with contextlib.suppress(InputError):
+            return _at_most(most, name, read(_named(content, name), format))
+        raise
+
+
+def preferring(known: list[str] | None) -> dict[str, Option]:
+    """These columns of texts, as ``read`` is told."""
+    return {"text": known[0] if len(known) == 1 else known} if known else {}
+
+
+def _at_most(most: int, name: str, batches: Iterable[Examples]) -> list[Document]:
+    texts: list[Document] = []
+    held = 0
+    for one in texts_in(name, batches):
+        held += len(kept(one)[0])
+        if held > most:  # a small file may hold very much once it is unpacked
+            raise InputError(f"{name} holds more than {most:,} characters of text; send it in parts")
+        texts.append(one)
+    return texts
+
+
+def _named(content: bytes, name: str) -> BinaryIO:
+    file = BytesIO(content)
+    file.name = name
+    return file

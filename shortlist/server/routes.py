@@ -1,0 +1,458 @@
+"""What all routes share: the model that they ask, the journal that they write to, what is counted; answers and errors.
+
+A route is a method that says which path it answers. Answers are in JSON and in the OpenAPI document; every error has
+the same shape, one sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import StreamingResponse
+from fastapi.routing import APIRoute
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+
+from shortlist.arrays.given_labels import Label
+from shortlist.errors import InputError
+from shortlist.models.base import Model
+from shortlist.models.categorizer import Categorizer
+from shortlist.models.encoding import encoded, with_vectors
+from shortlist.server import schemas
+from shortlist.server.documents import alike
+from shortlist.server.journal import (
+    Check,
+    DiskFull,
+    Example,
+    Journal,
+    JournalError,
+    KeyUsed,
+    Moved,
+    MustTry,
+    Receipt,
+    Writer,
+    nothing_needs,
+)
+from shortlist.server.metrics import Metrics, Speedometer
+from shortlist.server.middleware import FAILED
+from shortlist.server.people import ASKING, NotAllowed
+from shortlist.server.queue import NotThere, Taken
+from shortlist.server.queue_order import Handing, gains
+from shortlist.server.replica import Needed, Replica, check_not_needed
+from shortlist.server.settings import Limits, Settings
+from shortlist.texts.fields import Document, Vectors, as_documents, as_vectors
+
+Found = TypeVar("Found")
+
+
+class Context:
+    """One process of a server, as its routes see it."""
+
+    def __init__(self, replica: Replica, settings: Settings) -> None:
+        self.replica, self.settings = replica, settings
+        self.metrics, self.speed = Metrics(), Speedometer()
+        self._writer: Writer | None = None
+        self._queue: Handing | None = None
+        self._beside: set[asyncio.Task[None]] = set()
+
+    def open(self) -> None:
+        """Begin to serve: a server that learns writes to the journal."""
+        if not self.settings.read_only:
+            self._writer = Writer(self.settings.folder)
+            self._queue = Handing(self.settings.folder, self.gains)
+
+    def beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have something done beside the requests, until the server ends."""
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
+    async def close(self) -> None:
+        """Finish what was asked for, and end what goes on beside it."""
+        beside = list(self._beside)
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
+        for one in (self._queue, self._writer):
+            if one is not None:
+                one.close()
+        self.replica.close()
+
+    @property
+    def limits(self) -> Limits:
+        return self.settings.limits
+
+    @property
+    def served(self) -> Model[Any]:
+        """The model as it is now, of whatever kind."""
+        return self.replica.served
+
+    @property
+    def model(self) -> Categorizer:
+        """The same for routes of texts; taking an example back puts another in its place."""
+        return self.replica.model
+
+    @property
+    def person(self) -> str:
+        """The name of who asks; empty where the server knows nobody by name."""
+        return ASKING.get().name
+
+    def following(self) -> dict[str, Any]:
+        """How far the model has come with the journal."""
+        replica = self.replica
+        replica.see_snapshots()
+        journal, undone = replica.journal.counts()
+        return {
+            "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
+            "read_only": self.settings.read_only,
+        }  # fmt: skip
+
+    async def look_back(self, work: Callable[[Journal], Found]) -> Found:
+        """Have a long look at the journal in another thread, by a connection of its own."""
+
+        def look() -> Found:
+            with contextlib.closing(Journal(self.replica.folder, read_only=True)) as journal:
+                return work(journal)
+
+        return await asyncio.to_thread(look)
+
+    def vectors(self, texts: Sequence[Document], given: Sequence[Any] | None) -> Vectors | None:
+        """The vectors of texts as the model takes them, given or made by the encoder; None if it has learned none."""
+        model, encoder = self.model, self.settings.encoder
+        if given is None and not model.n_vector_:
+            return None
+        if given is None and encoder is not None and texts:
+            return encoded(encoder, as_documents(texts))
+        try:
+            return model._vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
+        except InputError as problem:  # the question can be read; it is the model that does not allow it
+            raise HTTPException(409, str(problem)) from None
+
+    def gains(self, texts: Sequence[Document]) -> list[float]:
+        """What judgements of texts would gain."""
+        found: list[float] = gains(self.model, self.ready(texts)).tolist()
+        return found
+
+    def ready(self, texts: Sequence[Document]) -> Sequence[Any]:
+        """Texts of the queue as the model ranks them: of one kind, with vectors where it has learned any."""
+        documents = alike(texts, self.model.fields_)
+        return with_vectors(documents, self.vectors(documents, None))
+
+    def vector(self, text: Document, given: list[float] | None) -> Vectors | None:
+        """That of one text."""
+        found = self.vectors([text], None if given is None else [given])
+        return None if found is None else found[0]
+
+    def writer(self) -> Writer:
+        """For who may change the model."""
+        if self._writer is None:
+            raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
+        return self._writer
+
+    def checked(self, examples: list[Example]) -> list[Example]:
+        """The examples; labels that the model does not take are refused, unless it has learned the example before."""
+        judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
+        try:
+            self.model.check_labels(*map(list, judged))
+        except InputError as problem:
+            new = [one for one in examples if not self.replica.journal.has_key(one.key)]
+            if len(new) < len(examples):  # the others are only sent again
+                if new:
+                    self.checked(new)
+                return examples
+            if any(one.wrong or not one.complete for one in examples):  # which the question allows, but not the model
+                raise HTTPException(409, str(problem)) from None
+            raise
+        return examples
+
+    async def appended(self, checked: Callable[[], Sequence[Example]]) -> list[Receipt]:
+        """Have examples written that the model takes at the moment of the commit, and learned; ``checked`` gives them.
+
+        It is asked again where labels have changed between its answer and the commit; and once where it refuses, as the
+        model of this process may be behind what another has acknowledged.
+        """
+        writer, refused = self.writer(), False
+        while True:
+            try:
+                receipts = await writer.append(checked(), self.replica.seen)
+                break
+            except Moved:
+                await self.replica.follow()
+            except (InputError, HTTPException):
+                if refused:
+                    raise
+                refused = True
+                await self.replica.follow()
+        await self.replica.catch_up()
+        self.metrics.learned.inc(sum(receipt.new for receipt in receipts))
+        return receipts
+
+    async def undone(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
+        """Have examples taken back, unless the model could not learn others without them; and forgotten."""
+        while True:
+            try:
+                found = await self._tried(numbers, undo)
+                break
+            except Moved:
+                await self.replica.follow()
+        await self.replica.catch_up()
+        return found
+
+    async def _tried(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
+        with contextlib.suppress(MustTry):
+            return await undo(partial(nothing_needs, numbers))
+        known = set(self.replica.passed)
+        with contextlib.closing(
+            await asyncio.to_thread(partial(Replica, self.settings.folder, True, without=numbers, quiet=True))
+        ) as trial:
+            return await undo(partial(check_not_needed, trial, known))
+
+    def queue(self) -> Handing:
+        """For who may judge."""
+        if self._queue is None:
+            raise HTTPException(403, "this server is read-only: it ranks and explains, and has no queue")
+        return self._queue
+
+    def named(self, label: Label) -> dict[str, Any]:
+        """A label and, where a vocabulary says so, its name."""
+        vocabulary = self.model.vocabulary_
+        return {"label": label} if vocabulary is None else {"label": label, "name": vocabulary.name(label)}
+
+    def check_known(self, names: Sequence[str]) -> None:
+        """Refuse rules that name labels which nobody knows: a rule with a slip in it would leave nothing, or all."""
+        model = self.model
+        for name in names:
+            if not model._knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
+                said = f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
+                raise HTTPException(409, said)
+
+    def known_label(self, name: str) -> Label:
+        """The label of that name, which must have been learned."""
+        label = self.replica.label(name)
+        if not self.model._knows(label):  # retired ones are known: they can be restored
+            raise HTTPException(404, f"the label {name!r} has not been learned")
+        return label
+
+
+# Answers.
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+JSON_LINES = "application/jsonl"
+PIECE = 2**16  # bytes of a long answer sent at a time
+WORDS = {
+    400: "The request cannot be read.",
+    401: "The token is missing or wrong.",
+    403: "The server is read-only, or the role of who asks does not allow it.",
+    404: "There is no such label, example or text of the queue.",
+    409: "The key was used for another example, the labels do not allow the change, or another has the text.",
+    413: "The body is too large.",
+    415: "The body is not JSON, or not sent as a file.",
+    421: "The server does not go by this name.",
+    422: "A value is not what it should be.",
+    429: "Too many requests at a time; Retry-After says when to come back.",
+    431: "The header is too large.",
+    503: "It took too long, or the journal cannot be used.",
+    507: "The disk is full; nothing was changed.",
+}
+OF_A_BODY = (413, 415, 422)  # what may be wrong with a body
+A_FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+STATUS_OF = {
+    InputError: 422, NotThere: 404, Taken: 409, KeyUsed: 409, Needed: 409, NotAllowed: 403, DiskFull: 507,
+    JournalError: 503,
+}  # fmt: skip
+
+# What pydantic calls the kinds of values, and of problems with one, and what we do.
+INNER = re.compile(r"\[|^constrained-")  # of its own types, in the place of a problem
+KINDS = {
+    **dict.fromkeys(["int_type", "int_parsing", "int_parsing_size", "int_from_float"], "a whole number"),
+    **dict.fromkeys(["float_type", "float_parsing"], "a number"),
+    **dict.fromkeys(["dict_type", "model_type", "model_attributes_type"], "an object"),
+    "string_type": "a text", "bool_type": "true or false", "list_type": "a list",
+}  # fmt: skip
+WANTED = {
+    "less_than_equal": "expected a number of at most {le}", "greater_than_equal": "expected a number of at least {ge}",
+    "finite_number": f"expected a number between {-sys.float_info.max:.1e} and {sys.float_info.max:.1e}",
+    "too_short": "expected at least {min_length} of them, found {actual_length}",
+    "too_long": "expected at most {max_length} of them, found {actual_length}",
+    "extra_forbidden": "there is no such field",
+}  # fmt: skip
+
+
+def as_json(value: object) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json")
+
+
+def streamed(pieces: Iterable[str], kind: str, headers: Mapping[str, str] | None = None) -> Response:
+    """A long answer, sent some at a time: the middleware's clock starts anew with each piece that is taken."""
+
+    async def sent() -> AsyncIterator[bytes]:
+        for text in pieces:
+            whole = text.encode()
+            for start in range(0, len(whole), PIECE):
+                yield whole[start : start + PIECE]
+            await asyncio.sleep(0)
+
+    return StreamingResponse(sent(), media_type=kind, headers=headers)
+
+
+def answers(model: type[Any], *statuses: int, kinds: Iterable[str] = (JSON_LINES,)) -> dict[str, Any]:
+    """What a route may answer, for the OpenAPI document; where that is text, of which kinds."""
+    every = (*statuses, 400, 401, 403, 421, 429, 431, 503)
+    problems = {status: {"model": schemas.Problem, "description": WORDS[status]} for status in every}
+    shapes = {kind: {"type": "array" if kind == "application/json" else "string"} for kind in kinds}
+    as_text = {"content": {kind: {"schema": shape} for kind, shape in shapes.items()}}
+    answer = as_text if model is str else {"model": model}
+    return {"responses": {200: answer, **problems}}
+
+
+def explain_problems(app: FastAPI) -> None:
+    """Have every error answered with one sentence."""
+    for kind in STATUS_OF:
+        app.add_exception_handler(kind, _known)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(Exception, _inside)
+
+
+async def _known(_: Request, problem: Exception) -> Response:
+    status = next(STATUS_OF[kind] for kind in type(problem).__mro__ if kind in STATUS_OF)
+    return _problem(status, str(problem))
+
+
+async def _http(_: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    return _problem(problem.status_code, str(problem.detail), problem.headers)
+
+
+async def _validation(_: Request, problem: Exception) -> Response:
+    assert isinstance(problem, RequestValidationError)
+    place, meant = _meant(problem.errors())
+    telling = [one for one in meant if one["type"] not in KINDS]
+    if telling:
+        said = _in_words(telling[0])
+    else:  # of none of the kinds that it may be
+        *others, last = dict.fromkeys(KINDS[one["type"]] for one in meant)
+        said = "expected " + (f"{', '.join(others)} or {last}" if others else last)
+    return _problem(422, f"{'.'.join(map(str, place)) or 'the body'}: {said}{meant[0].get('as_in', '')}")
+
+
+def _meant(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
+    """The place of the first problem, and all that is wrong there.
+
+    Where a field may be of several kinds, pydantic tells of each what is wrong. The one that fits best is meant: what
+    is wrong with it is deepest inside.
+    """
+    places = [[part for part in one["loc"][1:] if not INNER.search(str(part))] for one in problems]
+    first = places[0]
+    place = max((one for one in places if one[: len(first)] == first), key=len)
+    return place, [one for one, own in zip(problems, places, strict=True) if own == place]
+
+
+def _in_words(problem: Any) -> str:
+    """What pydantic says, in our words where we have any."""
+    known = {name: _short(value) for name, value in problem.get("ctx", {}).items()}
+    said: str = WANTED.get(problem["type"], "").format_map(known)
+    other = problem["msg"].removeprefix("Value error, ")  # which pydantic puts before what we say
+    return said or f"{other[0].lower()}{other[1:]}"
+
+
+def _short(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+async def _inside(_: Request, problem: Exception) -> Response:
+    return _problem(500, FAILED)  # the middleware logs it
+
+
+def _problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode({"error": sentence}), status, headers, "application/json")
+
+
+# Routes: methods of a class that say which path they answer.
+
+
+class Routes:
+    """Some routes of a server, with what they share."""
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._replica = context, context.replica
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+        for name in {name: None for kind in reversed(type(self).__mro__) for name in vars(kind)}:
+            route = getattr(getattr(type(self), name), "route", None)
+            if route is not None:
+                router.add_api_route(endpoint=getattr(self, name), **route)
+        return router
+
+
+def get(
+    path: str, answer: type[Any] | None, *statuses: int, kinds: Iterable[str] = (JSON_LINES,)
+) -> Callable[[Method], Method]:
+    """The path that a method answers, with what: text of some ``kinds``, or None where no document says so."""
+    about = {"include_in_schema": False} if answer is None else answers(answer, *statuses, kinds=kinds)
+    text = {"response_class": Response} if answer is str else {}
+    return _marked({"path": path, "methods": ["GET"]} | about | text)
+
+
+def post(path: str, answer: type[Any], *statuses: int) -> Callable[[Method], Method]:
+    """The same for a method whose only input is a JSON body."""
+    return _marked(_posted(path, answer, statuses) | {"route_class_override": DirectRoute})
+
+
+def post_file(path: str, answer: type[Any], *statuses: int) -> Callable[[Method], Method]:
+    """The same for a method that takes a file."""
+    return _marked(_posted(path, answer, statuses) | {"openapi_extra": {"requestBody": A_FILE}})
+
+
+def _posted(path: str, answer: type[Any], statuses: tuple[int, ...]) -> dict[str, Any]:
+    return {"path": path, "methods": ["POST"]} | answers(answer, *statuses, *OF_A_BODY)
+
+
+def _marked(route: dict[str, Any]) -> Callable[[Method], Method]:
+    def mark(method: Method) -> Method:
+        method.route = route  # type: ignore[attr-defined]
+        return method
+
+    return mark
+
+
+# Routes whose only input is their JSON body: pydantic reads it in one go, and nothing else stands in between.
+
+
+class DirectRoute(APIRoute):
+    """A route of a function of one argument, a pydantic model, that gives a Response."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        assert self.body_field is not None
+        question: Any = self.body_field.field_info.annotation
+        endpoint = self.endpoint
+
+        async def handle(request: Request) -> Response:
+            try:
+                asked = question.model_validate_json(await request.body())
+            except ValidationError as problem:
+                sample = getattr(question, "sample", "")
+                found = [_placed(one, sample) for one in problem.errors()]
+                raise RequestValidationError(found) from None
+            response: Response = await endpoint(asked)
+            return response
+
+        return handle
+
+
+def _placed(problem: Any, sample: str) -> dict[str, Any]:
+    """A problem of a body, and how one should look where what it consists of is not there."""
+    is_another = (problem["type"] == "missing" and len(problem["loc"]) == 1) or not problem["loc"]
+    as_in = f", as in {sample}" if sample and is_another else ""
+    return {**problem, "loc": ("body", *problem["loc"]), "as_in": as_in}
