@@ -13,6 +13,7 @@ from shortlist.categories.index import lists, pruning
 from shortlist.categories.index.lists import EDGES, END, empty_index
 from shortlist.categories.index.pruning import drop_weakest, pack
 from tests.categories.test_feature_focus import edges_of
+from tests.compiled import compiled
 
 
 def learned(**options):
@@ -100,7 +101,7 @@ def test_what_was_seen_more_often_than_can_be_counted_stays_so():
     floats, ints = np.zeros(4), np.zeros(4, dtype=np.int32)
     index = lists.make_index(ints, lists.make_edges(ints[:0], floats[:0]), floats, seen)
     for f in range(4):
-        lists.see(index.features[f])
+        compiled(lists.see)(index.features[f])
     assert index.features["seen"].tolist() == [1] + 3 * [2**32 - 1]
     kept = np.asarray(index.to_arrays(4)["seen"])
     assert (kept.dtype, kept.tolist()) == (np.int64, index.features["seen"].tolist())
