@@ -2,6 +2,7 @@
 
     python -m benchmarks.teaching --choose     on a tenth of the training part that is held out
     python -m benchmarks.teaching              on the development part
+    python -m benchmarks.teaching --choose --most 10000 --encoder all-MiniLM-L6-v2:static
 
 Of each law only the labels of a group are looked for: among the first five of the whole ranking and, as figures for
 few and no examples are usually given, among the first five of a ranking of that group's labels alone.
@@ -38,20 +39,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--choose", action="store_true")
     parser.add_argument("--most", type=int, help="learn so many laws only")
+    parser.add_argument("--encoder", help="also words and meaning, by this encoder, beginning with the names")
     asked = parser.parse_args()
     train, test = parts(asked.choose, asked.most)
     counts = Counter(label for law in train for label in law["labels"])
     file = Path(os.environ["SHORTLIST_DATA"]) / "eurlex57k" / "labels.json"
     print(f"{len(train):,} laws to learn, {len(test):,} to rank")
-    for teach in (0, 5):
-        model = Categorizer().set_vocabulary(read_vocabulary(file, teach=teach))
+    for teach, encoder in [(0, None), (5, None)] + [(0, asked.encoder)] * bool(asked.encoder):
+        model = Categorizer(encoder=encoder).set_vocabulary(read_vocabulary(file, teach=teach))
         began = time.process_time()
         model.fit([law["title"] for law in train], [law["labels"] for law in train])
         learned, texts = time.process_time() - began, [law["title"] for law in test]
         ranking, truth = model.rank(texts, K), model.learner_.label_numbers([law["labels"] for law in test])
         found = evaluate(ranking, truth, ["P@1", "P@3", "P@5"])
         shown = "  ".join(f"{name} {found[name]:.4f}" for name in ("P@1", "P@3", "P@5"))
-        print(f"\nnames {'teach' if teach else 'do not teach'}: {shown}, learn {learned:.1f} s")
+        print(f"\nnames {'teach' if teach else 'do not teach'}, encoder {encoder}: {shown}, learn {learned:.1f} s")
         for group, (least, most) in GROUPS.items():
             own = [{label for label in law["labels"] if least <= counts[label] <= most} for law in test]
             which = [n for n, true in enumerate(own) if true]

@@ -18,7 +18,7 @@ from papers.experiment import Cell, Claim, Curve, Experiment, Figure, Job, Resul
 from papers.index_comparison import PAPER
 from papers.index_data import ORIGINALS, STAND_INS, load, split
 from shortlist.categories.index.feature_focus import FeatureFocus
-from shortlist.categories.index.pruning import drop_light
+from shortlist.categories.index.lists import drop_light
 
 
 @dataclass(frozen=True)

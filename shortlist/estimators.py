@@ -13,7 +13,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from shortlist import own_process
-from shortlist.concurrency.locks import reading
+from shortlist.concurrency import reading
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from shortlist.arrays.given_labels import (
     warn_of_a_column,
 )
 from shortlist.arrays.kernels import kernel
-from shortlist.arrays.partial import NOTHING_PARTIAL, Partial, chosen_runs, stacked_runs
+from shortlist.arrays.rows import NOTHING_PARTIAL, Partial, chosen_runs, stacked_runs
 from shortlist.errors import InputError
 
 FEW = 20  # so many labels are compared with one another faster than sorted, and copied faster than looked at

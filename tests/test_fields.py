@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shortlist as sl
 from shortlist.inputs import read
 from shortlist.models.text_batches import FieldsBeside
-from shortlist.texts.fields import Fielded, band, cell_value
+from shortlist.texts import Fielded, band, cell_value
 
 LAWS = [
     {"title": "wheat exports", "body": "the board said that rates of export rose", "author": ["Smith"], "price": 12.5},

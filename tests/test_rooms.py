@@ -45,7 +45,7 @@ def imports_of(path: Path) -> set[str]:
 def test_every_way_to_import_is_seen():
     source = """
 import shortlist.arrays.validation
-import shortlist.text.tokens as tokens, numpy
+import shortlist.text.features as tokens, numpy
 from shortlist import labels, Categorizer, InputError, __version__
 from shortlist.ratings import prank
 def late():

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from shortlist import texts as room
 from shortlist.errors import InputError
-from shortlist.texts import Texts, as_texts, blocks, to_codes, to_text
-from shortlist.texts.fields import as_documents
+from shortlist.texts import Texts, as_documents, as_texts, blocks, to_codes, to_text
 
 anything = st.text(st.characters(exclude_categories=[]), max_size=8)  # lone surrogates and NULs too
 

@@ -11,9 +11,8 @@ from shortlist import Categorizer, ModelFileError, TextVectorizer, load, vocabul
 from shortlist.arrays.narrow import narrowed
 from shortlist.files.container import Later
 from shortlist.files.store import State, build
-from shortlist.text.counted import FEW, count
-from shortlist.vocabulary import Vocabulary, letters
-from shortlist.vocabulary.letters import count_letters
+from shortlist.text.counts import FEW, count
+from shortlist.vocabulary import Vocabulary, count_letters, letters
 
 # few enough to repeat, and some that meet in one slot of the table
 hashes = st.one_of(st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1))

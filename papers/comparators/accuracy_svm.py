@@ -24,7 +24,7 @@ from shortlist.arrays.columns import check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole
-from shortlist.concurrency.locks import reading, snapshot
+from shortlist.concurrency import reading, snapshot
 from shortlist.documents.average_precision import map_loss
 from shortlist.documents.binning import ScoreBins
 from shortlist.documents.queries import as_queries

@@ -19,7 +19,6 @@ import scipy.sparse
 import scipy.stats
 from numpy.typing import NDArray
 
-from papers.comparators.by_scores import rank_by_scores
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_whole
@@ -96,7 +95,7 @@ class Voted(OnlinePrototypes):
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         if self.hypothesis != "voted":
             return super()._rank(rows, ids, scores)
-        rank_by_scores(self, rows, ids, scores)
+        self._rank_by_scores(rows, ids, scores)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return super()._votes(row, label) if self.hypothesis != "voted" else self._one_vote(row, label)
@@ -251,7 +250,7 @@ class ExtendedMMP(Voted, MMP):
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         if self._supports is None:
             return super()._rank(rows, ids, scores)
-        rank_by_scores(self, rows, ids, scores, width=len(self._supports))
+        self._rank_by_scores(rows, ids, scores, width=len(self._supports))
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return super()._votes(row, label) if self._supports is None else self._one_vote(row, label)

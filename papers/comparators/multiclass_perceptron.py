@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import MatrixLike, Rows, inner
 from shortlist.arrays.validation import as_choice
-from shortlist.concurrency.locks import reading
+from shortlist.concurrency import reading
 from shortlist.ratings.dual import Function
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.thresholds import move, retire

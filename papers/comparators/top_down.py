@@ -22,7 +22,6 @@ import scipy  # whose optimize is loaded when it is asked for
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from papers.comparators.by_scores import rank_by_scores
 from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.tree import Tree
 from shortlist.arrays.given_labels import Label
@@ -31,7 +30,7 @@ from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice, as_real, as_whole
 from shortlist.categories.additive import as_indicator
 from shortlist.categories.learner import BIAS, CategoryLearner
-from shortlist.concurrency.locks import reading, snapshot
+from shortlist.concurrency import reading, snapshot
 from shortlist.errors import InputError
 from shortlist.files.container import text_to_array
 from shortlist.files.store import State, build
@@ -195,7 +194,7 @@ class TopDown(CategoryLearner):
             self._descend(X, child, some[go_on], below[go_on], reached)
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        rank_by_scores(self, rows, ids, scores, width=len(self._nodes), above=0.0)
+        self._rank_by_scores(rows, ids, scores, width=len(self._nodes), above=0.0)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         """A product of probabilities is not a sum over columns: one vote stands for the whole."""

@@ -33,14 +33,12 @@ from shortlist.categories.best import (
 )
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.feature_focus import holds, update
-from shortlist.categories.index.lists import END, Index, empty_index
-from shortlist.categories.index.pruning import UNLIMITED
+from shortlist.categories.index.lists import END, UNLIMITED, Index, empty_index
 from shortlist.categories.index.retrieval import add_votes
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.prototypes.online import write
 from shortlist.categories.prototypes.weights import Prototypes, no_prototypes, score, votes_for
-from shortlist.concurrency.interrupts import runs
-from shortlist.concurrency.locks import reading
+from shortlist.concurrency import reading, runs
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice
-from shortlist.text.features import features_of, spell
-from shortlist.text.tokens import FACTOR, SEED, hashing, mixed, split
+from shortlist.text.features import FACTOR, SEED, features_of, hashing, mixed, spell, split
 from shortlist.texts import as_texts
 from shortlist.vocabulary import Vocabulary
 

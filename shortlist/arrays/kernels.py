@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numba
 import numpy as np
@@ -58,7 +58,7 @@ def step(function: Function) -> Function:
 class Part(CPUDispatcher):
     """A compiled function that has no way in from Python: to call what is not there would end the process."""
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> NoReturn:
         raise TypeError(f"{self.py_func.__name__} is a part of compiled loops; call one of those, or its py_func")
 
 

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist import concurrency
 from shortlist.arrays.columns import Names, check_columns, column_names, grown_names, note_names
 from shortlist.arrays.given_labels import Columns, Label, LabelsLike, as_array, class_list, joined_columns
-from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, count_up
-from shortlist.arrays.rows import MatrixLike, Rows, RowStore
+from shortlist.arrays.rows import MatrixLike, Rows, RowStore, grown
 from shortlist.arrays.sparse import is_sparse, one_row
 from shortlist.arrays.validation import (
     MOST_AMOUNT,
@@ -34,9 +34,7 @@ from shortlist.arrays.validation import (
     as_whole,
     check_nonnegative,
 )
-from shortlist.concurrency import interrupts
-from shortlist.concurrency.interrupts import nothing_if_refused, runs, stop_here, whole
-from shortlist.concurrency.locks import reading, snapshot, writing
+from shortlist.concurrency import nothing_if_refused, reading, runs, snapshot, stop_here, whole, writing
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, available_if, not_fitted
 from shortlist.files.container import Later, text_to_array
@@ -78,6 +76,7 @@ def keep_allowed(ids: Ints, scores: Floats, allowed: Allowed, k: int) -> tuple[I
 
 What = TypeVar("What")
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
+SCORES = 1 << 20  # scores that are held at a time
 BIAS = -1  # the column of a vote that no feature casts
 
 
@@ -98,9 +97,9 @@ class CategoryLearner(Estimator, ABC):
     matrix. Labels and columns that were never seen before may arrive with every ``partial_fit``. Where the columns of X
     have names, they are kept in ``feature_names_in_``; columns may arrive behind those, but none may change.
 
-    Several threads may rank at a time; while one learns, the others wait (locks.py). A ``fit`` that fails, or is
+    Several threads may rank at a time; while one learns, the others wait (concurrency.py). A ``fit`` that fails, or is
     stopped, leaves the learner as it was; a ``partial_fit`` that is stopped has learned the first so many rows, as
-    ``n_examples_`` tells (interrupts.py).
+    ``n_examples_`` tells (concurrency.py).
 
     Attributes
     ----------
@@ -363,6 +362,20 @@ class CategoryLearner(Estimator, ABC):
         self._rank(rows, every, own)
         ids[:], scores[:] = keep_allowed(every, own, allowed, ids.shape[1])
 
+    def _rank_by_scores(self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf) -> None:
+        """``_rank`` for a learner that has the scores of all labels: those above a limit, some rows at a time.
+
+        ``width`` is how many numbers a row takes while its scores are made, if more than there are labels.
+        """
+        some = max(1, SCORES // max(width, len(self._labels), 1))
+        for first in range(0, rows.n_rows, some):
+            part = slice(first, min(first + some, rows.n_rows))
+            found = self._scores(rows.block(part.start, part.stop))
+            best = np.argsort(-found, axis=1, kind="stable")[:, : ids.shape[1]]
+            own = np.take_along_axis(found, best, axis=1)
+            ids[part, : best.shape[1]] = np.where(own > above, best, -1)
+            scores[part, : best.shape[1]] = np.where(own > above, own, np.nan)
+
     def _workers(self, n_rows: int) -> int:
         """How many threads to use: kernels release the interpreter's lock, and each row's result is its own."""
         return 1 if n_rows < 2 * LEAST_BLOCK else max(1, min(self._jobs(), n_rows // LEAST_BLOCK))
@@ -576,7 +589,7 @@ class Made(Generic[What]):
 
 def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, NumberedLabels]]:
     """The rows and their labels in runs, which share memory with them."""
-    if rows.n_rows <= interrupts.RUN:
+    if rows.n_rows <= concurrency.RUN:
         yield rows, labels
         return
     for run in runs(rows.n_rows):

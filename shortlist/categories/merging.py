@@ -16,8 +16,7 @@ from shortlist.arrays.columns import note_names
 from shortlist.arrays.given_labels import joined_columns
 from shortlist.arrays.kernels import Ints
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concurrency.interrupts import nothing_if_refused, whole
-from shortlist.concurrency.locks import merging, reading
+from shortlist.concurrency import merging, nothing_if_refused, reading, whole
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:

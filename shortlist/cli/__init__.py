@@ -34,7 +34,7 @@ from shortlist.cli import (
     warmup,
     workspace,
 )
-from shortlist.concurrency.prefetch import is_stuck
+from shortlist.concurrency import is_stuck
 from shortlist.errors import ShortlistError
 
 # What each command does, in as few words as fit on a line of ``shortlist --help``.

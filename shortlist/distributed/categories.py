@@ -19,9 +19,8 @@ import numpy as np
 from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
-from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Longs
-from shortlist.arrays.rows import Rows, as_plain, beside
+from shortlist.arrays.rows import Rows, as_plain, beside, grown
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.index.independent import IndependentIndex, some_rows
 from shortlist.categories.index.tuned_index import beside_vector
@@ -42,8 +41,7 @@ from shortlist.models.confidence import Confidence
 from shortlist.models.confidence.honest import how_many
 from shortlist.models.confidence.window import Seen, look
 from shortlist.models.observing import Notes, honest, takes_pieces
-from shortlist.text.settings import LEFT_OPEN, Settings
-from shortlist.text.vectorizer import TextVectorizer
+from shortlist.text.vectorizer import LEFT_OPEN, Settings, TextVectorizer
 
 # How sure a model is that a cluster has trained: the last examples of each part are ranked before they are learned.
 

@@ -21,7 +21,7 @@ from shortlist.arrays.columns import Names, check_columns, column_names, note_na
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_numbers, as_real, as_rows, as_whole
-from shortlist.concurrency.locks import reading, snapshot, writing
+from shortlist.concurrency import reading, snapshot, writing
 from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
 from shortlist.documents.structural_svm import Plane, RankingRisk, solve
 from shortlist.errors import InputError

@@ -37,7 +37,7 @@ Kind = TypeVar("Kind")
 
 FORMAT = 1
 KEY = "shortlist"
-LATER = ("letters",)  # packed arrays that stay so until somebody needs them: names (vocabulary/letters.py)
+LATER = ("letters",)  # packed arrays that stay so until somebody needs them: names (vocabulary.py)
 # The errors that a damaged file can cause: a damaged number may, for example, ask for any amount of memory.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 

@@ -45,7 +45,7 @@ from shortlist.inputs.tables import (
     unguarded,
     with_point,
 )
-from shortlist.texts.fields import Fielded, Value, cell_value
+from shortlist.texts import Fielded, Value, cell_value
 
 BRACKETED = re.compile(r"<[^<>\s]+>(?: +<[^<>\s]+>)*\s*")  # Annif's subjects
 BRACKETS = re.compile(r"<([^<>\s]*)>")

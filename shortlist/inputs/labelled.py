@@ -12,8 +12,7 @@ from shortlist.inputs.examples import Examples
 from shortlist.inputs.reading import Stream
 from shortlist.inputs.tables import named
 from shortlist.labels import NumberedLabels, label_counts
-from shortlist.texts import lengths_of
-from shortlist.texts.fields import WithVectors
+from shortlist.texts import WithVectors, lengths_of
 
 ERRORS = {"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#NUM!"}  # what spreadsheets put into cells
 BROKEN = "has an empty text, or a spreadsheet's error for a text or a label"

@@ -18,7 +18,7 @@ from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
 from shortlist.inputs.source import Progress
 from shortlist.labels import NumberedLabels
-from shortlist.texts.fields import Document, Fielded, Value, WithVectors, cell_value, features_of
+from shortlist.texts import Document, Fielded, Value, WithVectors, cell_value, features_of
 
 # Cells that a spreadsheet would run as formulas: they are written with an apostrophe before them, and read without.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shortlist.errors import InputError, counted, there_are
 from shortlist.inputs.examples import Examples
-from shortlist.texts.fields import Vectors, WithVectors, as_documents, as_vectors
+from shortlist.texts import Vectors, WithVectors, as_documents, as_vectors
 
 
 def open_vectors(path: str | os.PathLike[str]) -> NDArray[Any]:

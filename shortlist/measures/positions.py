@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.validation import as_jobs, as_numbers, as_whole
-from shortlist.concurrency.prefetch import by_threads
+from shortlist.concurrency import by_threads
 from shortlist.errors import InputError, counted
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking

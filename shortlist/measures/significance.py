@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.validation import MOST_SEED, as_jobs, as_whole
-from shortlist.concurrency.prefetch import by_threads
+from shortlist.concurrency import by_threads
 from shortlist.errors import InputError
 
 # The bootstrap. (SciPy's copies every example's row for every sample; here a sample is n weights.)

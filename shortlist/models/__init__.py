@@ -9,7 +9,7 @@
 The parts of a Categorizer beside its learner (categories/) and its text (text/):
 
     confidence/         how sure a ranking is                    observing.py  examples ranked before they are learned
-    vectors.py, encoding.py  vectors beside the words            text_batches.py  texts on their way into a model
+    encoding.py         vectors beside the words                 text_batches.py  texts on their way into a model
     memory.py           a bound on its memory                    relabelling.py   changes of its labels
     rules.py            rules that rankings keep to              readable.py   which features to show to people
 

@@ -23,7 +23,7 @@ import numpy as np
 from shortlist.arrays.given_labels import Label
 from shortlist.errors import InputError
 from shortlist.labels import NumberedLabels
-from shortlist.texts.fields import Document
+from shortlist.texts import Document
 
 if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer

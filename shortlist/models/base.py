@@ -14,8 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from shortlist.arrays.given_labels import Label
-from shortlist.concurrency.interrupts import Watcher, watched_by
-from shortlist.concurrency.locks import reading, writing
+from shortlist.concurrency import Watcher, reading, watched_by, writing
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, not_fitted
 from shortlist.files.store import State, build
@@ -23,7 +22,7 @@ from shortlist.files.store import save as save_file
 from shortlist.inputs.examples import Examples
 from shortlist.measures import Evaluation
 from shortlist.ranking import Explanation
-from shortlist.texts.fields import Document
+from shortlist.texts import Document
 
 if TYPE_CHECKING:
     from typing_extensions import Self

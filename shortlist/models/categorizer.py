@@ -17,9 +17,7 @@ from shortlist.arrays.rows import Rows, beside
 from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import BIAS, CategoryLearner, n_examples
 from shortlist.concepts.vocabulary import LabelVocabulary
-from shortlist.concurrency.interrupts import nothing_if_refused, stop_here, whole
-from shortlist.concurrency.locks import reading, snapshot, writing
-from shortlist.concurrency.prefetch import prefetch
+from shortlist.concurrency import nothing_if_refused, prefetch, reading, snapshot, stop_here, whole, writing
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build, build_all
@@ -30,6 +28,7 @@ from shortlist.models.answers import Assigned, RankedLabels
 from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Aim
+from shortlist.models.encoding import VectorPart, named_vectors, suited, vector_of
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
@@ -47,11 +46,9 @@ from shortlist.models.text_batches import (
     texts_and_labels,
     texts_of,
 )
-from shortlist.models.vectors import VectorPart, named_vectors, suited, vector_of
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts import blocks
-from shortlist.texts.fields import Document, Fielded, Vectors, WithVectors, as_documents, is_one
+from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, blocks, is_one
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -164,7 +161,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     ) -> Self:  # fmt: skip
         """Learn one text with its label or list of labels. New words and labels may come at any time.
 
-        A text may have several fields, ``{"title": …, "body": …, "author": ["Smith"], "price": 12.5}`` (fields.py), and
+        A text may have several fields, ``{"title": …, "body": …, "author": ["Smith"], "price": 12.5}`` (texts.py), and
         a vector beside it, which all texts have then.
         If some labels are ``wrong``, these are corrected down, and those that nobody judged are left alone; unless
         ``complete`` says that all labels that are not right are wrong, as they are where none is given as wrong.

@@ -13,7 +13,7 @@ from shortlist.arrays.columns import Names, check_columns, column_names, note_na
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_rows, as_whole
-from shortlist.concurrency.locks import reading, snapshot
+from shortlist.concurrency import reading, snapshot
 from shortlist.documents.queries import QueryRanking, as_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.documents.scaling import METHODS, QueryScaler

@@ -8,7 +8,7 @@ A quarter of the memory is for the rows being learned and for batches on their w
 what is known of how sure rankings are (confidence/window.py) and the last examples of a stream
 (categories/index/rehearsal.py) have as much as they may come to; words and edges share what these leave, half and half.
 When the words fill their half, a quarter of them make room: the rarest, of equally rare ones those known longest. When
-the edges fill theirs, the weakest do (categories/index/pruning.py).
+the edges fill theirs, the weakest do (categories/index/lists.py).
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.arrays.given_labels import LabelsLike
-from shortlist.arrays.growing import give_back
-from shortlist.arrays.rows import RowStore, Vectors
+from shortlist.arrays.rows import RowStore, Vectors, give_back
 from shortlist.arrays.validation import as_size
 from shortlist.categories.index import rehearsal
 from shortlist.categories.index.learner import IndexLearner
@@ -32,9 +31,9 @@ from shortlist.labels import NumberedLabels
 from shortlist.models.confidence.window import MOST_BYTES
 from shortlist.models.observing import FirstPass
 from shortlist.models.text_batches import LabelBatches, VectorBatches
-from shortlist.text.counted import CountedRows
+from shortlist.text.counts import CountedRows
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts.fields import Document
+from shortlist.texts import Document
 
 # How many bytes the parts of a model take at most, by which ``max_memory`` is kept (memory.py).
 

@@ -22,8 +22,7 @@ from shortlist.arrays.rows import Rows, RowStore
 from shortlist.categories.index.learner import PIECE
 from shortlist.categories.index.retrieval import Ahead
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concurrency.interrupts import whole
-from shortlist.concurrency.locks import ModelLock
+from shortlist.concurrency import ModelLock, whole
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.models.confidence import Confidence
@@ -31,7 +30,7 @@ from shortlist.models.confidence.honest import STRETCHES, moved_level, rows_of_f
 from shortlist.models.confidence.runs import Runs
 from shortlist.models.confidence.window import LOOK, WIDTH, Seen, Shares, look
 from shortlist.ranking import Ranking
-from shortlist.text.counted import keep
+from shortlist.text.counts import keep
 
 DEPTH = 100  # labels of an honest ranking: no list can promise more
 STRIDE = 10

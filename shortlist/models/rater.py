@@ -15,9 +15,7 @@ from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole
-from shortlist.concurrency.interrupts import whole
-from shortlist.concurrency.locks import reading, snapshot, writing
-from shortlist.concurrency.prefetch import prefetch
+from shortlist.concurrency import prefetch, reading, snapshot, whole, writing
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone
 from shortlist.files.store import State, build

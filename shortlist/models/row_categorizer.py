@@ -14,9 +14,7 @@ from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.categories.merging import MergingLearner
-from shortlist.concurrency.interrupts import nothing_if_refused, whole
-from shortlist.concurrency.locks import merging, reading, snapshot, writing
-from shortlist.concurrency.prefetch import prefetch
+from shortlist.concurrency import merging, nothing_if_refused, prefetch, reading, snapshot, whole, writing
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
@@ -29,7 +27,7 @@ from shortlist.models.learners import made
 from shortlist.models.observing import FirstPass, Notes, confidence_in, features_seen, learn_rows, share_left
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking
-from shortlist.text.counted import keep
+from shortlist.text.counts import keep
 
 if TYPE_CHECKING:
     from typing_extensions import Self

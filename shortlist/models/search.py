@@ -37,9 +37,8 @@ from shortlist.models.category_model import CategoryModel
 from shortlist.models.memory import MOST
 from shortlist.models.text_batches import default_text
 from shortlist.ranking import Ranking
-from shortlist.text.settings import PLAIN
-from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts.fields import Document, WithVectors
+from shortlist.text.vectorizer import PLAIN, TextVectorizer
+from shortlist.texts import Document, WithVectors
 
 # Successive halving: rounds with fewer candidates and more examples, and which examples they learn and are tried on.
 

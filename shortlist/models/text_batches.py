@@ -15,10 +15,9 @@ from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
-from shortlist.text.counted import CountedRows
-from shortlist.text.settings import ALL_AUTO
-from shortlist.text.vectorizer import Taken, TextVectorizer
-from shortlist.texts.fields import Document
+from shortlist.text.counts import CountedRows
+from shortlist.text.vectorizer import ALL_AUTO, Taken, TextVectorizer
+from shortlist.texts import Document
 
 Batch: TypeAlias = Examples | tuple[Sequence[Document], LabelsLike]  # texts and their labels
 

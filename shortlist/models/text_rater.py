@@ -12,25 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
-from shortlist.categories.index.vectors import SHARE, unit
-from shortlist.concurrency.interrupts import whole
-from shortlist.concurrency.locks import reading, writing
-from shortlist.concurrency.prefetch import prefetch
+from shortlist.categories.index.retrieval import SHARE, unit
+from shortlist.concurrency import prefetch, reading, whole, writing
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
-from shortlist.models.encoding import Encoder, digest_of, encoded, loaded, name_of
+from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
 from shortlist.models.rater import GivenRatings, JudgedRatings, Rater
 from shortlist.models.readable import VECTOR, summed
 from shortlist.models.text_batches import texts_of
-from shortlist.models.vectors import VectorPart
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner
 from shortlist.ratings.scale import as_values
-from shortlist.text.settings import ALL_AUTO
-from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts.fields import Document, Vectors, as_documents
+from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
+from shortlist.texts import Document, Vectors, as_documents
 
 if TYPE_CHECKING:
     from typing_extensions import Self

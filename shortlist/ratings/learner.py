@@ -22,8 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_real, as_rows, as_seed, as_whole
-from shortlist.concurrency.interrupts import runs, stop_here, whole
-from shortlist.concurrency.locks import reading, snapshot, writing
+from shortlist.concurrency import reading, runs, snapshot, stop_here, whole, writing
 from shortlist.errors import InputError, counted, there_are
 from shortlist.estimators import Estimator
 from shortlist.files.container import text_to_array

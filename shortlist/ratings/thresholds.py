@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, step
 from shortlist.arrays.rows import MatrixLike, is_full
-from shortlist.concurrency.locks import reading
+from shortlist.concurrency import reading
 from shortlist.ratings.learner import RatingLearner
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from shortlist.errors import InputError
 from shortlist.ratings.dual import Function
 from shortlist.ratings.thresholds import ThresholdLearner, move, retire
 
-FAR = 1e150  # a score beyond it, times a value of a row (index/pruning.py), could be more than a float64 holds
+FAR = 1e150  # a score beyond it, times a value of a row (index/lists.py), could be more than a float64 holds
 
 
 class WidrowHoff(ThresholdLearner):

@@ -1,6 +1,6 @@
 """Texts, documents of several fields, rows and vectors, as the journal and the queue keep them.
 
-A text is kept as it is, and a document of fields (texts/fields.py) as a JSON object, its fields in their order; a mark
+A text is kept as it is, and a document of fields (texts.py) as a JSON object, its fields in their order; a mark
 beside it says which of the two it is. A row of numbers stands in the place of the text, as JSON, which gives back the
 same numbers; a rating is an example's only label.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from shortlist.arrays.given_labels import Label
 from shortlist.errors import InputError
 from shortlist.inputs.labelled import ERRORS
-from shortlist.texts.fields import Document, Fielded, Vectors
+from shortlist.texts import Document, Fielded, Vectors
 
 NUMBERS = np.dtype("<f4")  # of a vector
 

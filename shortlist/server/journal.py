@@ -33,10 +33,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shortlist.categories.index.vectors import unit
+from shortlist.categories.index.retrieval import unit
 from shortlist.errors import InputError, ShortlistError, counted
 from shortlist.server.documents import USUAL, kept, read_back, read_vector, renamed, written_vector
-from shortlist.texts.fields import Document, Vectors
+from shortlist.texts import Document, Vectors
 
 FILE, END_FILE = "journal.sqlite", "journal.end"
 BASE = "base.shortlist"  # the model that serving began with, or what was promoted since

@@ -21,7 +21,7 @@ from shortlist.server.people import ASKING, Role
 from shortlist.server.queue import key_again
 from shortlist.server.ranking import Limit
 from shortlist.server.routes import JSON_LINES, Routes, as_json, get, post, streamed
-from shortlist.texts.fields import Value
+from shortlist.texts import Value
 
 LETTERS = 200  # of a text
 

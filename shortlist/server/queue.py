@@ -28,7 +28,7 @@ from shortlist.inputs.format import Option
 from shortlist.models.base import Model
 from shortlist.server.documents import kept, read_back, says_something
 from shortlist.server.journal import ALONE, PATIENCE, PROBLEMS, DiskFull, Journal, JournalError, Version
-from shortlist.texts.fields import Document, Fielded
+from shortlist.texts import Document, Fielded
 
 FILE = "queue.sqlite"
 VERSION = 1

@@ -37,7 +37,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.observing import DEPTH
 from shortlist.server.journal import Journal
 from shortlist.server.queue import Item, Queue, follow
-from shortlist.texts.fields import Document
+from shortlist.texts import Document
 
 BEST, STALE = 16, 48  # texts that are measured: the best ones known, and those not looked at for longest
 PIECE = 20_000  # characters that are ranked at a time, before others have their turn

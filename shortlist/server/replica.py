@@ -32,7 +32,7 @@ from shortlist.server.documents import rating_of, read_vector, row_of
 from shortlist.server.journal import Entry, Journal, Moved, Seen, Version, identity
 from shortlist.server.logs import log
 from shortlist.server.watching import UnknownWords
-from shortlist.texts.fields import Document, Vectors
+from shortlist.texts import Document, Vectors
 
 FIRST = 5  # the rolling measures look at so many labels
 

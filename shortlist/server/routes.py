@@ -49,7 +49,7 @@ from shortlist.server.queue import NotThere, Taken
 from shortlist.server.queue_order import Handing, gains
 from shortlist.server.replica import Needed, Replica, check_not_needed
 from shortlist.server.settings import Limits, Settings
-from shortlist.texts.fields import Document, Vectors, as_documents, as_vectors
+from shortlist.texts import Document, Vectors, as_documents, as_vectors
 
 Found = TypeVar("Found")
 

@@ -14,7 +14,7 @@ from shortlist.models.encoding import Encoder
 from shortlist.server.documents import kept
 from shortlist.server.people import FILE as PEOPLE
 from shortlist.server.people import People, lost
-from shortlist.texts.fields import Document
+from shortlist.texts import Document
 
 LEAST_TOKEN = 16  # characters; a short token can be guessed
 

@@ -21,7 +21,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.confidence.calibration import calibration_error
 from shortlist.server.documents import kept
 from shortlist.server.journal import ALONE, Entry, Journal, Outcome
-from shortlist.texts.fields import Document
+from shortlist.texts import Document
 
 WINDOW = 200  # examples that one point of the curve stands for
 WINDOWS = 20

@@ -2,7 +2,7 @@
 
 A word of the title votes twice: as a word, wherever it stands, and as a word of the title (``title: wheat``). What each
 is worth is learned. The words of the longest field, of which most documents consist, are words only: as words of their
-field they would say the same again. Categories and numbers are features under the names that they have (fields.py).
+field they would say the same again. Categories and numbers are features under the names that they have (texts.py).
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs, kernel
-from shortlist.text.features import Features
-from shortlist.text.tokens import FACTOR, Words, hashing, mixed
-from shortlist.texts import to_codes, to_text
-from shortlist.texts.fields import Fielded
+from shortlist.text.features import FACTOR, Features, Words, hashing, mixed
+from shortlist.texts import Fielded, to_codes, to_text
 
 WORD, VALUE = -1, -2  # in place of a field: a word wherever it stands, and what is no word
 

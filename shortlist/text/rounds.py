@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Ints, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.text.counted import count
-from shortlist.text.features import Features
+from shortlist.text.counts import count
+from shortlist.text.features import Features, Words
 from shortlist.text.fielded import FieldFeatures
-from shortlist.text.tokens import Words
-from shortlist.texts import blocks
-from shortlist.texts.fields import Document, as_documents
+from shortlist.texts import Document, as_documents, blocks
 from shortlist.vocabulary import Vocabulary, encoded
 
 if TYPE_CHECKING:

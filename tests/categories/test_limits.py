@@ -9,11 +9,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from shortlist import Categorizer, InputError, RowCategorizer, TextVectorizer, TunedIndex
+from shortlist import concurrency as interrupts
 from shortlist.categories.checks import as_bytes
-from shortlist.categories.index import pruning as limits
+from shortlist.categories.index import lists as limits
 from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
-from shortlist.categories.index.pruning import check_finite
-from shortlist.concurrency import interrupts
+from shortlist.categories.index.lists import check_finite
 from shortlist.inputs import read
 
 

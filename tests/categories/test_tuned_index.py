@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 
 from shortlist import FeatureFocus, InputError, ModelFileError, TunedIndex, load
 from shortlist.categories.checks import as_bytes
-from shortlist.categories.index.vectors import NO_WEIGHTS
+from shortlist.categories.index.retrieval import NO_WEIGHTS
 from shortlist.categories.relabelling import merged, split_off
 from shortlist.files.store import State
 from tests.reference.tuned_index import SlowTunedIndex

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-NOT_NEEDED = ("pandas", "polars", "pyarrow", "scipy.stats", "scipy.optimize", "sklearn", "scipy.linalg")
+NOT_NEEDED = ("pandas", "polars", "pyarrow", "scipy.stats", "scipy.optimize", "sklearn")
 
 USUAL_MODEL = f"""
 import sys

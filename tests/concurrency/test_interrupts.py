@@ -10,9 +10,9 @@ from sklearn.exceptions import NotFittedError
 
 import shortlist as sl
 from papers.comparators.unweighted_index import UnweightedIndex
+from shortlist import concurrency as interrupts
 from shortlist.categories.checks import example_data
-from shortlist.concurrency import interrupts
-from shortlist.concurrency.interrupts import stop_here, whole
+from shortlist.concurrency import stop_here, whole
 from shortlist.files import store
 
 

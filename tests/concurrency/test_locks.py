@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import shortlist as sl
-from shortlist.concurrency.locks import lock_of, reading, writing
+from shortlist.concurrency import lock_of, reading, writing
 from shortlist.files import store
 
 PATIENCE = 60  # seconds until a test that hangs says so

@@ -11,7 +11,7 @@ import pytest
 
 from shortlist import Categorizer, FeatureFocus, InputError
 from shortlist.categories.checks import as_bytes
-from shortlist.concurrency.prefetch import AHEAD, by_threads, prefetch
+from shortlist.concurrency import AHEAD, by_threads, prefetch
 
 
 def test_items_come_in_order_and_the_error_behind_them():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist import Categorizer, FeatureFocus
-from shortlist.concurrency.interrupts import tell, watched_by
+from shortlist.concurrency import tell, watched_by
 
 
 def test_learning_tells(monkeypatch):

@@ -12,7 +12,7 @@ from shortlist.distributed.categories import with_vectors
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
 from shortlist.inputs import read
-from shortlist.texts.fields import WithVectors
+from shortlist.texts import WithVectors
 
 WIDE, TOPICS = 8, ("grain", "money", "oil", "ships")
 

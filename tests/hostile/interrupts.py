@@ -26,7 +26,7 @@ import shortlist as sl
 from papers.comparators.extended_mmp import ExtendedMMP
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from papers.comparators.unweighted_index import UnweightedIndex
-from shortlist.concurrency import interrupts
+from shortlist import concurrency as interrupts
 from shortlist.files import store
 
 LEARNERS = {

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import shortlist as sl
+from shortlist import concurrency as interrupts
 from shortlist.categories.checks import as_bytes
-from shortlist.concurrency import interrupts
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.models import categorizer, observing

@@ -21,7 +21,7 @@ from shortlist.models.search import (
     search,
     together,
 )
-from shortlist.texts.fields import WithVectors
+from shortlist.texts import WithVectors
 
 
 def notes(n, seed=0):

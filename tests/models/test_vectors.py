@@ -9,7 +9,7 @@ from shortlist import Categorizer, InputError, ModelFileError, TextVectorizer, T
 from shortlist.files.store import build
 from shortlist.inputs.examples import Examples
 from shortlist.models.encoding import name_of
-from shortlist.texts.fields import WithVectors
+from shortlist.texts import WithVectors
 
 TOPICS = ["grain", "money", "oil", "ship"]
 WORDS = {"grain": "wheat corn", "money": "bank loan", "oil": "crude barrel", "ship": "port vessel"}

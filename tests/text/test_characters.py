@@ -12,9 +12,16 @@ from shortlist import Categorizer, InputError, TextVectorizer
 from shortlist.files import store
 from shortlist.files.store import build
 from shortlist.models.text_batches import default_text
-from shortlist.text.features import Features, character_table, features_of, with_characters
-from shortlist.text.settings import PLAIN
-from shortlist.text.tokens import NOT_ONE_TO_ONE, letter_table, split
+from shortlist.text.features import (
+    NOT_ONE_TO_ONE,
+    Features,
+    character_table,
+    features_of,
+    letter_table,
+    split,
+    with_characters,
+)
+from shortlist.text.vectorizer import PLAIN
 from tests.text.test_vectorizer import SCRIPTS, texts
 
 SIZES = [(1, 1), (2, 4), (3, 4), (5, 5), (1, 7)]

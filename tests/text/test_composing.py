@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.text.tokens import INERT, composed_texts, with_others
+from shortlist.text.features import INERT, composed_texts, with_others
 from shortlist.texts import Texts
 
 LETTERS = st.text(st.sampled_from("aéA\u030aо\u0439\u0438\u0306\u1100\u1161\u11a8가か\u3099–\u212b\u0130\ud800 "))

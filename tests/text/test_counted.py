@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import Categorizer, TextVectorizer
-from shortlist.arrays import growing
+from shortlist.arrays import rows as growing
 from shortlist.arrays.rows import Rows
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import learner
 from shortlist.files.store import checksum
 from shortlist.models import observing
-from shortlist.text.counted import CountedRows
+from shortlist.text.counts import CountedRows
 
 TEXTS = ["wheat wheat corn", "", "corn " * 300 + "rye", "the bank", "wheat rye rye bank"]
 
@@ -48,7 +48,7 @@ def test_any_columns_and_counts_come_back(rows, data):
     counts = np.array([count for columns, own in rows for count in own[: len(columns)]], dtype=np.float64)
     given_rows = Rows(indptr, indices, counts, 2**31 - 1)
     cut = data.draw(st.integers(0, len(rows)))
-    with mock.patch("shortlist.text.counted.FIRST_BYTES", 1):
+    with mock.patch("shortlist.text.counts.FIRST_BYTES", 1):
         kept = CountedRows(lambda rows: rows)
         for some in (given_rows.block(0, cut), given_rows.block(cut, len(rows))):  # the second does not begin at 0
             kept.add(some)
@@ -77,7 +77,7 @@ def test_what_is_common_takes_a_byte():
 def test_columns_that_are_kept(some):
     kept = CountedRows(lambda rows: rows)
     kept.add(Rows(np.array([0, 3, 3, 5]), np.array([0, 2, 5, 1, 5], dtype=np.int32), np.array([1, 2, 3, 4, 5.0]), 6))
-    with mock.patch("shortlist.text.counted.SOME", some):
+    with mock.patch("shortlist.text.counts.SOME", some):
         kept.keep_columns(np.array([False, True, True, False, False, True]))
     assert (kept.n_features, kept.n_entries) == (3, 4)
     assert kept.all().to_matrix().toarray().tolist() == [[0, 2, 3], [0, 0, 0], [4, 0, 5]]
@@ -86,7 +86,7 @@ def test_columns_that_are_kept(some):
 def test_many_rows_change_nothing(monkeypatch):
     """Then memory is given back, and there is no table of words until somebody asks for one."""
     few = TextVectorizer(idf="smooth").fit(TEXTS)
-    monkeypatch.setattr("shortlist.text.counted.FIRST_BYTES", 2)
+    monkeypatch.setattr("shortlist.text.counts.FIRST_BYTES", 2)
     many = TextVectorizer(idf="smooth")
     kept = many.fit_counts([TEXTS])
     assert kept.are_many()

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from shortlist.text.tokens import DIGIT, NOT_ONE_TO_ONE, letter_table
+from shortlist.text.features import DIGIT, NOT_ONE_TO_ONE, letter_table
 
 
 @pytest.mark.parametrize("lowercase", [True, False])

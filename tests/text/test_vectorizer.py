@@ -17,7 +17,8 @@ from shortlist import InputError, TextVectorizer
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_rows
 from shortlist.files.store import build, load, save
-from shortlist.text.weighting import known_log, known_logs
+from shortlist.text.counts import known_log, known_logs
+from tests.compiled import compiled
 from tests.reference.text import SlowVectorizer, features
 
 SCRIPTS = {
@@ -423,5 +424,5 @@ def test_logarithms_are_looked_up_or_worked_out():
     known = known_logs()
     last = known.size - 1
     for numbers in (np.arange(1, 100), np.array([last, last + 1, 10**12]), np.array([1.0, 2.5, last + 0.5, 1e300])):
-        found = [known_log(float(number), known) for number in numbers]
+        found = [compiled(known_log)(float(number), known) for number in numbers]
         assert found == pytest.approx(np.log(numbers), rel=1e-15)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist import TextVectorizer
-from shortlist.arrays import growing
+from shortlist.arrays import rows as growing
 from shortlist.files.store import build
 
 TEXTS = ["wheat wheat corn", "", "corn rye", "the bank", "wheat rye rye bank", "corn and wheat", "barley"]

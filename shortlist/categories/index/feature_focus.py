@@ -24,8 +24,16 @@ from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.best import DONE, room_for_touched
 from shortlist.categories.index.learner import IndexLearner
-from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
-from shortlist.categories.index.pruning import room_for
+from shortlist.categories.index.lists import (
+    EDGES,
+    Index,
+    cut_tail,
+    move_to_more_room,
+    put_in_place,
+    raised,
+    room_for,
+    see,
+)
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.labels import LabelSets
 

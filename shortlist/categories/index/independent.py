@@ -24,7 +24,7 @@ from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, make_edges, make_index
 from shortlist.categories.learner import Made, Watch, is_true
 from shortlist.categories.merging import added
-from shortlist.concurrency.locks import reading, writing
+from shortlist.concurrency import reading, writing
 from shortlist.estimators import clone
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels

@@ -21,24 +21,28 @@ from shortlist.arrays.rows import MatrixLike, ReadyStore, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.categories.best import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.categories.index import retrieval
-from shortlist.categories.index.lists import ALMOST_ALL, Index, added, empty_index, make_index, shortened, were_seen
-from shortlist.categories.index.pruning import (
+from shortlist.categories.index.lists import (
+    ALMOST_ALL,
     UNLIMITED,
+    Index,
+    added,
     check_finite,
     check_lengths,
     drop_light,
     drop_weakest,
+    empty_index,
     forget_features,
     full,
+    make_index,
     reserved,
+    shortened,
     total_up,
+    were_seen,
     with_slots,
 )
 from shortlist.categories.learner import Allowed, Watch, at_once
 from shortlist.categories.merging import MergingLearner, PartedLearner
-from shortlist.concurrency.interrupts import runs, whole
-from shortlist.concurrency.locks import reading, writing
-from shortlist.concurrency.prefetch import by_threads
+from shortlist.concurrency import by_threads, reading, runs, whole, writing
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Ints, Longs, loop, part
-from shortlist.arrays.partial import is_complete
-from shortlist.arrays.rows import Rows
-from shortlist.categories.index.pruning import are_rows
-from shortlist.categories.index.vectors import Vectors
+from shortlist.arrays.rows import Rows, is_complete
+from shortlist.categories.index.lists import are_rows
+from shortlist.categories.index.retrieval import Vectors
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 

@@ -11,20 +11,18 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.columns import column_names
 from shortlist.arrays.given_labels import Label, LabelsLike
-from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import MatrixLike, Rows, RowStore
+from shortlist.arrays.rows import MatrixLike, Rows, RowStore, grown
 from shortlist.arrays.validation import as_real, as_rows, as_whole
 from shortlist.categories.best import make_scratch
-from shortlist.categories.index import rehearsal, retrieval, vectors
+from shortlist.categories.index import rehearsal, retrieval
 from shortlist.categories.index.learner import IndexLearner
-from shortlist.categories.index.lists import Index
-from shortlist.categories.index.pruning import are_counts, are_rows, cut_lists
+from shortlist.categories.index.lists import Index, are_counts, are_rows, cut_lists
 from shortlist.categories.index.rehearsal import NO_RING, Ring
 from shortlist.categories.index.retrieval import NOBODY, Ahead, Dense, room_for_rankings
 from shortlist.categories.index.tuning import EXAMPLES, LABELS, Learned, Rules, learn, least_share
 from shortlist.categories.learner import Allowed, CategoryLearner, Watch, at_once
-from shortlist.concurrency.locks import reading
+from shortlist.concurrency import reading
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State
@@ -101,7 +99,7 @@ class TunedIndex(IndexLearner):
     leakage = True  # the weight of dropped edges still counts in a feature's total
     _ahead: Ahead = NOBODY
     _streams = False  # whether each example comes once
-    _named: tuple[list[Label], vectors.Vectors] = ([], vectors.NO_WEIGHTS)  # labels that it begins with
+    _named: tuple[list[Label], retrieval.Vectors] = ([], retrieval.NO_WEIGHTS)  # labels that it begins with
 
     def __init__(
         self,
@@ -179,7 +177,7 @@ class TunedIndex(IndexLearner):
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)
-        wider = vectors.widened(self._weights, len(self._labels) + len(labels.names))  # or nothing is changed
+        wider = retrieval.widened(self._weights, len(self._labels) + len(labels.names))  # or nothing is changed
         found = super()._take_up(rows, labels, shuffled)
         self._weights = wider
         return found
@@ -187,12 +185,12 @@ class TunedIndex(IndexLearner):
     def _prepare(self, rows: Rows) -> Rows:
         return super()._prepare(rows) if self.n_vector_ == 0 else rows  # until words and vectors are split
 
-    def _split(self, rows: Rows) -> tuple[Rows, vectors.Vectors]:
-        words, own = vectors.split(rows, self.n_vector_)
+    def _split(self, rows: Rows) -> tuple[Rows, retrieval.Vectors]:
+        words, own = retrieval.split(rows, self.n_vector_)
         if self.n_vector_:
             words = super()._prepare(words)
             if self.values == "l2":
-                vectors.balance(words.indptr, words.data, own)
+                retrieval.balance(words.indptr, words.data, own)
         return words, own
 
     # Learning.
@@ -201,7 +199,7 @@ class TunedIndex(IndexLearner):
     def ranks_ahead(self) -> bool:  # type: ignore[override]
         return getattr(self, "n_vector_", 0) == 0
 
-    def name_labels(self, labels: Sequence[Label], named: vectors.Vectors) -> None:
+    def name_labels(self, labels: Sequence[Label], named: retrieval.Vectors) -> None:
         """Begin with labels that have names, and a vector for each: they are ranked before any example of them came.
 
         The weights of a label begin with its vector; examples correct them. ``fit`` begins with them, too.
@@ -225,11 +223,11 @@ class TunedIndex(IndexLearner):
         elif named.shape[1] != self.n_vector_:
             raise InputError(f"the names of labels have vectors of {named.shape[1]} numbers, not {self.n_vector_}")
         self._expect_labels([[label] for label in labels])
-        self._weights = vectors.widened(self._weights, len(self._labels))
+        self._weights = retrieval.widened(self._weights, len(self._labels))
         self._label_counts = grown(self._label_counts, len(self._labels))
         numbers = np.array([self._labels.find(label) for label in labels], dtype=np.int64)
         new = self._label_counts[numbers] == 0
-        self._weights[:, numbers[new]] = vectors.NAMED * vectors.unit(named[new]).T
+        self._weights[:, numbers[new]] = retrieval.NAMED * retrieval.unit(named[new]).T
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
         """How often ``fit`` goes through that many rows, which have so many labels together."""
@@ -243,7 +241,7 @@ class TunedIndex(IndexLearner):
         further, n = max(1, self._planned - 1), float(order.size)
         self._to_come = np.array([n * (further + 1 - self._pass), n * further])
         self._biases = grown(self._biases, len(self._labels))
-        self._weights = vectors.widened(self._weights, len(self._labels))
+        self._weights = retrieval.widened(self._weights, len(self._labels))
         try:
             super()._learn(rows, labels, order, first_pass)
         finally:
@@ -302,8 +300,8 @@ class TunedIndex(IndexLearner):
     def _bias(self) -> Floats:
         return grown(self._biases, len(self._labels))[: len(self._labels)]
 
-    def _dense(self, own: vectors.Vectors) -> Dense:
-        return Dense(own, vectors.widened(self._weights, len(self._labels)))
+    def _dense(self, own: retrieval.Vectors) -> Dense:
+        return Dense(own, retrieval.widened(self._weights, len(self._labels)))
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         self._rank_allowed(rows, retrieval.ALL, ids, scores)
@@ -359,8 +357,8 @@ class TunedIndex(IndexLearner):
         share, n_labels = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_), len(self._labels)
         self._biases = (1.0 - share) * grown(self._biases, n_labels)
         np.add.at(self._biases, numbers, share * other._bias())
-        self._weights = vectors.widened(self._weights, n_labels) * np.float32(1.0 - share)
-        weights = vectors.widened(other._weights, numbers.size)
+        self._weights = retrieval.widened(self._weights, n_labels) * np.float32(1.0 - share)
+        weights = retrieval.widened(other._weights, numbers.size)
         for label, number in enumerate(numbers.tolist() if self.n_vector_ else []):  # several may have become one
             self._weights[:, number] += np.float32(share) * weights[:, label]
         is_long = self._counts[EXAMPLES] >= rehearsal.MOST_EXAMPLES
@@ -376,7 +374,7 @@ class TunedIndex(IndexLearner):
         n_labels = len(self._labels)
         self.n_vector_ = shards[0].n_vector_
         self._biases = np.mean([grown(shard._biases, n_labels) for shard in shards], axis=0)
-        weights = [vectors.widened(shard._weights, n_labels)[:, :n_labels] for shard in shards]
+        weights = [retrieval.widened(shard._weights, n_labels)[:, :n_labels] for shard in shards]
         self._weights = (np.sum(weights, axis=0) / np.float32(len(shards))).astype(np.float32)
         self._counts = self._counts + sum((shard._counts - self._counts for shard in shards), np.zeros(LABELS + 1))
         self._pass = shards[0]._pass
@@ -403,7 +401,7 @@ class TunedIndex(IndexLearner):
             "pass": np.array([self._pass]),
         }  # fmt: skip
         if self.n_vector_:
-            found["vector_weights"] = vectors.widened(self._weights, len(self._labels))[:, : len(self._labels)]
+            found["vector_weights"] = retrieval.widened(self._weights, len(self._labels))[:, : len(self._labels)]
         return found | (rehearsal.to_arrays(self._ring) if self._fits(self._ring) else {})
 
     def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ Seen again, in a further pass of ``fit`` or rehearsed in a stream (rehearsal.py)
 half the step; in ``fit`` it falls evenly to 0. In a contest it is multiplied by 1 − (s_c − s_y), down to 0, where a
 wrong label c still leads: a label that stays behind after it was learned is likely to be wrong.
 
-Labels that nobody judged (arrays/partial.py) count as not retrieved: nothing about them changes.
+Labels that nobody judged (arrays/rows.py) count as not retrieved: nothing about them changes.
 """
 
 from __future__ import annotations
@@ -40,14 +40,30 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, loop, part
-from shortlist.arrays.partial import is_complete
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import Rows, is_complete
 from shortlist.categories.best import DONE, Scratch
-from shortlist.categories.index.lists import EDGES, Index, cut_tail, move_to_more_room, put_in_place, raised, see
-from shortlist.categories.index.pruning import room_for
+from shortlist.categories.index.lists import (
+    EDGES,
+    Index,
+    cut_tail,
+    move_to_more_room,
+    put_in_place,
+    raised,
+    room_for,
+    see,
+)
 from shortlist.categories.index.rehearsal import AGAIN, Ring, keep, longest_lag, row_of
-from shortlist.categories.index.retrieval import Ahead, add_votes, fetch_lists, rank_ahead
-from shortlist.categories.index.vectors import Vectors, Weights, add_vector_votes, correct_vector, has_vector
+from shortlist.categories.index.retrieval import (
+    Ahead,
+    Vectors,
+    Weights,
+    add_vector_votes,
+    add_votes,
+    correct_vector,
+    fetch_lists,
+    has_vector,
+    rank_ahead,
+)
 from shortlist.labels import SINGLE, LabelSets
 
 MARGIN = 2.0

@@ -37,7 +37,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from shortlist.arrays.kernels import Floats, kernel
-from shortlist.arrays.partial import is_complete
+from shortlist.arrays.rows import is_complete
 from shortlist.arrays.validation import as_choice, as_real
 from shortlist.categories.best import CHANGES, DONE, IS_FULL, WANTS_SLOTS, Scratch
 from shortlist.categories.prototypes.online import (

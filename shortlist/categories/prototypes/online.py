@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
-from shortlist.arrays.partial import is_complete
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.rows import Rows, is_complete
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_whole
 from shortlist.categories.best import DONE, WANTS_SLOTS, Scratch, keep_best, make_scratch
 from shortlist.categories.learner import Made
@@ -32,8 +31,7 @@ from shortlist.categories.prototypes.weights import (
     mixed,
     no_prototypes,
 )
-from shortlist.concurrency.interrupts import runs
-from shortlist.concurrency.locks import lock_of, reading
+from shortlist.concurrency import lock_of, reading, runs
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 

@@ -12,7 +12,7 @@ it is a negative example of every label. Of a document that was judged in part, 
 from __future__ import annotations
 
 from shortlist.arrays.kernels import kernel
-from shortlist.arrays.partial import is_complete
+from shortlist.arrays.rows import is_complete
 from shortlist.categories.best import CHANGES, DONE, IS_FULL, WANTS_SLOTS, Scratch
 from shortlist.categories.prototypes.online import (
     SEEN,

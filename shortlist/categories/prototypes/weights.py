@@ -22,12 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import MatrixLike, Rows
+from shortlist.arrays.rows import MatrixLike, Rows, grown
 from shortlist.categories.best import Scratch, keep_best, make_scratch
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concurrency.locks import reading
+from shortlist.concurrency import reading
 from shortlist.files.store import State
 
 LISTED, END = 0, 1  # entries of Prototypes.used

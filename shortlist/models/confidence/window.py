@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.growing import grown
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.rows import grown
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets

@@ -8,14 +8,15 @@ then it follows in the same way. Features that are new to a text stand side by s
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.growing import give_back, grown, wide_enough
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part, step
-from shortlist.arrays.rows import Rows
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part, scale_to_unit_length, step
+from shortlist.arrays.logarithms import log, logs
+from shortlist.arrays.rows import Rows, give_back, grown, wide_enough
 
 # Numbered features of texts -> rows of counts, columns ascending.
 
@@ -132,7 +133,7 @@ Ends: TypeAlias = NDArray[np.uint32] | Longs
 FIRST_BYTES = (
     1 << 23
 )  # bytes to begin with: zeros take no memory until they are written to, and are not copied so often
-MOST = 5 + 9  # bytes of an entry: a distance of 32 bits and its mark, a count of 63
+ENTRY = 5 + 9  # the most bytes of an entry: a distance of 32 bits and its mark, a count of 63
 SOME = 1 << 14  # rows that are made at a time where all have to be gone through
 
 
@@ -153,11 +154,11 @@ class CountedRows:
         """Keep these rows of counts too."""
         n_rows, n_entries = self.n_rows + rows.n_rows, int(rows.indptr[-1] - rows.indptr[0])
         used = int(self._ends[self.n_rows])
-        if used + MOST * n_entries > self._bytes.size:
-            self._bytes = grown(self._bytes[:used], used + MOST * n_entries)
+        if used + ENTRY * n_entries > self._bytes.size:
+            self._bytes = grown(self._bytes[:used], used + ENTRY * n_entries)
             if used:
                 give_back()
-        self._ends = wide_enough(grown(self._ends, n_rows + 1), used + MOST * n_entries)
+        self._ends = wide_enough(grown(self._ends, n_rows + 1), used + ENTRY * n_entries)
         self._lengths = grown(self._lengths, n_rows)
         _write(rows.indptr, rows.indices, rows.data, self._bytes, self._ends[self.n_rows :])
         self._lengths[self.n_rows : n_rows] = rows.lengths()
@@ -249,3 +250,183 @@ def _read(data: Bytes, ends: Ends, which: Longs, indptr: Longs, indices: Ints, c
             if number & 1:
                 several, at = _number(data, at)
                 counts[j] = several
+
+
+# Rows of counts -> weighted rows, by document counts learned online.
+#
+# Notation (Singhal et al.'s pivoted length normalisation, as papers 000/001 use it): d_i[l] is the count of feature l
+# in document i, m_i the number of different features in i, avg_i = Σ_l d_i[l] / m_i, u_l the number of documents
+# with l, m the number of documents, and pivot the mean of m_i over the documents learned from.
+#
+#     tf       "count"    d              "log"     1 + log d                     "boolean"  1
+#     idf      "plain"    log(m / u)     "smooth"  log((1 + m) / (1 + u)) + 1
+#     norm     "l2"       x / ‖x‖        "pivoted" x / (tf(avg_i) · [(1 − slope) + slope · m_i / pivot])
+#
+# so that tf="log", idf="plain", norm="pivoted" is
+#     x_i[l] = log(m/u_l) · [(1 + log d_i[l]) / (1 + log avg_i)] / [(1 − slope) + slope · m_i/pivot].
+# Runs of characters may weigh more or less than words: x is multiplied by what they weigh before "l2" scales it.
+
+
+MOST = np.iinfo(np.int64).max
+Counts: TypeAlias = NDArray[np.uint32] | Longs
+
+
+@cache
+def known_logs() -> Floats:
+    """The logarithms of small whole numbers; of 0, which is no count, anything."""
+    return logs(np.maximum(1, np.arange(1 << 14)))
+
+
+TF: dict[str, Callable[[Floats], Floats]] = {
+    "count": lambda d: d,
+    "log": lambda d: _one_plus_log(d, known_logs()),
+    "boolean": np.ones_like,
+}
+IDF: dict[str, Callable[[int, Longs, Floats], None]] = {  # each multiplies values by its factors
+    "plain": lambda m, u, x: _times_idf(m, u, 0, known_logs(), x),
+    "smooth": lambda m, u, x: _times_idf(m, u, 1, known_logs(), x),
+}
+NORM = ("l2", "pivoted")
+
+
+def needs_counts(idf: str | None, norm: str | None, min_df: int) -> bool:
+    """Whether such a weighting has anything to learn."""
+    return idf is not None or norm == "pivoted" or min_df > 1
+
+
+class Weighting:
+    """A weighting, and what it has to know: how many documents there were (m), how many had each feature (u).
+
+    Features in fewer than ``min_df`` documents give nothing.
+    """
+
+    def __init__(self, tf: str, idf: str | None, norm: str | None, slope: float, min_df: int) -> None:
+        self.tf, self.idf, self.norm, self.slope, self.min_df = tf, idf, norm, slope, min_df
+        self.needs_counts = needs_counts(idf, norm, min_df)
+        self.m = 0
+        self.u: Counts = np.zeros(1024 if self.needs_counts else 0, dtype=np.uint32)  # int64 if m takes that
+        self.total = 0  # Σ u_l over the features with u_l ≥ min_df, so that total / m is the mean of m_i
+
+    def learn(self, rows: Rows) -> None:
+        """Take up some documents, as rows of counts."""
+        self.m += rows.n_rows
+        if self.needs_counts:
+            self.u = wide_enough(self.u, self.m)
+            self.make_room(rows.n_features)
+            self.total += _take_up(rows.indices, self.u, self.min_df)
+
+    def unlearn(self, n_documents: int, indices: Ints) -> None:
+        """Undo ``learn`` for some documents, whose entries have these columns."""
+        if self.needs_counts:
+            self.u -= np.bincount(indices, minlength=self.u.size).astype(self.u.dtype)
+        self.restore(self.m - n_documents, self.u)
+
+    def merge(self, other: Weighting, numbers: Ints, n_features: int) -> None:
+        """Take up the counts of another weighting, whose features have these numbers here, of n_features."""
+        self.make_room(n_features if self.needs_counts else 0)
+        self.u = wide_enough(self.u, self.m + other.m)
+        self.u[numbers[: other.u.size]] += other.u[: numbers.size].astype(self.u.dtype)
+        self.restore(self.m + other.m, self.u)
+
+    def make_room(self, n_features: int) -> None:
+        """See to it that every feature has a count; features never counted have 0."""
+        if self.needs_counts:
+            self.u = grown(self.u, n_features)
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Forget the other features."""
+        self.make_room(kept.size)
+        self.restore(self.m, self.u[: kept.size][kept] if self.needs_counts else self.u)
+
+    def restore(self, m: int, u: Counts) -> None:
+        """Go on from counts that were kept."""
+        self.m, self.u, self.total = m, wide_enough(u, m), int(u[u >= self.min_df].sum(dtype=np.int64))
+
+    def weigh(self, rows: Rows, of_runs: float, are_runs: Callable[[], NDArray[np.bool_]]) -> Rows:
+        """Weighted rows from rows of counts, which may be overwritten. What would weigh 0 is left out.
+
+        ``of_runs``: what runs of characters weigh; ``are_runs`` says of each column whether it is one.
+        """
+        if self.needs_counts:
+            self.make_room(rows.n_features)  # features are there before their counts if learning was interrupted
+            u = np.empty(rows.indices.size, dtype=np.int64)
+            fewest, most = _look_up(rows.indices, self.u, u)
+            if fewest < self.min_df:
+                enough = u >= self.min_df
+                rows, u = keep(rows, enough), u[enough]
+        x = TF[self.tf](rows.data)
+        if self.norm == "pivoted":
+            x = x / self._pivoted(rows)
+        if self.idf is not None:
+            x = x.copy() if x is rows.data else x
+            IDF[self.idf](self.m, u, x)
+        if of_runs != 1:
+            x = x.copy() if x is rows.data else x
+            _times_weight(rows.indices, are_runs().view(np.uint8), np.array([1.0, of_runs]), x)
+        rows = Rows(rows.indptr, rows.indices, x, rows.n_features)
+        if self.idf == "plain" and u.size and most == self.m:
+            rows = keep(rows, x > 0)
+        if self.norm == "l2":
+            scale_to_unit_length(rows.indptr, rows.data)
+        return rows
+
+    def _pivoted(self, rows: Rows) -> Floats:
+        """tf(avg_i) · [(1 − slope) + slope · m_i / pivot], for each entry of document i."""
+        m_i = np.diff(rows.indptr)
+        filled = m_i > 0
+        m_i, pivot = m_i[filled], self.total / max(self.m, 1)
+        average = np.add.reduceat(rows.data, rows.indptr[:-1][filled]) / m_i if m_i.size else np.empty(0)
+        return np.repeat(TF[self.tf](average) * ((1 - self.slope) + self.slope * m_i / pivot), m_i)
+
+
+@part
+def known_log(number: float, known: Floats) -> float:
+    """The natural logarithm of a number above 0, which is looked up where it is whole and not too large."""
+    whole = min(max(int(number), 0), known.size - 1)
+    return known[whole] if whole == number else log(number)
+
+
+@kernel
+def _one_plus_log(numbers: Floats, known: Floats) -> Floats:
+    found = np.empty(numbers.size)
+    for k in range(numbers.size):
+        found[k] = 1 + known_log(numbers[k], known)
+    return found
+
+
+@kernel
+def _times_idf(m: int, u: Longs, smooth: int, known: Floats, x: Floats) -> None:
+    """x *= log((smooth + m) / (smooth + u)) + smooth. m goes through the same function as u: log m − log m is 0."""
+    of_all = known_log(float(smooth + m), known) + smooth
+    for k in range(u.size):
+        x[k] *= of_all - known_log(float(smooth + u[k]), known)
+
+
+@kernel
+def _times_weight(indices: Ints, kinds: NDArray[np.uint8], weights: Floats, x: Floats) -> None:
+    """x *= the weight of the column's kind, which is looked up: kinds alternate, so that branches would be slower."""
+    for k in range(indices.size):
+        x[k] *= weights[kinds[indices[k]]]
+
+
+@kernel
+def _look_up(indices: Ints, counts: Counts, u: Longs) -> tuple[int, int]:
+    """Write the count of each entry's feature to u (int64[as many]); gives the fewest and the most."""
+    fewest, most = MOST, 0
+    for j in range(indices.size):
+        u[j] = counts[indices[j]]
+        fewest, most = min(fewest, u[j]), max(most, u[j])
+    return fewest, most
+
+
+@kernel
+def _take_up(indices: Ints, u: Counts, min_df: int) -> int:
+    """Count each entry's feature once more; gives by how much the sum of all u ≥ min_df rose."""
+    rise = 0
+    for feature in indices:
+        u[feature] += 1
+        if u[feature] == min_df:
+            rise += min_df
+        elif u[feature] > min_df:
+            rise += 1
+    return rise
