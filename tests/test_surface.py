@@ -21,7 +21,7 @@ ANY = {
     "names.py: public(return)": "whatever a public name stands for",
     "names.py: storable(return)": "a class, found by its name",
     "ranking/__init__.py: Ranking.__getitem__(return)": "a pair or a Ranking: NumPy types no number of dimensions",
-    "text/settings.py: Settings.of(given)": "scikit-learn: the parameters of an estimator have no types",
+    "text/vectorizer.py: Settings.of(given)": "scikit-learn: the parameters of an estimator have no types",
 }
 
 

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import Categorizer, ModelFileError, TextVectorizer, load, vocabulary
+from shortlist import vocabulary as letters
 from shortlist.arrays.narrow import narrowed
 from shortlist.files.container import Later
 from shortlist.files.store import State, build
 from shortlist.text.counts import FEW, count
-from shortlist.vocabulary import Vocabulary, count_letters, letters
+from shortlist.vocabulary import Vocabulary, count_letters
 
 # few enough to repeat, and some that meet in one slot of the table
 hashes = st.one_of(st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1))
