@@ -15,13 +15,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+NOT_OURS = ("NUMBA_CACHE_DIR", "PYTHONDONTWRITEBYTECODE")  # a user's folder has both kinds of compiled files
 PACKAGE = Path(__file__).parents[1] / "shortlist"
 
 
 def spent(folder, *command, options=()):
     """Seconds of processor time that a command takes, and what it says on standard error."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    own = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"} | {"PYTHONPATH": str(folder)}
+    kept = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
+    own = kept | {"PYTHONPATH": str(folder)}
     arguments = [sys.executable, "-P", *options, "-m", "shortlist", *map(str, command)]
     done = subprocess.run(arguments, cwd=folder, env=own, capture_output=True, text=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -160,7 +160,7 @@ class NumberedLabels(Sequence[list[Label]]):
         indptr, ids, partial = self.sets
         if partial.ids.size:
             partial = partial._replace(ids=numbers[partial.ids])
-        if ids.size > 1 and _repeats(indptr, ids):
+        if ids.size > 1 and repeats(indptr, ids):
             return LabelSets.of(numbers[own].tolist() for own in np.split(ids, indptr[1:-1]))._replace(partial=partial)
         if ids.size > FEW and np.array_equal(numbers, np.arange(numbers.size)):
             return LabelSets(indptr, ids, partial)  # there need be no second array of them
@@ -348,7 +348,7 @@ def _have_numbers(ids: NDArray[np.int32], numbers: NDArray[np.int32]) -> bool:
 
 
 @kernel
-def _repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32]) -> bool:
+def repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32]) -> bool:
     """Whether a label stands twice with one example."""
     last = np.zeros(ids.max() + 1, np.int64)  # the last example of each label, counted from 1
     for i in range(indptr.size - 1):

@@ -34,6 +34,7 @@ def demo(
 
     from shortlist.categories.frequency import FrequencyBaseline
     from shortlist.cli.docstrings import docstrings
+    from shortlist.files.store import load
     from shortlist.measures import evaluate
     from shortlist.models.categorizer import Categorizer
 
@@ -62,7 +63,12 @@ def demo(
     found = evaluate(ranking, truth, MEASURES)
     usual = evaluate(baseline.rank(part(texts, test), k=10), truth, MEASURES)
     model.save(output)
-    examples = [(text, list(model.rank(text, 3)), model.explain(text, model.rank(text, 1)[0][0])) for text in EXAMPLES]
+    opened = load(output)  # asked as the commands below will ask it: they find all loops compiled
+    answers = [next(opened._answer_text(text, 3).records()) for text in EXAMPLES]
+    examples = [
+        (text, list(zip(found["labels"], found["scores"], strict=True)), opened.explain(text, found["labels"][0]))
+        for text, found in zip(EXAMPLES, answers, strict=True)
+    ]
 
     if as_json:
         print_json({

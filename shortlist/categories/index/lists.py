@@ -24,7 +24,7 @@ from shortlist.categories.best import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.errors import InputError
 from shortlist.files.container import Array, Later
 from shortlist.files.store import State
-from shortlist.labels import LabelSets
+from shortlist.labels import LabelSets, repeats
 
 FEATURE = np.dtype(
     [
@@ -155,7 +155,8 @@ class Index(NamedTuple):
         state.require(labels.size <= MOST_SLOTS, "there are not too many edges")
         known = not labels.size or (labels.min() >= 0 and labels.max() < n_labels)
         state.require(known, "edges lead to known labels")
-        state.require(not repeats_a_label(length, labels, n_labels), "no list has two edges to a label")
+        offsets = np.append(0, np.cumsum(length, dtype=np.int64))
+        state.require(not labels.size or not repeats(offsets, labels), "no list has two edges to a label")
         state.require(bool(np.isfinite(weights).all() and np.isfinite(total).all()), "weights are finite")
         state.require(bool((weights > 0).all() and (total >= 0).all()), "weights are positive")
         state.require(bool(((seen >= 0) & (seen <= MOST_AMOUNT)).all()), "counts are at least 0")
@@ -208,19 +209,6 @@ def added(one: Index, other: Index, times: float, n_labels: int) -> Index:
 def empty_index() -> Index:
     ints, longs, floats = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros(0)
     return make_index(ints, make_edges(ints, floats), floats, longs)
-
-
-@kernel
-def repeats_a_label(length: Ints, labels: Ints, n_labels: int) -> bool:
-    """Whether any of the lists, laid end to end, has a label twice: what is made ready for each label would not do."""
-    last, e = np.zeros(n_labels, dtype=np.int64), 0
-    for f in range(length.size):
-        for _ in range(length[f]):
-            if last[labels[e]] == f + 1:
-                return True
-            last[labels[e]] = f + 1
-            e += 1
-    return False
 
 
 @kernel
