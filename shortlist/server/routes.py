@@ -48,6 +48,7 @@ from shortlist.server.people import ASKING, NotAllowed
 from shortlist.server.queue import NotThere, Taken
 from shortlist.server.queue_order import Handing, gains
 from shortlist.server.replica import Needed, Replica, check_not_needed
+from shortlist.server.schemas import ONE_LINE, ONE_WORD
 from shortlist.server.settings import Limits, Settings
 from shortlist.texts import Document, Vectors, as_documents, as_vectors
 
@@ -285,7 +286,13 @@ WANTED = {
     "too_short": "expected at least {min_length} of them, found {actual_length}",
     "too_long": "expected at most {max_length} of them, found {actual_length}",
     "extra_forbidden": "there is no such field",
+    "string_too_short": "expected at least {min_length} characters",
+    "string_too_long": "expected at most {max_length} characters",
 }  # fmt: skip
+PATTERNS = {
+    ONE_LINE: "expected one line of text, without control characters",
+    ONE_WORD: "expected letters, digits and signs of ASCII, without spaces",
+}
 
 
 def as_json(value: object) -> Response:
@@ -361,7 +368,7 @@ def _meant(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
 def _in_words(problem: Any) -> str:
     """What pydantic says, in our words where we have any."""
     known = {name: _short(value) for name, value in problem.get("ctx", {}).items()}
-    said: str = WANTED.get(problem["type"], "").format_map(known)
+    said: str = PATTERNS.get(str(known.get("pattern"))) or WANTED.get(problem["type"], "").format_map(known)
     other = problem["msg"].removeprefix("Value error, ")  # which pydantic puts before what we say
     return said or f"{other[0].lower()}{other[1:]}"
 

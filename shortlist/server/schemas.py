@@ -73,10 +73,11 @@ def _said(name: str) -> str:
 
 
 LINE = r"[^\x00-\x1f\x7f]"
+ONE_LINE, ONE_WORD = f"^{LINE}+$", r"^[\x21-\x7e]+$"
 LabelName = Annotated[
     str,
     Field(
-        min_length=1, max_length=200, pattern=f"^{LINE}+$", description="One line of text, which is not blank.",
+        min_length=1, max_length=200, pattern=ONE_LINE, description="One line of text, which is not blank.",
         json_schema_extra={"pattern": rf"^{LINE}*[^\x00-\x1f\x7f\s]{LINE}*$"},
     ),
     AfterValidator(_said),
@@ -91,7 +92,7 @@ Vector = Annotated[
 Key = Annotated[
     str | None,
     Field(
-        min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$",
+        min_length=1, max_length=200, pattern=ONE_WORD,
         description="A name of your choice. An example whose key is known is not learned again, so a retry is safe.",
     ),
 ]  # fmt: skip
@@ -664,12 +665,12 @@ class GoBackAnswer(Passing):
 Person = Annotated[
     str,
     Field(
-        min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$",
+        min_length=1, max_length=100, pattern=ONE_LINE,
         description="Who asks: a name of your choice. Two people never have the same text at a time.",
     ),
     AfterValidator(encodable),
 ]  # fmt: skip
-ItemKey = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")]
+ItemKey = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_WORD)]
 Order = Literal["gain", "date", "random"]
 State = Literal["waiting", "judged", "skipped", "flagged"]
 

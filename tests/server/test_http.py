@@ -156,6 +156,10 @@ def test_bad_questions(server):
     refused(server.post("/v1/rank", json={"text": 7}), 422, "text")
     refused(server.post("/v1/rank", json={"text": "a", "k": 0}), 422, "k: expected a number of at least 1")
     refused(server.post("/v1/rank", json={"text": "a", "top": 3}), 422, "top: there is no such field")
+    signs = "expected letters, digits and signs of ASCII, without spaces"
+    for key, said in {"a b": signs, "a" * 201: "expected at most 200 characters"}.items():
+        example = {"text": "a", "labels": ["b"], "key": key}
+        refused(server.post("/v1/learn", json={"examples": [example]}), 422, f"examples.0.key: {said}")
     refused(server.post("/v1/rank", json={}), 422, "text: field required")
     for one in ({"text": "wheat", "labels": ["grain"]}, {}):
         sample = ', as in {"examples": [{"text": "wheat exports rose", "labels": ["grain"]}]}'
