@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs, fetch, kernel, loop, product, step
-from shortlist.arrays.narrow import narrowed, widened
 from shortlist.arrays.rows import grown, wide_enough
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files.container import Later
@@ -30,11 +29,10 @@ def names_in(state: State, n: int) -> tuple[Letters | Later, Longs]:
     """
     if "name_lengths" not in state.arrays:
         return _in_plain_file(state, n)
-    narrow, packed = widened(state.array("name_lengths", np.uint8), n), state.arrays.get("letters")
+    lengths, packed = state.array("name_lengths", np.int32).astype(np.int64), state.arrays.get("letters")
     later = packed if isinstance(packed, Later) and packed.dtype == np.uint8 else None
     letters = state.array("letters", np.uint8) if later is None else later
-    lengths = np.full(1, -1) if narrow is None else narrow
-    inside = lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= letters.size
+    inside = lengths.size == n and lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= letters.size
     state.require(inside and int(lengths.sum()) == letters.size, "the names follow one another")
     ends = np.cumsum(lengths)
     if not isinstance(letters, Later):
@@ -288,7 +286,7 @@ class Vocabulary:
 
     def compact_arrays(self) -> dict[str, NDArray[np.generic]]:
         """What a compact model file keeps: the bytes of each name are counted, which needs no conversion."""
-        lengths = narrowed(np.diff(self._ends[: len(self) + 1]))
+        lengths = np.diff(self._ends[: len(self) + 1]).astype(np.int32)
         return {"hashes": self.hashes, "letters": self._letters[: self.n_bytes], "name_lengths": lengths}
 
     @classmethod

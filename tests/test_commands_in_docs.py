@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.commands import shown
 from shortlist.cli import app
-from shortlist.cli.reference import shown
 
 ROOT = Path(__file__).parents[1]
 MADE = {"api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md"}  # by docs/conf.py

@@ -26,10 +26,10 @@ def test_examples_print_what_stands_below_them(page, code, output, tmp_path, mon
 
 
 def test_the_command_reference_is_current():
-    from shortlist.cli.reference import page
+    from scripts.commands import page
 
     written = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    assert written == page(), "run python -m shortlist.cli.reference > docs/commands.md"
+    assert written == page(), "run python scripts/commands.py > docs/commands.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from shortlist import Categorizer, ModelFileError, TextVectorizer, load, vocabulary
 from shortlist import vocabulary as letters
-from shortlist.arrays.narrow import narrowed
 from shortlist.files.container import Later
 from shortlist.files.store import State, build
 from shortlist.text.counts import FEW, count
@@ -144,12 +143,12 @@ def compact_state(vectorizer):
         (lambda state: shorten(state, "name_lengths"), "follow one another"),
         (lambda state: shorten(state, "letters"), "follow one another"),
         (lambda state: shorten(state, "document_counts"), "count of documents"),
-        (lambda state: state.arrays.update(name_lengths=narrowed(np.array([8, 7, 0]))), "follow one another"),
-        (lambda state: state.arrays.update(name_lengths=narrowed(np.array([-1, 8, 7]))), "follow one another"),
-        (lambda state: state.arrays.update(name_lengths=narrowed(np.array([4, 4, 4]))), "whole letters"),
+        (lambda state: state.arrays.update(name_lengths=np.array([8, 7, 0], np.int32)), "follow one another"),
+        (lambda state: state.arrays.update(name_lengths=np.array([-1, 8, 7], np.int32)), "follow one another"),
+        (lambda state: state.arrays.update(name_lengths=np.array([4, 4, 4], np.int32)), "whole letters"),
         (lambda state: change(state, "hashes", state.arrays["hashes"][0]), "are the same"),
-        (lambda state: state.arrays.update(document_counts=narrowed(np.array([1, 2, 99]))), "no feature is in more"),
-        (lambda state: state.arrays.update(document_counts=narrowed(np.array([1, 2, -1]))), "no feature is in more"),
+        (lambda state: state.arrays.update(document_counts=np.array([1, 2, 99])), "no feature is in more"),
+        (lambda state: state.arrays.update(document_counts=np.array([1, 2, -1])), "no feature is in more"),
     ],
 )
 def test_a_tampered_compact_state_is_refused(tamper, message):

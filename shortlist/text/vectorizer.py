@@ -10,11 +10,10 @@ import scipy
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs
-from shortlist.arrays.narrow import narrowed, widened
 from shortlist.arrays.rows import Rows, give_back
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.concurrency import by_threads, merging, reading, snapshot, stop_here, whole, writing
-from shortlist.errors import InputError, ModelFileError
+from shortlist.errors import InputError
 from shortlist.estimators import Estimator, clone, not_fitted
 from shortlist.files.container import Later
 from shortlist.files.store import State
@@ -762,9 +761,9 @@ class TextVectorizer(Estimator):
             counts = weighting.u[:n_features].copy()  # others may go on counting
             arrays["document_counts"] = Later(np.dtype(np.int64), counts.size, lambda: iter([counts.astype(np.int64)]))
 
-        def compact() -> dict[str, NDArray[Any]]:
-            narrow = {"document_counts": narrowed(counts)} if "document_counts" in arrays else {}
-            return self.vocabulary_.compact_arrays() | narrow
+        def compact() -> dict[str, Any]:
+            own = {name: array for name, array in arrays.items() if name == "document_counts"}
+            return self.vocabulary_.compact_arrays() | own
 
         return State("TextVectorizer", {**self._settings.saved(), "documents": weighting.m}, arrays, compact=compact)
 
@@ -780,19 +779,9 @@ class TextVectorizer(Estimator):
         state.require(vectorizer.hashed is None or known == 0, "hashed columns have no vocabulary")
         u = np.empty(0, dtype=np.int64)
         if vectorizer._weighting.needs_counts:
-            u = _counts(state, vectorizer.n_features_)
+            u = np.array(state.array("document_counts", np.int64))
+            state.require(u.size == vectorizer.n_features_, "every column has a count of documents")
         state.require(isinstance(m, int) and 0 <= m <= MOST_AMOUNT, "documents is a count")
         state.require(u.size == 0 or (u.min() >= 0 and u.max() <= m), "no feature is in more documents than there are")
         vectorizer._weighting.restore(m, u)
         return vectorizer
-
-
-def _counts(state: State, n_features: int) -> Longs:
-    """In how many documents each feature was; a compact file has that narrow."""
-    if state.arrays["document_counts"].dtype == np.uint8:
-        counts = widened(state.array("document_counts", np.uint8), n_features)
-    else:
-        counts = np.array(state.array("document_counts", np.int64))
-    if counts is None or counts.size != n_features:
-        raise ModelFileError("the TextVectorizer in the model file is damaged: every column has a count of documents")
-    return counts

@@ -1,18 +1,11 @@
 """The documentation page is what the registry says."""
 
-import importlib.util
 from pathlib import Path
 
+from scripts.measures import page
 from shortlist.measures import MEASURES
 
 ROOT = Path(__file__).parents[2]
-
-
-def page():
-    spec = importlib.util.spec_from_file_location("measures_page", ROOT / "scripts" / "measures.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.page()
 
 
 def test_the_page_is_current():

@@ -1,4 +1,4 @@
-"""The command reference, made from the commands: ``python -m shortlist.cli.reference > docs/commands.md``."""
+"""The command reference, made from the commands: ``python scripts/commands.py > docs/commands.md``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def page() -> str:
     """Every verb with its arguments and options, as Markdown."""
     from shortlist.cli import app
 
-    made = "<!-- Made by `python -m shortlist.cli.reference > docs/commands.md`; a test compares the two. -->"
+    made = "<!-- Made by `python scripts/commands.py > docs/commands.md`; a test compares the two. -->"
     lines = ["# Commands", "", made]
     for command in app.registered_commands:
         assert command.callback is not None
