@@ -122,7 +122,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         k = as_whole(k, "k", least=1, most=sys.maxsize)
         ranking = self._found(rows, max(k, TOGETHER), rules)
         shown = ranking if k >= TOGETHER else ranking.first(k)
-        shown._probabilities = self._confidence().promised(ranking.scores)
+        shown._probabilities = self._confidence().promised(ranking.scores, shown.scores.shape[1])
         return shown
 
     @property
@@ -170,8 +170,8 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """Which labels of each ranking, of a hundred labels or all there are, to list: see ``shortlist``."""
         confidence, scores = self.confidence_, ranking.scores
         if by == "wrong":
-            return confidence.assigned(scores, Precision(coverage))
-        lengths = confidence.lengths(scores, coverage)
+            return confidence.assigned(scores, Precision(coverage), ranking.probabilities)
+        lengths = confidence.lengths(scores, coverage, ranking.probabilities)
         kept: NDArray[np.bool_] = np.arange(scores.shape[1]) < lengths[:, None]
         return kept
 
@@ -225,7 +225,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     @reading
     def _chosen(self, ranking: Ranking, aim: Aim) -> NDArray[np.bool_]:
         """Which labels of rankings to assign for an aim."""
-        kept = self.confidence_.assigned(ranking.scores, aim)
+        kept = self.confidence_.assigned(ranking.scores, aim, ranking.probabilities)
         if self._one_label_each:
             kept[:, 1:] = False
         return kept

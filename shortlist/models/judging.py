@@ -60,7 +60,7 @@ class Decisions:
 
     def __init__(self, confidence: Confidence, chosen: Chooses, ranking: Ranking, truth: LabelSets) -> None:
         self.confidence, self.chosen, self.ranking, self.truth = confidence, chosen, ranking, truth
-        self.chances = confidence.probabilities(ranking.scores)
+        self.chances = ranking.probabilities
         self.hits = hits_of(ranking, truth)
         self.n_true: Longs = np.diff(truth.indptr)
 
@@ -96,7 +96,7 @@ class Decisions:
         ]
 
     def _shortlists(self, coverage: float) -> dict[str, Any]:
-        lengths = self.confidence.lengths(self.ranking.scores, coverage)
+        lengths = self.confidence.lengths(self.ranking.scores, coverage, self.chances)
         listed = np.arange(self.hits.shape[1]) < lengths[:, None]
         covered = (self.hits & listed).sum(axis=1) == self.n_true
         found = {"coverage": coverage, "covered": float(covered.mean()), "mean size": float(lengths.mean())}

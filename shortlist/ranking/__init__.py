@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +48,7 @@ def _shown(value: object) -> str:
 
 
 SHOWN = 10  # rows of a ranking of many in a notebook
-Promise = Callable[[NDArray[np.float64]], object]  # writes probabilities, one row after the other
+Promise = Callable[[], NDArray[np.float64]]  # gives probabilities once they are asked for
 
 
 class Ranking:
@@ -66,7 +65,7 @@ class Ranking:
     names : sequence
         The labels, by their numbers.
     probabilities : ndarray of float64 or callable, default=None
-        How likely each label is to be right, or what writes that into a flat array once it is asked for; NaN
+        How likely each label is to be right, or what gives that once it is asked for; NaN
         throughout if None.
 
     Attributes
@@ -131,9 +130,7 @@ class Ranking:
         if known is None:
             return np.full(self.scores.shape, np.nan)
         if callable(known):
-            found = self.scores.copy()  # of all ways to make room the fastest
-            known(found if found.ndim == 1 else found.ravel())
-            known = self._probabilities = found
+            known = self._probabilities = known()
         return known
 
     def first(self, k: int) -> Ranking:
@@ -142,18 +139,12 @@ class Ranking:
 
     def alone(self) -> Ranking:
         """A ranking of many that has one row, as the ranking of one that it is."""
-        chances = self._probabilities
-        if isinstance(chances, np.ndarray):
-            chances = chances[0]
-        return Ranking(self.ids[0], self.scores[0], self._names, chances)
+        return self._part(0)
 
     def _part(self, which: Any) -> Ranking:
         """Some of it, whose probabilities are worked out no sooner than those of the whole."""
-        chances = None if self._probabilities is None else partial(self._write_part, which)
+        chances = None if self._probabilities is None else lambda: self.probabilities[which]
         return Ranking(self.ids[which], self.scores[which], self._names, chances)
-
-    def _write_part(self, which: Any, found: NDArray[np.float64]) -> None:
-        found[:] = self.probabilities[which].ravel()
 
     def only(self, kept: NDArray[np.bool_]) -> list[Ranking]:
         """Of a ranking of many, rankings of one that hold some of its labels each."""

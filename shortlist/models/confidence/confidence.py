@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.validation import MOST_AMOUNT, as_real, as_whole
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import calibration, conformal, thresholds
-from shortlist.models.confidence.calibration import ENOUGH, TOGETHER, Curves, fit_curves
-from shortlist.models.confidence.conformal import LEVELS, all_strangeness, level_for, limit, move_levels, safe_level
+from shortlist.models.confidence.calibration import ENOUGH, Curves, fit_curves
+from shortlist.models.confidence.conformal import LEVELS, level_for, limit, move_levels, safe_level, strangeness
 from shortlist.models.confidence.runs import Runs
 from shortlist.models.confidence.thresholds import Aim, Automation, Precision
 from shortlist.models.confidence.window import LOOK, SIZE, WIDTH, Seen, Shares, Window, look, stretch_to_keep
@@ -44,9 +44,6 @@ class Reason(IntEnum):
         return self.name.lower().replace("_", " ")
 
 
-ASSIGNED, NO_KNOWN_WORD, UNLIKE_ANYTHING_LEARNED, NOTHING_SURE_ENOUGH, _ = (np.uint8(reason) for reason in Reason)
-
-
 def lowest_usual(values: Floats, share: float = STRANGE) -> float:
     """The value below which this share of the honest examples lies; −∞ where there are too few to say."""
     if values.size * share < 1.0:
@@ -66,19 +63,13 @@ def least_known(shares: Floats) -> float:
     return least if least < 1.0 else HALF
 
 
-@kernel
 def reasons(scores: Floats, assigned: NDArray[np.bool_], lowest: float) -> NDArray[np.uint8]:
     """Why each ranking (scores float64[n, k], NaN where there is no label) has nothing ``assigned`` (n × k), if so."""
-    n, k = scores.shape
-    found = np.full(n, NOTHING_SURE_ENOUGH, dtype=np.uint8)
-    for i in range(n):
-        if k == 0 or np.isnan(scores[i, 0]):
-            found[i] = NO_KNOWN_WORD
-        elif scores[i, 0] < lowest:
-            found[i] = UNLIKE_ANYTHING_LEARNED
-        for j in range(k):
-            if assigned[i, j]:
-                found[i] = ASSIGNED
+    found = np.full(len(scores), Reason.NOTHING_SURE_ENOUGH, dtype=np.uint8)
+    best = scores[:, 0] if scores.shape[1] else np.full(len(scores), np.nan)
+    found[best < lowest] = Reason.UNLIKE_ANYTHING_LEARNED
+    found[np.isnan(best)] = Reason.NO_KNOWN_WORD
+    found[assigned.any(axis=1)] = Reason.ASSIGNED
     return found
 
 
@@ -145,9 +136,10 @@ class Confidence:
         """Add examples up to the next look, and look."""
         n = seen.true.size
         if self.fitted:
-            best = calibration.probabilities(_scores_of(seen)[:, :TOGETHER].copy(), 1, *self._curves)[:, 0]
+            best = calibration.probabilities(seen.scores_or_nan(), 1, self._curves)[:, 0]
             seen.expected[:] = np.where(np.isnan(best), 0.0, best)
-            move_levels(seen, self._curves, self._ascending, self._since, LEVELS, self._levels)
+            strange = strangeness(seen, self._curves)
+            self._levels = move_levels(strange, self._ascending, self._since, self._levels)
         self.window.add(seen)
         self.observed += n
         self._since += n
@@ -162,16 +154,14 @@ class Confidence:
             self._refit()
         elif self.fitted:  # the curves were drawn without the new ones, which can so be judged by them
             new = self.window.rows(min(LOOK, self.observed - self._fitted_at))
-            strange = all_strangeness(self.window.ring, new, self._curves)
-            strange.sort()
+            strange = np.sort(strangeness(self.window.ring.take(new), self._curves))
             self._ascending = np.insert(self._ascending, np.searchsorted(self._ascending, strange), strange)
 
     def _refit(self) -> None:
         rows = self.window.rows()
-        self._curves = self._curves.copy()  # of those in use, rankings may still be asked for their probabilities
-        fit_curves(self.window.ring, rows[-ENOUGH:], self._curves)
-        judged = self._judges(rows)
-        self._ascending = np.sort(np.concatenate([all_strangeness(self.window.ring, own, by) for by, own in judged]))
+        self._curves = fit_curves(self.window.ring.take(rows[-ENOUGH:]), self._curves)
+        judged = [strangeness(self.window.ring.take(own), by) for by, own in self._judges(rows)]
+        self._ascending = np.sort(np.concatenate(judged))
         self._fitted_on, self._fitted_at = rows.size, self.observed
 
     def _judges(self, rows: Longs) -> Iterator[tuple[Curves, Longs]]:
@@ -184,9 +174,8 @@ class Confidence:
         else:
             part = np.arange(rows.size) % PARTS
             for own in range(min(PARTS, rows.size)):
-                others = self._curves.copy()  # a good place to begin; where it ends does not depend on it
-                fit_curves(self.window.ring, rows[part != own], others)
-                yield others, rows[part == own]
+                others = self.window.ring.take(rows[part != own])
+                yield fit_curves(others, self._curves), rows[part == own]  # which are a good place to begin from
 
     def merge(self, other: Confidence, numbers: Ints) -> None:
         """Take up what another one, of a learner that learned apart, has seen; its label i is numbers[i] here."""
@@ -216,20 +205,19 @@ class Confidence:
         """The probability that each label of each ranking (n × k) is right; NaN where there is no label."""
         if not self.ready:
             return np.full(scores.shape, np.nan)
-        return calibration.probabilities(scores, scores.shape[1], *self._curves)
+        return calibration.probabilities(scores, scores.shape[1], self._curves)
 
-    def promised(self, scores: Floats) -> Promise | None:
-        """What writes those of the first labels of each, as of now, if asked for; None as long as nothing is known."""
-        if not self.ready:
-            return None
-        known = self._known
-        if "curves" not in known:
-            known["curves"] = np.stack(self._curves)
-        return partial(write_probabilities, scores, known["curves"])
+    def promised(self, scores: Floats, k: int) -> Promise | None:
+        """What gives those of the first k labels of each, as of now, if asked; None as long as nothing is known."""
+        return partial(calibration.probabilities, scores, k, self._curves) if self.ready else None
 
-    def lengths(self, scores: Floats, coverage: float) -> Longs:
-        """How many labels of each ranking hold all true ones, in a share of ``coverage`` of all texts."""
-        return conformal.lengths(self.probabilities(scores), _retrieved(scores), self.limit(coverage))
+    def lengths(self, scores: Floats, coverage: float, chances: Floats | None = None) -> Longs:
+        """How many labels of each ranking hold all true ones, in a share of ``coverage`` of all texts.
+
+        ``chances`` are their probabilities, where they are known already.
+        """
+        chances = self.probabilities(scores) if chances is None else chances
+        return conformal.lengths(chances, _retrieved(scores), self.limit(coverage))
 
     def limit(self, coverage: float) -> float:
         """How strange a label of a list may be: 1 − its least probability; infinite if no list is long enough."""
@@ -256,10 +244,11 @@ class Confidence:
             self._known[aim] = thresholds.find_threshold(aim, self._examples(), self._past())
         return float(self._known[aim])
 
-    def assigned(self, scores: Floats, aim: Aim) -> NDArray[np.bool_]:
-        """Which labels of each ranking to assign for an aim."""
+    def assigned(self, scores: Floats, aim: Aim, chances: Floats | None = None) -> NDArray[np.bool_]:
+        """Which labels of each ranking to assign for an aim; ``chances`` as for ``lengths``."""
+        chances = self.probabilities(scores) if chances is None else chances
         with np.errstate(invalid="ignore"):
-            found: NDArray[np.bool_] = self.probabilities(scores) >= self.threshold(aim)
+            found: NDArray[np.bool_] = chances >= self.threshold(aim)
         if getattr(aim, "alone", False):
             found[:, 1:] = False
             with np.errstate(invalid="ignore"):
@@ -313,7 +302,7 @@ class Confidence:
             rows = self.window.rows()
             found = np.full((self.window.ring.true.size, WIDTH), np.nan)
             for by, own in self._judges(rows) if self.fitted else ():
-                found[own] = calibration.probabilities(_scores_of(self.window.ring.take(own)), WIDTH, *by)
+                found[own] = calibration.probabilities(self.window.ring.take(own).scores_or_nan(), WIDTH, by)
             self._known["past"] = found[rows]
         past: Floats = self._known["past"]
         return past
@@ -348,23 +337,6 @@ class Confidence:
         state.require(within, "its levels lie between 0 and 1")
         confidence._ascending, confidence._levels = ascending, levels
         return confidence
-
-
-@kernel
-def write_probabilities(scores: Floats, curves: Floats, found: Floats) -> None:
-    """Write those of the first labels of rankings into a flat array, as many of each as there is room for.
-
-    All curves are one array here, and who asks has made the other: each array that is handed over takes a share of a
-    microsecond, and one that comes back a whole one, while to work out one ranking takes half.
-    """
-    n = scores.shape[0]
-    k = found.size // max(1, n)
-    found.reshape((n, k))[:] = calibration.probabilities(scores, k, curves[0], curves[1], curves[2])
-
-
-def _scores_of(seen: Seen) -> Floats:
-    """The scores of honest examples, NaN where there is no label."""
-    return np.where(seen.ids >= 0, seen.scores.astype(np.float64), np.nan)
 
 
 def _retrieved(scores: Floats) -> Longs:

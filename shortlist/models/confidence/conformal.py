@@ -16,10 +16,12 @@ the long run where it does (Angelopoulos, Barber and Bates 2024).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs, kernel
-from shortlist.models.confidence.calibration import Curves, chance, deep_chance, describe, kept
+from shortlist.arrays.kernels import Floats, Longs
+from shortlist.models.confidence.calibration import Curves, deep_chances, probabilities
 from shortlist.models.confidence.window import NEVER, WIDTH, Seen
 
 LEVELS = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5])  # α
@@ -27,48 +29,34 @@ STEP = 0.3
 SURE = 0.9  # the chance that lists cover what they promise, whatever examples happened to be seen
 
 
-@kernel
-def strangeness(seen: Seen, i: int, curves: Curves) -> float:
-    """How strange example i is, between 0 and 1; infinite if a true label was not retrieved."""
-    depth = seen.depth[i]
-    if depth == NEVER:
-        return np.inf
-    least, n = 1.0, kept(seen, i)
-    for j in range(min(depth, WIDTH)):
-        least = min(least, chance(describe(seen.scores[i], n, j), j, curves))
-    if depth > WIDTH:
-        best, score = np.float64(seen.scores[i, 0]), np.float64(seen.deepest[i])
-        least = min(least, deep_chance(score, best, depth - 1, curves))
-    return 1.0 - least
+def strangeness(seen: Seen, curves: Curves) -> Floats:
+    """How strange each example is, between 0 and 1; infinite if a true label was not retrieved."""
+    n, depth = seen.depth.size, seen.depth
+    scores = seen.scores_or_nan()
+    falling = np.hstack([np.ones((n, 1)), probabilities(scores, WIDTH, curves)])
+    least = falling[np.arange(n), np.minimum(depth, WIDTH)]
+    deep = np.flatnonzero((depth > WIDTH) & (depth < NEVER))
+    deepest = seen.deepest[deep, None].astype(np.float64)
+    chances = deep_chances(deepest, scores[deep, :1], depth[deep, None] - 1, curves)
+    least[deep] = np.minimum(least[deep], chances[:, 0])
+    return np.where(depth == NEVER, np.inf, 1.0 - least)
 
 
-@kernel
-def all_strangeness(seen: Seen, rows: Longs, curves: Curves) -> Floats:
-    """The strangeness of the examples at ``rows``."""
-    found = np.empty(rows.size)
-    for a in range(rows.size):
-        found[a] = strangeness(seen, rows[a], curves)
+def limit(ascending: Floats, alpha: Floats | float) -> Floats:
+    """The ⌈(n + 1)(1 − α)⌉-th of n numbers; infinite if there are too few."""
+    n = ascending.size
+    at = np.ceil((n + 1) * (1.0 - np.asarray(alpha)) - 1e-9).astype(np.int64) - 1
+    found: Floats = np.append(ascending, np.inf)[np.clip(at, 0, n)]
     return found
 
 
-@kernel
-def limit(ascending: Floats, alpha: float) -> float:
-    """The ⌈(n + 1)(1 − α)⌉-th of n numbers; infinite if there are too few."""
-    n = ascending.size
-    at = int(np.ceil((n + 1) * (1.0 - alpha) - 1e-9)) - 1
-    return np.inf if at >= n else ascending[max(0, at)]
-
-
-@kernel
-def move_levels(seen: Seen, curves: Curves, ascending: Floats, since: int, levels: Floats, moved: Floats) -> None:
-    """Let new examples move the levels (float64, in place of α); ``since`` so many came after the last drift."""
-    for i in range(seen.true.size):
-        root = np.sqrt(float(since + i + 1))
-        step = STEP / (root * np.sqrt(np.sqrt(root)))
-        strange = strangeness(seen, i, curves)
-        for a in range(levels.size):
-            missed = 1.0 if strange > limit(ascending, moved[a]) else 0.0
-            moved[a] = min(1.0, max(0.0, moved[a] + step * (levels[a] - missed)))
+def move_levels(strange: Floats, ascending: Floats, since: int, levels: Floats) -> Floats:
+    """The levels (float64, in place of α) as new examples move them; ``since`` so many came after the last drift."""
+    for m, one in enumerate(strange.tolist(), since + 1):
+        root = math.sqrt(m)
+        step = STEP / (root * math.sqrt(math.sqrt(root)))
+        levels = np.clip(levels + step * (LEVELS - (one > limit(ascending, levels))), 0.0, 1.0)
+    return levels
 
 
 def level_for(alpha: float, moved: Floats) -> float:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs, kernel
+from shortlist.arrays.kernels import Floats, Longs
 from shortlist.models.confidence.calibration import TOGETHER
 from shortlist.models.confidence.window import SIZE, WIDTH
 
@@ -66,24 +66,14 @@ def stretches(n: int, longest: int = 0) -> Iterator[Stretch]:
 ROWS = 64  # what a single one is off by, about 0.02, is a hundredth of a deviation of scores in their mean
 
 
-@kernel
 def rows_of_few_labels(order: Longs, starts: Longs) -> Longs:
     """Up to ROWS of the rows in ``order``, from all parts of it, of those that have no more labels than TOGETHER.
 
-    Row i has the labels starts[i]:starts[i+1]. No array of all rows is made, as a fit holds the most just then.
+    Row i has the labels starts[i]:starts[i+1].
     """
-    n_few = 0
-    for i in order:
-        n_few += starts[i + 1] - starts[i] <= TOGETHER
-    chosen = np.empty(min(ROWS, n_few), np.int64)
-    n = passed = 0
-    for i in order:
-        if n < chosen.size and starts[i + 1] - starts[i] <= TOGETHER:
-            if passed == n * n_few // chosen.size:
-                chosen[n] = i
-                n += 1
-            passed += 1
-    return chosen
+    few = np.flatnonzero((np.diff(starts) <= TOGETHER)[order])
+    n = min(ROWS, few.size)
+    return order[few[np.arange(n) * few.size // max(1, n)]]
 
 
 def moved_level(before: Floats, after: Floats) -> float:

@@ -22,8 +22,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, step
+from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.validation import as_choice, as_real
 from shortlist.models.confidence.calibration import LARGEST, exponential
 from shortlist.models.confidence.window import Seen
@@ -111,79 +112,69 @@ def _midway(hits: Floats, probabilities: Floats) -> Floats:
     return found
 
 
-def _worth(aim: F1, seen: Seen, order: Longs, falling: Floats) -> tuple[Floats, Ints, Floats, float, float]:
+def _worth(aim: F1, seen: Seen, order: Longs, falling: Floats) -> tuple[Floats, Longs, Floats, float, float]:
     """What ``best_f1`` asks for: of what F1 is averaged, by number, and how much of it is right and true."""
     hits = seen.hits.ravel()[order].astype(np.float64)
     if aim.average == "micro":
-        return hits, np.zeros(order.size, dtype=np.int32), np.array([seen.true.sum()], dtype=np.float64), CERTAIN, 0.0
+        return hits, np.zeros(order.size, dtype=np.int64), np.array([seen.true.sum()], dtype=np.float64), CERTAIN, 0.0
     if aim.average == "example":
-        return hits, (order // seen.ids.shape[1]).astype(np.int32), seen.true.astype(np.float64), CERTAIN, 0.0
+        return hits, order // seen.ids.shape[1], seen.true.astype(np.float64), CERTAIN, 0.0
     right = _midway(hits, falling)
     _, keys = np.unique(seen.ids.ravel()[order], return_inverse=True)
     keys = keys.ravel()
     half = float(seen.beyond.sum() / max(1, seen.hits.sum()) / 2.0)  # of what is true behind, for one that is not
     known = np.count_nonzero(np.bincount(keys, hits))
     true = np.bincount(keys, right).astype(np.float64) * (1.0 + half)
-    return right, keys.astype(np.int32), true, AGAIN, half * known
+    return right, keys, true, AGAIN, half * known
 
 
-@kernel
+def ends(falling: Floats) -> NDArray[np.bool_]:
+    """Where a threshold may lie: labels with the same probability are assigned together."""
+    return np.append(falling[1:] < falling[:-1], np.ones(min(1, falling.size), dtype=np.bool_))
+
+
 def last_precise(falling: Floats, right: Floats, more: float, share: float) -> int:
     """The last place down to which the share of what is right is kept, counting so many ``more`` wrong labels; or −1.
 
-    At least as many labels are assigned as may hold one wrong one. Labels with the same probability are assigned
-    together.
+    At least as many labels are assigned as may hold one wrong one.
     """
-    found, wrong, n = -1, more, falling.size
-    for a in range(n):
-        wrong += 1.0 - right[a]
-        last = a + 1 == n or falling[a + 1] < falling[a]
-        if last and max(1.0, wrong) <= (1.0 - share) * (a + 2) + 1e-9:
-            found = a
-    return found
+    wrong, n = more + np.cumsum(1.0 - right), np.arange(1, falling.size + 1)
+    kept = np.maximum(1.0, wrong) <= (1.0 - share) * (n + 1) + 1e-9
+    return int(np.flatnonzero(kept & ends(falling)).max(initial=-1))
 
 
-@kernel
 def surest(falling: Floats, hits: Floats) -> int:
     """The last place of those down to which one wrong label more than there were is the least share; −1 for none."""
-    found, wrong, n, least = -1, 1.0, falling.size, np.inf
-    for a in range(n):
-        wrong += 1.0 - hits[a]
-        if (a + 1 == n or falling[a + 1] < falling[a]) and wrong / (a + 2) <= least:
-            found, least = a, wrong / (a + 2)
-    return found
+    shares = (1.0 + np.cumsum(1.0 - hits)) / np.arange(2, falling.size + 2)
+    shares[~ends(falling)] = np.inf
+    return int(np.flatnonzero(shares == shares.min(initial=np.inf)).max(initial=-1))
 
 
-@step
-def chance_of_any(expected: float) -> float:
+def chance_of_any(expected: Floats) -> Floats:
     """How likely it is that something comes up at all that is expected so often."""
-    return 1.0 - exponential(-min(LARGEST, expected))
+    return 1.0 - exponential(-np.minimum(LARGEST, expected))
 
 
-@kernel
-def best_f1(falling: Floats, right: Floats, keys: Ints, true: Floats, times: float, others: float) -> int:
+def best_f1(falling: Floats, right: Floats, keys: Longs, true: Floats, times: float, others: float) -> int:
     """The place down to which the mean of 2·correct / (assigned + true) over keys is largest; −1 for nothing at all.
 
     A key counts as far as it is likely to come up, truly or assigned, in so many ``times`` as many examples. So many
     ``others`` count, too, of which nothing is ever correct.
     """
-    assigned, correct = np.zeros(true.size, dtype=np.int64), np.zeros(true.size)
-    counts, f1s = np.empty(true.size), np.zeros(true.size)
-    total, counted, best, found = 0.0, others, 0.0, -1
-    for key in range(true.size):
-        counts[key] = chance_of_any(times * true[key])
-        counted += counts[key]
-    for a in range(falling.size):
-        key = keys[a]
-        total -= counts[key] * f1s[key]
-        counted -= counts[key]
-        assigned[key] += 1
-        correct[key] += right[a]
-        both = assigned[key] + true[key]
-        counts[key] = chance_of_any(times * (both - correct[key]))
-        f1s[key] = 2.0 * correct[key] / both
-        total += counts[key] * f1s[key]
-        counted += counts[key]
-        if (a + 1 == falling.size or falling[a + 1] < falling[a]) and total > best * counted:
-            best, found = total / counted, a
-    return found
+    order = np.argsort(keys, kind="stable")  # the labels of each key, one after the other
+    own = keys[order]
+    first = np.searchsorted(own, own)  # of each key
+    assigned = np.arange(own.size) - first + 1
+    correct = np.cumsum(right[order])
+    correct -= np.append(0.0, correct)[first]
+    both = assigned + true[own]
+    counts, before = chance_of_any(times * (both - correct)), chance_of_any(times * true)
+    worth = counts * 2.0 * correct / both
+    is_first = assigned == 1
+    more, better = np.empty(own.size), np.empty(own.size)  # what each label adds to what counts, and to its F1
+    more[order] = counts - np.where(is_first, before[own], np.roll(counts, 1))
+    better[order] = worth - np.where(is_first, 0.0, np.roll(worth, 1))
+    counted, total = others + before.sum() + np.cumsum(more), np.cumsum(better)
+    total[~ends(falling)] = -np.inf
+    mean = np.divide(total, counted, out=np.full(own.size, -np.inf), where=counted > 0.0)
+    return int(mean.argmax()) if mean.max(initial=0.0) > 0.0 else -1

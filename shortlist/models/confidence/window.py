@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import grown
 from shortlist.errors import InputError
 from shortlist.files.store import State
@@ -61,6 +61,10 @@ class Seen(NamedTuple):
 
     def take(self, rows: Longs | slice) -> Seen:
         return Seen(*[array[rows] for array in self.arrays])
+
+    def scores_or_nan(self) -> Floats:
+        """The scores, NaN where there is no label."""
+        return np.where(self.ids >= 0, self.scores.astype(np.float64), np.nan)
 
     def moved(self, by: float) -> Seen:
         """The same examples with other scores: so much higher, where there is a label."""
@@ -172,34 +176,24 @@ def look(ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = Non
     found = ids >= 0
     if found[:, 1:][~found[:, :-1]].any() or not np.isfinite(scores[found]).all():
         raise InputError("the labels of an honest ranking come first, and each has a finite score")
-    seen = Seen.room(ids.shape[0])
-    ids, finite = np.ascontiguousarray(ids, dtype=np.int32), clipped(np.where(found, scores, 0.0))
-    place_truth(ids, finite, truth.indptr, truth.ids, seen)
+    n, k = ids.shape
+    seen, width = Seen.room(n), min(k, WIDTH)
+    finite = clipped(np.where(found, scores, 0.0))
+    seen.ids[:, :width], seen.scores[:, :width] = ids[:, :width], finite[:, :width]
+    seen.true[:] = np.diff(truth.indptr)
+    row = np.repeat(np.arange(n), seen.true)  # of each true label
+    matches = ids[row] == truth.ids[:, None]
+    ranked = matches.any(axis=1)
+    place = np.where(ranked, matches.argmax(axis=1) if k else 0, k)
+    near = place < width
+    seen.hits[row[near], place[near]] = 1
+    seen.beyond[:] = np.bincount(row[~near], minlength=n)
+    np.maximum.at(seen.depth, row, np.where(ranked, place + 1, NEVER).astype(np.int32))
+    deep = np.flatnonzero((seen.depth > 0) & (seen.depth < NEVER))
+    seen.deepest[deep] = finite[deep, seen.depth[deep] - 1]
     if known is not None:
         seen.known[:] = known
     return seen
-
-
-@kernel
-def place_truth(ids: Ints, scores: Floats, indptr: Longs, true_ids: Ints, seen: Seen) -> None:
-    """Fill ``seen`` from rankings (ids int32[n, k], scores float64[n, k]) and label sets."""
-    n, k = ids.shape
-    for i in range(n):
-        for j in range(min(k, WIDTH)):
-            seen.ids[i, j], seen.scores[i, j] = ids[i, j], scores[i, j]
-        seen.true[i] = indptr[i + 1] - indptr[i]
-        for b in range(indptr[i], indptr[i + 1]):
-            c, place = true_ids[b], 0
-            while place < k and ids[i, place] != c:
-                place += 1
-            if place < min(k, WIDTH):
-                seen.hits[i, place] = 1
-            else:
-                seen.beyond[i] += 1
-            if place >= k:
-                seen.depth[i], seen.deepest[i] = NEVER, 0.0
-            elif place >= seen.depth[i]:
-                seen.depth[i], seen.deepest[i] = place + 1, scores[i, place]
 
 
 # Has the stream changed? If what was expected of the last examples is far from what came, older ones mislead.
@@ -210,20 +204,15 @@ LONGEST = 1024
 ALARM = 4.5
 
 
-@kernel
 def stretch_to_keep(seen: Seen, rows: Longs) -> int:
     """How many of the last examples (at ``rows``, oldest first) contradict those before them; 0 where none do."""
-    surplus, spread, most, keep, stretch = 0.0, 0.0, ALARM, 0, LOOK
-    for s in range(1, min(LONGEST, rows.size - LOOK) + 1):
-        i = rows[rows.size - s]
-        p = seen.expected[i]
-        if p < 0.0:
-            break
-        surplus += seen.hits[i, 0] - p
-        spread += p * (1.0 - p)
-        if s == stretch:
-            stretch *= 2
-            z = abs(surplus) / np.sqrt(1.0 + (1.0 + s / (rows.size - s)) * spread)
-            if z > most:
-                most, keep = z, s
-    return keep
+    last = rows[::-1][: max(0, min(LONGEST, rows.size - LOOK))]
+    p = seen.expected[last]
+    p = p[: np.argmax(p < 0.0)] if (p < 0.0).any() else p  # of examples from before there were curves nothing is known
+    surplus, spread = np.cumsum(seen.hits[last[: p.size], 0] - p), np.cumsum(p * (1.0 - p))
+    s = LOOK << np.arange(LONGEST.bit_length())
+    s = s[s <= p.size]
+    if s.size == 0:
+        return 0
+    z = np.abs(surplus[s - 1]) / np.sqrt(1.0 + (1.0 + s / (rows.size - s)) * spread[s - 1])
+    return int(s[z.argmax()]) if z.max() > ALARM else 0

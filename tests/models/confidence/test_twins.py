@@ -15,11 +15,8 @@ from shortlist.models.confidence.calibration import FURTHEST, PENALTY, TOGETHER,
 from shortlist.models.confidence.conformal import limit
 from shortlist.models.confidence.thresholds import AGAIN, find_threshold
 from shortlist.models.confidence.window import ALARM, NEVER, WIDTH, Seen, look, stretch_to_keep
-from tests.compiled import compiled
 from tests.models.confidence.made_up import several
 from tests.reference import confidence as twin
-
-exponential = compiled(exponential)
 
 ROUND = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 
@@ -90,10 +87,9 @@ def test_probabilities_follow_the_curves_and_never_rise(lengths, k, seed):
         assert np.isnan(row[n:]).all()
         assert (np.diff(row[: min(n, WIDTH)]) <= 0).all()
         assert (row[WIDTH:n] <= row[WIDTH - 1]).all()
-    few, write = np.empty((len(lengths), k)), confidence.promised(scores)
-    assert write is not None
-    write(few.ravel())
-    assert few.tobytes() == found[:, :k].tobytes()
+    promised = confidence.promised(scores, k)
+    assert promised is not None
+    assert promised().tobytes() == found[:, :k].tobytes()
 
 
 @cache
