@@ -118,12 +118,12 @@ class SlowTunedIndex:
             self.learn(x, labels, *v, again=None if t < n else FURTHER * to_come / further)
 
     def learn_next(self, x, labels, v=(), wrong=None):
-        """The next example of a stream; those that came 2^k, 2^(k−1) and 2^(k−2) examples ago are learned again."""
+        """The next example of a stream; those that came 2^k, 2^(k−1), 2^(k−2) and 2^(k−3) examples ago come again."""
         self.learn(x, labels, v, wrong)
         if not self.is_single():
             return
         lags = [1 << k for k in range(20) if 1 << k <= len(self.kept)]
-        for lag in lags[::-1][:3]:
+        for lag in lags[::-1][:4]:
             self.learn(*self.kept[-lag], again=FURTHER)
         if len(labels) == 1 and wrong is None:
             self.kept = [*self.kept, (x, labels, v)][-KEPT:]

@@ -1,8 +1,8 @@
 """The last examples of a stream, some of which are learned again with each new one.
 
 ``fit`` goes through its examples several times; a stream brings each of them once. So while examples have one label
-each, the last ones are kept, at most SLOTS of them, and with each new example three are learned again: those that came
-2^k, 2^(k−1) and 2^(k−2) examples ago, where 2^k is the most that are kept. Each example therefore comes up three more
+each, the last ones are kept, at most SLOTS of them, and with each new example four are learned again: those that came
+2^k, 2^(k−1), 2^(k−2) and 2^(k−3) examples ago, where 2^k is the most that are kept. Each therefore comes up four more
 times, none is drawn by chance, and how a stream is cut into batches changes nothing. The ring is short, so that after a
 change of what labels mean it soon holds new examples only.
 
@@ -24,7 +24,7 @@ from shortlist.categories.index.retrieval import Vectors
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
-AGAIN = 3  # examples that are learned again with a new one
+AGAIN = 4  # examples that are learned again with a new one
 SLOTS, MOST_ENTRIES = 1 << 9, 1 << 17  # examples that are kept, and entries of their rows
 MOST_EXAMPLES = 1 << 14  # of a stream: ``fit`` goes through more only twice
 OLDEST, NEXT, END = 0, 1, 2  # entries of span: numbers of the oldest example and of the next, and where that begins
