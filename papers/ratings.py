@@ -1,8 +1,9 @@
 """The experiments of paper 002: PRank, Widrow-Hoff (WH) and the multiclass Perceptron (MCP) on streams of ratings.
 
-Figure 3, left: synthetic streams with the kernel (x·x' + 1)². Middle and right: collaborative filtering, where the
-ratings of a random viewer are to be predicted from those of the other viewers; where EachMovie, which is withdrawn, is
-not there, MovieLens stands in. Each algorithm is measured by its time-averaged ranking loss (1/T)·Σ_{t≤T} |ŷ_t − y_t|.
+Figure 3, left: synthetic streams with the kernel (x·x' + 1)², given to the learners as the features it stands for.
+Middle and right: collaborative filtering, where the ratings of a random viewer are to be predicted from those of the
+other viewers; where EachMovie, which is withdrawn, is not there, MovieLens stands in. Each algorithm is measured by its
+time-averaged ranking loss (1/T)·Σ_{t≤T} |ŷ_t − y_t|.
 
 The paper does not tell the learning rate of WH. What depends on it is told in docs/ratings.md.
 
@@ -49,9 +50,7 @@ class SyntheticProtocol:
     thresholds: tuple[float, ...] = (-1.0, -0.1, 0.25, 1.0)  # b_2 … b_5
     noise: float = 0.125
     seed: int = 2
-    learners: Learners = field(
-        default_factory=lambda: paper_learners(0.05, kernel="polynomial", degree=2, gamma=1.0, coef0=1.0)
-    )
+    learners: Learners = field(default_factory=lambda: paper_learners(0.05))
 
 
 @dataclass(frozen=True)
@@ -127,6 +126,13 @@ def synthetic_stream(protocol: SyntheticProtocol, trial: int) -> tuple[Floats, L
     return X, 1 + (score[:, None] > np.array(protocol.thresholds)).sum(axis=1)
 
 
+def quadratic_features(X: Floats) -> Floats:
+    """φ(x) = (1, √2·x₁, √2·x₂, x₁², √2·x₁x₂, x₂²), whose inner product φ(x)·φ(x') is the kernel (x·x' + 1)²."""
+    first, second = X.T
+    root = np.sqrt(2)
+    return np.column_stack([np.ones(len(X)), root * X, first**2, root * first * second, second**2])
+
+
 def synthetic(protocol: SyntheticProtocol | None = None) -> Curves:
     """The left plot of figure 3."""
     protocol = protocol or SyntheticProtocol()
@@ -135,7 +141,8 @@ def synthetic(protocol: SyntheticProtocol | None = None) -> Curves:
 
 
 def synthetic_trial(protocol: SyntheticProtocol, trial: int) -> Floats:
-    return _online_losses(protocol.learners, len(protocol.thresholds) + 1, *synthetic_stream(protocol, trial))
+    X, y = synthetic_stream(protocol, trial)
+    return _online_losses(protocol.learners, len(protocol.thresholds) + 1, quadratic_features(X), y)
 
 
 # Figure 3, middle and right.

@@ -5,7 +5,7 @@ they lived through examples. A stream can see millions of changes, so only the l
 vote; with as many places as there were changes this is the published rule. One vote is a ranking: a label's score is
 the share of the other labels that it stands above, a tie counting one half.
 
-With a kernel the prototypes are sums over support vectors, in blocks and within a budget (shortlist/ratings/dual.py):
+With a kernel the prototypes are sums over support vectors, in blocks and within a budget (dual.py):
 the features are the support vectors, and their weights the coefficients α.
 """
 
@@ -19,6 +19,7 @@ import scipy.sparse
 import scipy.stats
 from numpy.typing import NDArray
 
+from papers.comparators import dual
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_whole
@@ -31,7 +32,6 @@ from shortlist.categories.prototypes.weights import Prototypes, all_scores, pack
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
-from shortlist.ratings import dual
 
 Run = Callable[[Stream, int, Scratch], tuple[int, int, int]]
 

@@ -16,13 +16,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.rows import MatrixLike, Rows, inner
 from shortlist.arrays.validation import as_choice
 from shortlist.concurrency import reading
-from shortlist.ratings.dual import Function
-from shortlist.ratings.learner import RatingLearner
-from shortlist.ratings.thresholds import move, retire
+from shortlist.ratings.learner import RatingLearner, move
 
 
 class MulticlassPerceptron(RatingLearner):
@@ -34,26 +32,8 @@ class MulticlassPerceptron(RatingLearner):
         Whether to add a constant to each prototype.
     passes : int or None, default 1
         How often ``fit`` goes through the examples; None: as often as PRank by itself.
-    random_state : int or None, default None
-        None takes the examples in the order given; a whole number is the seed by which each pass shuffles them anew.
-    hypothesis : {"averaged", "last", "voted"}, default "averaged"
-        What predicts: the last rule, the one averaged over all examples, or the vote of all rules, in which each counts
-        the examples it lived through.
-    voters : int, default 100
-        How many rules, the longest-lived, are kept to vote.
-    kernel : {None, "polynomial", "rbf"} or callable, default None
-        None learns weights of columns; "polynomial" is (gamma·x·x' + coef0)^degree, "rbf" is exp(−gamma·‖x − x'‖²); a
-        function takes two matrices and gives the kernel's value for each pair of their rows.
-    degree : int, default 2
-        Of the polynomial kernel.
-    gamma : float, default 1.0
-        Of both kernels.
-    coef0 : float, default 1.0
-        Of the polynomial kernel.
-    budget : int or None, default None
-        The most support vectors that a kernel learner keeps; None keeps all.
-    scale : sequence of ratings or None, default None
-        The ratings, lowest first; None learns them, in their natural order, from the examples.
+    random_state, hypothesis, scale
+        As those of PRank.
 
     Attributes
     ----------
@@ -81,29 +61,17 @@ class MulticlassPerceptron(RatingLearner):
         passes: int | None = 1,
         random_state: int | None = None,
         hypothesis: str = "averaged",
-        voters: int = 100,
-        kernel: str | Function | None = None,
-        degree: int = 2,
-        gamma: float = 1.0,
-        coef0: float = 1.0,
-        budget: int | None = None,
         scale: ArrayLike | None = None,
     ) -> None:
-        super().__init__(
-            passes=passes, random_state=random_state, hypothesis=hypothesis, voters=voters,
-            kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, budget=budget, scale=scale,
-        )  # fmt: skip
+        super().__init__(passes=passes, random_state=random_state, hypothesis=hypothesis, scale=scale)
         self.fit_intercept = fit_intercept
 
     def _shape(self, n_steps: int) -> tuple[int, int]:
         return n_steps, n_steps
 
-    def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        _learn(
-            read.indptr, read.indices, read.data, write.indptr, write.indices, write.data,
-            order, y, 1.0 if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0,
-            self._weights, self._biases, self._lives, self._clock, rated,
-        )  # fmt: skip
+    def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+        intercept = 1.0 if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0
+        self._clock = _learn(rows, order, y, intercept, self._weights, self._biases, self._clock, rated)
 
     def _open_step(self, at: int) -> None:
         self._weights = np.insert(self._weights, at, 0.0, axis=1)
@@ -112,21 +80,14 @@ class MulticlassPerceptron(RatingLearner):
     @property
     @reading
     def coef_(self) -> Floats:
-        """The prototypes [k, m]; with a kernel, the coefficients of the support vectors; [h, k, m] for h voters."""
-        weights = self._hypotheses()[0]
-        return weights[0] if self.hypothesis != "voted" else weights
+        """The prototypes [k, m]."""
+        return self._rule()[0]
 
     @reading
     def scores(self, X: MatrixLike) -> Floats:
-        """The score of each rating, n × k: w_r·x; for "voted", the share of the votes."""
-        weights, biases, votes = self._hypotheses()
-        blocks = []
-        for scores in self._scores(X, weights):
-            scores = scores + biases
-            if self.hypothesis == "voted":
-                scores = (scores.argmax(axis=2)[:, :, None] == np.arange(self.classes_.size)).astype(np.float64)
-            blocks.append(np.einsum("nhr,h->nr", scores, votes) / votes.sum())
-        return np.concatenate(blocks)
+        """The score of each rating, n × k: w_r·x."""
+        weights, biases = self._rule()
+        return self._products(X, weights) + biases
 
     @reading
     def decision_function(self, X: MatrixLike) -> Floats:
@@ -155,37 +116,30 @@ class MulticlassPerceptron(RatingLearner):
 
 
 @kernel
-def _learn(
-    indptr: Longs, indices: Ints, data: Floats, write_indptr: Longs, write_indices: Ints, write_data: Floats,
-    order: Longs, y: Longs, intercept: float, W: Floats, B: Floats, lives: Longs, clock: Longs, rated: Longs,
-) -> None:  # fmt: skip
-    """Arguments as in prank.py, with W[2+V, k, m], B[2+V, k]; intercept is 1 to learn the biases, 0 to leave them."""
+def _learn(rows: Rows, order: Longs, y: Longs, intercept: float, W: Floats, B: Floats, clock: int, rated: Longs) -> int:
+    """Arguments as in prank.py, with W[2, k, m], B[2, k]; intercept is 1 to learn the biases, 0 to leave them."""
     k = B.shape[1]
     score = np.empty(k)
     step = np.empty(k)
     for t in range(order.size):
         i = order[t]
-        first, last = indptr[i], indptr[i + 1]
+        first, last = rows.indptr[i], rows.indptr[i + 1]
+        indices, data = rows.indices[first:last], rows.data[first:last]
         for r in range(k):
-            score[r] = inner(indices[first:last], data[first:last], W[0, r]) + B[0, r]
+            score[r] = inner(indices, data, W[0, r]) + B[0, r]
         rated[t] = np.argmax(score)
         errors = 0
         for r in range(k):
             if r != y[i] and score[r] >= score[y[i]]:  # r ∈ E
                 errors += 1
-        if errors == 0:
-            clock[1] += 1
-        else:
-            if lives.size > 0:
-                retire(W, B, lives, clock)
+        if errors > 0:
             for r in range(k):
                 step[r] = -1.0 / errors if score[r] >= score[y[i]] else 0.0
             step[y[i]] = 1.0
-            first, last = write_indptr[i], write_indptr[i + 1]
             for r in range(k):
                 if step[r] != 0.0:
-                    move(write_indices[first:last], write_data[first:last], step[r], clock[0], W[0, r], W[1, r])
+                    move(indices, data, step[r], clock, W[0, r], W[1, r])
                     B[0, r] += intercept * step[r]
-                    B[1, r] += intercept * step[r] * clock[0]
-            clock[1] = 1
-        clock[0] += 1
+                    B[1, r] += intercept * step[r] * clock
+        clock += 1
+    return clock

@@ -142,7 +142,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         table, names = _dense(X), _names(X, columns)
         mean, spread = table.mean(axis=0), table.std(axis=0)
         learner = self._new_learner()
-        scale = np.where(spread > 0, spread, 1.0) * _length(learner, int(np.count_nonzero(spread)))
+        scale = np.where(spread > 0, spread, 1.0)
+        if isinstance(learner, PRank):
+            scale *= np.sqrt(
+                max(1, int(np.count_nonzero(spread)))
+            )  # the length of rows of that many columns of variance 1
         learner.fit((table - mean) / scale, ratings)
         n_examples, n_features = table.shape
         self._have(
@@ -162,11 +166,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings, columns)
         scaled = self._scaled(X, columns)
-        before = int(self.learner_._clock[0])
+        before = self.learner_._clock
         try:
             self.learner_.partial_fit(scaled, ratings)
         finally:
-            self.n_examples_ += int(self.learner_._clock[0]) - before
+            self.n_examples_ += self.learner_._clock - before
         return self
 
     def partial_fit(self, X: MatrixLike, y: ArrayLike) -> Self:
@@ -353,12 +357,6 @@ def _rows(batch: Examples) -> Rows:
 
 def _ratings(batch: Examples) -> list[str]:
     return [own[0] for own in batch.labels or ()]
-
-
-def _length(learner: RatingLearner, n_columns: int) -> float:
-    """What rows of that many columns of variance 1 are divided by: their length, or 1 for other learners than PRank."""
-    moves_by_one = isinstance(learner, PRank) and learner.kernel is None
-    return float(np.sqrt(max(1, n_columns))) if moves_by_one else 1.0
 
 
 def _dense(X: Any) -> Floats:

@@ -120,11 +120,11 @@ class TextRater(Rater):
             return self.fit(X, ratings)
         texts, own = self._encoded(X)
         taken = self.text_.take(texts)
-        before = int(self.learner_._clock[0])
+        before = self.learner_._clock
         try:
             self.learner_.partial_fit(_beside(own, self.text_.weighted(taken.rows).to_matrix()), ratings)
         finally:
-            n_learned = int(self.learner_._clock[0]) - before
+            n_learned = self.learner_._clock - before
             self.n_examples_ += n_learned
             if n_learned == 0:
                 self.text_.give_back(taken)

@@ -22,6 +22,7 @@ from scipy.special import softmax
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.errors import InputError
+from shortlist.files.store import State
 
 
 @dataclass
@@ -53,6 +54,22 @@ class Calibration:
         reached = reached_before(found.probabilities(scores))
         found.strange = np.sort(reached[np.arange(y.size), y])
         return found
+
+    def to_arrays(self) -> dict[str, Floats]:
+        """For the model file."""
+        return {"slopes": self.slopes, "offsets": self.offsets, "strange": self.strange}
+
+    @classmethod
+    def from_state(cls, state: State, n_steps: int) -> Calibration:
+        """Read it from a model file, refusing what is none for a scale of n_steps."""
+        slopes, offsets = state.array("slopes", np.float64, 2), state.array("offsets", np.float64)
+        state.require(slopes.shape[0] == offsets.size == n_steps, "its probabilities are of another scale")
+        possible = np.isfinite(slopes).all() and (offsets < np.inf).all() and np.isfinite(offsets).any()
+        state.require(possible, "its probabilities are not numbers")
+        strange = np.array(state.array("strange", np.float64))
+        is_sorted = bool((strange >= 0).all() and (strange[1:] >= strange[:-1]).all())
+        state.require(is_sorted, "its examples are not in order")
+        return cls(slopes, offsets, strange)
 
     def intervals(self, scores: Floats, coverage: float) -> Longs:
         """The lowest and the highest step number of each interval, n × 2; all steps where that takes too many."""

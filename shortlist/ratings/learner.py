@@ -1,26 +1,27 @@
-"""What the learners of ordered ratings share: parameters, the stream, the three hypotheses, saving.
+"""What the learners of ordered ratings share: parameters, the stream, thresholds, probabilities, saving.
 
-A learner's own file gives the shape of its weights, the loop of its figure, and how scores become ratings. The loop
-reads rows and writes rows: in the plain form both are the rows of X; with a kernel see dual.py. How the present
-hypothesis, its average and its voters are laid out is told in thresholds.py.
+A learner's own file gives the shape of its weights, the loop of its figure, and where the thresholds lie.
+
+A rule has weights [q, m] and biases [p]. Beside it stand moments of the same shape, in which each change of the rule
+counts as many times as there were examples before it: after n examples, the rule less moments / n is the rule averaged
+over all of them. So weights are [2, q, m] and biases [2, p].
 """
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import MatrixLike, Rows
+from shortlist.arrays.kernels import Floats, Ints, Longs, step
+from shortlist.arrays.rows import MatrixLike, Rows, is_full
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_real, as_rows, as_seed, as_whole
 from shortlist.concurrency import reading, runs, snapshot, stop_here, whole, writing
 from shortlist.errors import InputError, counted, there_are
@@ -29,7 +30,6 @@ from shortlist.files.container import text_to_array
 from shortlist.files.store import State
 from shortlist.files.store import save as save_file
 from shortlist.ranking import Explanation
-from shortlist.ratings import dual
 from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
@@ -38,11 +38,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-HYPOTHESES = ("last", "averaged", "voted")
+HYPOTHESES = ("last", "averaged")
 ENOUGH, MOST_PASSES = 2000, 20  # rows seen for each column, all passes together; but no more passes than these
 RUN = 16  # rows that stay together when a pass is shuffled
 LARGEST = 1e100  # value of a row that ratings are learned from
-PREDICT_BLOCK = 2**22  # the most scores, or kernel values, that predicting holds at a time
 
 
 class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
@@ -55,7 +54,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     Parameters
     ----------
-    passes, random_state, hypothesis, voters, kernel, degree, gamma, coef0, budget, scale
+    passes, random_state, hypothesis, scale
         See :class:`~shortlist.ratings.prank.PRank`.
 
     Attributes
@@ -67,11 +66,9 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     adds_biases = True  # whether a bias is a part of the score, and not a threshold for it
     classes_: NDArray[Any]
     n_features_in_: int
-    _supports: dual.Supports | None
     _weights: Floats
     _biases: Floats
-    _lives: Longs
-    _clock: Longs
+    _clock = 0  # how many examples were learned, counted again in each pass
     _calibration: Calibration | None
 
     def __init__(
@@ -80,23 +77,11 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         passes: int | None = None,
         random_state: int | None = None,
         hypothesis: str = "averaged",
-        voters: int = 100,
-        kernel: str | dual.Function | None = None,
-        degree: int = 2,
-        gamma: float = 1.0,
-        coef0: float = 1.0,
-        budget: int | None = None,
         scale: ArrayLike | None = None,
     ) -> None:
         self.passes = passes
         self.random_state = random_state
         self.hypothesis = hypothesis
-        self.voters = voters
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.budget = budget
         self.scale = scale
 
     # What each learner's own file says.
@@ -106,8 +91,8 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         """The number of weight vectors and of biases for a scale of n_steps."""
 
     @abstractmethod
-    def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        """Run the figure's loop over the examples of ``order``; ``rated`` receives the predictions."""
+    def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+        """Run the figure's loop over the examples of ``order``, and the clock; ``rated`` receives the predictions."""
 
     @abstractmethod
     def _open_step(self, at: int) -> None:
@@ -132,10 +117,20 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         if self.passes is not None:
             as_whole(self.passes, "passes", least=1)
         seed = as_seed(self.random_state)
-        generator = None if seed is None else np.random.default_rng(seed)
         before = dict(self.__dict__)  # fitting makes new arrays and leaves the old ones unchanged
         try:
-            self._take(X, y, None, afresh=True, passes=self.passes_through, generator=generator)
+            rows, numbers = self._prepare(X, y, afresh=True)
+            passes = self.passes or min(max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES)
+            generator = None if seed is None else np.random.default_rng(seed)
+            if generator is not None:  # the rows move once, into random order; later passes shuffle runs of them
+                shuffled = np.arange(rows.n_rows, dtype=np.int64)
+                generator.shuffle(shuffled)
+                rows, numbers = rows.take(shuffled), numbers[shuffled]
+            order = None
+            for number in range(passes):
+                if generator is not None and number > 0:
+                    order = in_runs(rows.n_rows, generator)
+                self._run(rows, numbers, order)
         except BaseException:
             self.__dict__ = before
             raise
@@ -149,110 +144,57 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         New columns of X and, where the scale is learned, new ratings may come at any time. ``classes`` may name ratings
         that are still to come.
         """
-        self._take(X, y, classes)
+        self._run(*self._prepare(X, y, classes))
         return self
 
     @writing
     @whole
     def predict_and_learn(self, X: MatrixLike, y: ArrayLike) -> Ratings:
         """As ``partial_fit``, and give the rating that the last rule predicted for each row just before learning it."""
-        rated = self._take(X, y)
+        rated = self._run(*self._prepare(X, y))
         return self.classes_[rated]
 
-    def _take(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        *,
-        afresh: bool = False,
-        passes: Callable[[Rows], int] = lambda rows: 1,
-        generator: np.random.Generator | None = None,
-    ) -> Longs:
-        """Check everything, then learn; gives the step numbers predicted on the way, in the order of the last pass."""
+    def _prepare(
+        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, *, afresh: bool = False
+    ) -> tuple[Rows, Longs]:
+        """Check everything, then make room for it; gives the rows and the step numbers of their ratings."""
         if y is None:
             raise InputError("this learner requires y to be passed, but the target y is None")
         rows = _as_rows(X)
         ratings = as_ratings(y, rows.n_rows)
         named = ratings if classes is None else open_for(as_ratings(classes, np.size(classes)), ratings)[0]
-        if afresh or not hasattr(self, "_clock"):
+        if afresh or self._clock == 0:
+            as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
             steps = np.unique(named) if self.scale is None else as_steps(self.scale)
             numbers = step_numbers(steps, ratings)
-            self._start(rows.n_features, steps)
             self._note_columns(X, reset=True)
+            n_vectors, n_biases = self._shape(steps.size)
+            self._weights, self._biases = np.zeros((2, n_vectors, rows.n_features)), np.zeros((2, n_biases))
+            self.classes_, self._clock = steps, 0
         else:
-            if (self._supports is None) != (self.kernel is None):
-                raise InputError("kernel was changed after learning had begun; fit anew")
             steps, arrived = (self.classes_, []) if self.scale is not None else open_for(self.classes_, named)
             numbers = step_numbers(steps, ratings)
             self._note_columns(X, reset=rows.n_features > self.n_features_in_)
             self._grow(rows.n_features, steps, arrived)
-        return self._stream(rows, numbers, passes(rows), generator)
-
-    def passes_through(self, rows: Rows) -> int:
-        """How often ``fit`` goes through these rows: as it is set, or as often as so few need."""
-        if self.passes is not None:
-            return self.passes
-        if self.kernel is not None:
-            return 1  # each pass may take long
-        return min(max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES)
-
-    def _start(self, n_features: int, steps: NDArray[Any]) -> None:
-        as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
-        voters = as_whole(self.voters, "voters", least=1) if self.hypothesis == "voted" else 0
-        n_vectors, n_biases = self._shape(steps.size)
-        self.classes_ = steps
-        self._supports = None if self.kernel is None else dual.Supports(scipy.sparse.csr_array((0, n_features)))
-        self._weights = np.zeros((2 + voters, n_vectors, n_features if self.kernel is None else 0))
-        self._biases = np.zeros((2 + voters, n_biases))
-        self._lives = np.zeros(voters, dtype=np.int64)
-        self._clock = np.zeros(2, dtype=np.int64)
+        return rows, numbers
 
     def _grow(self, n_features: int, steps: NDArray[Any], arrived: list[int]) -> None:
+        """Make room for new columns, and for the steps with the numbers ``arrived``."""
         for at in arrived:
             self._open_step(at)
         self.classes_ = steps
-        if self._supports is None:
-            self._weights = widened(self._weights, n_features)
-        else:
-            self._supports.rows.resize((len(self._supports), n_features))
+        self._weights = np.pad(self._weights, ((0, 0), (0, 0), (0, n_features - self._weights.shape[2])))
 
-    def _stream(self, rows: Rows, y: Longs, passes: int, generator: np.random.Generator | None) -> Longs:
+    def _run(self, rows: Rows, y: Longs, order: Longs | None = None) -> Longs:
+        """Go through the rows once; gives the step number predicted for each just before it was learned."""
+        if order is None:
+            order = np.arange(rows.n_rows, dtype=np.int64)
         rated = np.empty(rows.n_rows, dtype=np.int64)
-        order = np.arange(rows.n_rows, dtype=np.int64)
-        if generator is not None:
-            # The rows move once, into random order; later passes shuffle runs of them (see in_runs).
-            generator.shuffle(order)
-            rows, y, order = rows.take(order), y[order], np.arange(rows.n_rows, dtype=np.int64)
         self._calibration = None  # it was fitted to an older rule
-        if self._supports is not None:
-            self._supports.origin[:] = -1
-        for number in range(passes):
-            if generator is not None and number > 0:
-                order = in_runs(rows.n_rows, generator)
-            if self._supports is not None:
-                self._stream_dual(self._supports, rows, order, y, rated)
-                continue
-            for run in runs(order.size):
-                self._learn(rows, rows, order[run], y, rated[run])
-                stop_here()
-        return rated
-
-    def _kernel_function(self) -> dual.Function:
-        return dual.kernel_function(self.kernel, self.degree, self.gamma, self.coef0)
-
-    def _stream_dual(self, supports: dual.Supports, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        """Run the loop in the dual form (see dual.py): coefficients of support vectors in place of weights."""
-        budget = None if self.budget is None else as_whole(self.budget, "budget", least=1)
-        clock = int(self._clock[0])
-        for turn in dual.turns(supports, self._kernel_function(), rows, order, clock, budget):
-            self._weights = widened(self._weights, len(supports))
-            each = np.arange(turn.members.size, dtype=np.int64)
-            self._learn(turn.read, turn.write, each, y[turn.members], rated[turn.block])
-            used, size = np.asarray(self._weights.any(axis=(0, 1))), np.linalg.norm(self._weights[0], axis=0)
-            kept = supports.drop(used, size, turn.most)
-            self._weights = np.ascontiguousarray(self._weights[:, :, kept])
+        for run in runs(order.size):
+            self._learn(rows, order[run], y, rated[run])
             stop_here()
+        return rated
 
     # Predicting.
 
@@ -280,28 +222,25 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
         The score is that of the rating, where each rating has its own weights, and otherwise the row's on the scale.
         """
-        check_is_fitted(self, "_clock")
-        if self._supports is not None or self.hypothesis == "voted":
-            raise InputError("a kernel, or a vote of many rules, is not a sum over columns that could be explained")
-        weights, biases, _ = self._hypotheses()
+        weights, biases = self._rule()
         x = x if getattr(x, "ndim", 0) == 2 else np.atleast_2d(np.asarray(x))
         row = _as_rows(x).to_matrix().toarray()
         if row.shape[0] != 1:
             raise InputError(f"explain takes one row, not {row.shape[0]}")
-        step = int(self._rate(x)[0])  # refuses columns that are not those learned from
+        number = int(self._rate(x)[0])  # refuses columns that are not those learned from
         if names is not None and len(names) != row.shape[1]:
             raise InputError(
                 f"{there_are(len(names), 'names')} for {counted(row.shape[1], 'columns')}; each column needs its own"
             )
-        own = step if weights.shape[1] == self.classes_.size > 1 else 0
-        votes = (weights[0, own] * row[0]).tolist()
+        own = number if len(weights) > 1 else 0
+        votes = (weights[own] * row[0]).tolist()
         pairs: list[tuple[str | int | float, float]] = list(
             zip(range(len(votes)) if names is None else names, votes, strict=True)
         )
         if self.adds_biases:
-            pairs.append(("(any row)", float(biases[0, own])))
+            pairs.append(("(any row)", float(biases[own])))
         heaviest = sorted((pair for pair in pairs if pair[1] != 0), key=lambda pair: -abs(pair[1]))
-        return Explanation(self.classes_[step].item(), float(sum(vote for _, vote in heaviest)), heaviest)
+        return Explanation(self.classes_[number].item(), float(sum(vote for _, vote in heaviest)), heaviest)
 
     @writing
     def calibrate(self, X: MatrixLike, y: ArrayLike) -> Self:
@@ -331,34 +270,19 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         share = as_real(coverage, "coverage", least=0, most=1)
         return self.classes_[self._calibration.intervals(self._evidence(X), share)]
 
-    def _hypotheses(self) -> tuple[Floats, Floats, Floats]:
-        """The rules that predict: weights [h, q, m], biases [h, p], and the number [h] of votes that each has."""
-        check_is_fitted(self, "_clock")
-        W, B = self._weights, self._biases
-        if as_choice(self.hypothesis, "hypothesis", HYPOTHESES) == "voted":
-            if self._lives.size == 0:
-                raise InputError("no voters were kept; set hypothesis='voted' before learning")
-            lives = np.concatenate([self._clock[1:], self._lives])
-            rules = np.flatnonzero(lives)
-            places = np.where(rules == 0, 0, rules + 1)  # row 0 is the current rule; voters begin at row 2
-            return W[places], B[places], lives[rules].astype(np.float64)
-        if self.hypothesis == "last":
-            return W[:1], B[:1], np.ones(1)
-        return W[:1] - W[1:2] / self._clock[0], B[:1] - B[1:2] / self._clock[0], np.ones(1)
+    def _rule(self) -> tuple[Floats, Floats]:
+        """The weights [q, m] and biases [p] that predict."""
+        check_is_fitted(self)
+        if as_choice(self.hypothesis, "hypothesis", HYPOTHESES) == "last":
+            return self._weights[0], self._biases[0]
+        return self._weights[0] - self._weights[1] / self._clock, self._biases[0] - self._biases[1] / self._clock
 
-    def _scores(self, X: MatrixLike, weights: Floats) -> Iterator[Floats]:
-        """Blocks of the scores w·x for the weights [h, q, m], as arrays [rows, h, q]."""
+    def _products(self, X: MatrixLike, weights: Floats) -> Floats:
+        """The inner products w·x of the rows with the weights [q, m], n × q."""
         matrix = _as_rows(X).to_matrix()
         self._note_columns(X, reset=False)
-        n_rules, n_vectors, n_columns = weights.shape
-        flat = weights.reshape(n_rules * n_vectors, n_columns).T
-        width = n_rules * self.classes_.size + (0 if self._supports is None else len(self._supports))
-        size = max(1, PREDICT_BLOCK // width)
-        for first in range(0, matrix.shape[0], size):
-            block = matrix[first : first + size]
-            if self._supports is not None:
-                block = dual.gram(self._kernel_function(), block, self._supports.rows)
-            yield (block @ flat).reshape(-1, n_rules, n_vectors)
+        products: Floats = matrix @ weights.T
+        return products
 
     # Model files: all that the kernels trust is checked on the way in.
 
@@ -370,9 +294,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     @snapshot
     def to_state(self) -> State:
         """All that a fitted learner is."""
-        check_is_fitted(self, "_clock")
-        if callable(self.kernel):
-            raise InputError("a model whose kernel is a Python function cannot be saved; use a kernel with a name")
+        check_is_fitted(self)
         if not np.isfinite(self._weights).all() or not np.isfinite(self._biases).all():
             raise InputError(
                 f"this {type(self).__name__} is not saved: what it has learned are no longer finite numbers; learn "
@@ -382,16 +304,12 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             "classes": text_to_array(self.classes_.tolist()),
             "weights": self._weights,
             "biases": self._biases,
-            "lives": self._lives,
-            "clock": self._clock,
         }
-        if self._supports is not None:
-            arrays |= self._supports.to_arrays()
         if self._calibration is not None:
-            arrays["slopes"], arrays["offsets"] = self._calibration.slopes, self._calibration.offsets
-            arrays["strange"] = self._calibration.strange
+            arrays |= self._calibration.to_arrays()
         parameters = {name: _plain(value) for name, value in self.get_params().items()}
-        return State(type(self).__name__, {"parameters": parameters, "n_features": self.n_features_in_}, arrays)
+        settings = {"parameters": parameters, "n_features": self.n_features_in_, "clock": self._clock}
+        return State(type(self).__name__, settings, arrays)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -399,21 +317,17 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         learner = cls(**state.settings["parameters"])
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features", least=1)
         learner.classes_ = as_steps(state.names("classes"), least=1)
+        learner._clock = as_whole(state.settings["clock"], "clock", least=1, most=MOST_AMOUNT)
         learner._weights, learner._biases = state.array("weights", np.float64, 3), state.array("biases", np.float64, 2)
-        learner._lives, learner._clock = state.array("lives", np.int64), state.array("clock", np.int64)
-        learner._supports = None if learner.kernel is None else dual.Supports.from_arrays(state, learner.n_features_in_)
-        learner._calibration = _calibration_of(state, learner.classes_.size) if "slopes" in state.arrays else None
+        is_calibrated = "slopes" in state.arrays
+        learner._calibration = Calibration.from_state(state, learner.classes_.size) if is_calibrated else None
 
-        n_rules = 2 + learner._lives.size
         n_vectors, n_biases = learner._shape(learner.classes_.size)
-        n_columns = learner.n_features_in_ if learner._supports is None else len(learner._supports)
-        state.require(learner._weights.shape == (n_rules, n_vectors, n_columns), "its weights have another shape")
-        state.require(learner._biases.shape == (n_rules, n_biases), "its biases have another shape")
+        shape = 2, n_vectors, learner.n_features_in_
+        state.require(learner._weights.shape == shape, "its weights have another shape")
+        state.require(learner._biases.shape == (2, n_biases), "its biases have another shape")
         finite = np.isfinite(learner._weights).all() and np.isfinite(learner._biases).all()
         state.require(finite, "a weight is not a finite number")
-        counts = np.concatenate([learner._clock - 1, learner._lives])
-        counted = learner._clock.size == 2 and ((counts >= 0) & (counts < MOST_AMOUNT)).all()
-        state.require(counted, "its counts are not counts")
         learner._check_state(state)
         return learner
 
@@ -426,10 +340,95 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         except ValueError as problem:
             raise InputError(str(problem)) from None
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._clock > 0
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class ThresholdLearner(RatingLearner):
+    """A learner that places each row on a line by its score w·x, and rates it by the thresholds between which it lies.
+
+    PRank moves the thresholds; Widrow-Hoff does not.
+    """
+
+    def _edges(self, biases: Floats) -> Floats:
+        """The thresholds [k−1] against which the scores are held, from the biases of the rule."""
+        return biases
+
+    @property
+    @reading
+    def coef_(self) -> Floats:
+        """The weights w of the rule."""
+        return self._rule()[0][0]
+
+    @property
+    @reading
+    def thresholds_(self) -> Floats:
+        """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule."""
+        return self._edges(self._rule()[1])
+
+    @reading
+    def project(self, X: MatrixLike) -> Floats:
+        """Where each row lies on the line, to sort rows by: w·x."""
+        return self._products(X, self._rule()[0])[:, 0]
+
+    @reading
+    def distances(self, X: MatrixLike) -> Floats:
+        """How far each row lies above each threshold, n × (k − 1): w·x − b_r, falling with r; negative is below."""
+        weights, biases = self._rule()
+        return self._products(X, weights) - self._edges(biases)
+
+    @reading
+    def neighbour_distances(self, X: MatrixLike) -> Floats:
+        """How far each row lies above the threshold below it and below the one above it, n × 2; ∞ at the ends."""
+        distances = self.distances(X)
+        ends = np.full((distances.shape[0], 1), np.inf)
+        fenced = np.hstack([ends, distances, -ends])
+        rated = (distances >= 0).sum(axis=1)[:, None]
+        return np.hstack([np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)])
+
+    @reading
+    def decision_function(self, X: MatrixLike) -> Floats:
+        """How far each row lies inside the interval of each rating, n × k: negative outside, largest at the prediction.
+
+        Of two ratings, as scikit-learn has it, one number: the distance above the threshold between them.
+        """
+        distances = self.distances(X)
+        distances[distances == 0] = np.finfo(np.float64).tiny  # a row on a threshold counts as above it
+        if self.classes_.size == 2:
+            return distances[:, 0]
+        ends = np.full((distances.shape[0], 1), np.inf)
+        return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
+
+    def _rate(self, X: MatrixLike) -> Longs:
+        return (self.distances(X) >= 0).sum(axis=1)
+
+    def _evidence(self, X: MatrixLike) -> Floats:
+        return self.project(X)[:, None]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # on scikit-learn's own checks, whose classes have no order
+        return tags
+
+
+@step
+def move(indices: Ints, data: Floats, size: float, time: int, w: Floats, moment: Floats) -> None:
+    """Add ``size`` times a row to w, and ``time`` times that to its moment, in one go, in place."""
+    later = size * time
+    if is_full(indices):
+        for j in range(data.size):
+            w[j] += size * data[j]
+            moment[j] += later * data[j]
+        return
+    for j in range(indices.size):
+        column, value = indices[j], data[j]
+        w[column] += size * value
+        moment[column] += later * value
 
 
 def _as_rows(X: MatrixLike) -> Rows:
@@ -461,21 +460,6 @@ def in_runs(n: int, generator: np.random.Generator) -> Longs:
     starts = generator.permutation(np.arange(0, n, RUN, dtype=np.int64))
     order = generator.permuted(starts[:, None] + np.arange(RUN, dtype=np.int64), axis=1).reshape(-1)
     return order[order < n]
-
-
-def widened(weights: Floats, n_columns: int) -> Floats:
-    """The weights [h, q, m] with zeros for the columns that are new."""
-    return np.pad(weights, ((0, 0), (0, 0), (0, n_columns - weights.shape[2])))
-
-
-def _calibration_of(state: State, n_steps: int) -> Calibration:
-    slopes, offsets = state.array("slopes", np.float64, 2), state.array("offsets", np.float64)
-    state.require(slopes.shape[0] == offsets.size == n_steps, "its probabilities are of another scale")
-    possible = np.isfinite(slopes).all() and (offsets < np.inf).all() and np.isfinite(offsets).any()
-    state.require(possible, "its probabilities are not numbers")
-    strange = np.array(state.array("strange", np.float64))
-    state.require(bool((strange >= 0).all() and (strange[1:] >= strange[:-1]).all()), "its examples are not in order")
-    return Calibration(slopes, offsets, strange)
 
 
 def _plain(value: Any) -> Any:

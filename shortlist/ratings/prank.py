@@ -8,9 +8,9 @@ intervals, one for each rating:  ŷ = min{r : w·x − b_r < 0}.  Figure 2, on a
 Lemma 1: the thresholds stay sorted. Theorem 2: if a rule of unit norm rates a stream with margin γ and ‖x‖ ≤ R, then
 Σ_t |ŷ_t − y_t| ≤ (k − 1)·(R² + 1)/γ².  Both are tested on generated streams.
 
-Beside the paper: kernels, averaging and voting, which it names as extensions, and a scale that may grow. A step
-that arrives between two others gets the threshold between them twice, hence no room before it is learned; one that
-arrives at an end lies as far out as the steps so far are wide on average. Ratings count from 0 in the code.
+Beside the paper: averaging, which it names as an extension, and a scale that may grow. A step that arrives between two
+others gets the threshold between them twice, hence no room before it is learned; one that arrives at an end lies as far
+out as the steps so far are wide on average. Ratings count from 0 in the code.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.rows import Rows, inner
 from shortlist.files.store import State
-from shortlist.ratings.thresholds import ThresholdLearner, move, retire
+from shortlist.ratings.learner import ThresholdLearner, move
 
 
 class PRank(ThresholdLearner):
@@ -31,26 +31,11 @@ class PRank(ThresholdLearner):
     Parameters
     ----------
     passes : int or None, default None
-        How often ``fit`` goes through the examples. None: until it has seen 2,000 for each column, 20 times at
-        most; with a kernel, once.
+        How often ``fit`` goes through the examples. None: until it has seen 2,000 for each column, 20 times at most.
     random_state : int or None, default None
         None takes the examples in the order given; a whole number is the seed by which each pass shuffles them anew.
-    hypothesis : {"averaged", "last", "voted"}, default "averaged"
-        What predicts: the last rule, the one averaged over all examples, or the vote of all rules, in which each counts
-        the examples it lived through.
-    voters : int, default 100
-        How many rules, the longest-lived, are kept to vote.
-    kernel : {None, "polynomial", "rbf"} or callable, default None
-        None learns weights of columns; "polynomial" is (gamma·x·x' + coef0)^degree, "rbf" is exp(−gamma·‖x − x'‖²); a
-        function takes two matrices and gives the kernel's value for each pair of their rows.
-    degree : int, default 2
-        Of the polynomial kernel.
-    gamma : float, default 1.0
-        Of both kernels.
-    coef0 : float, default 1.0
-        Of the polynomial kernel.
-    budget : int or None, default None
-        The most support vectors that a kernel learner keeps; None keeps all.
+    hypothesis : {"averaged", "last"}, default "averaged"
+        What predicts: the rule averaged over all examples, or the last one.
     scale : sequence of ratings or None, default None
         The ratings, lowest first; None learns them, in their natural order, from the examples.
 
@@ -59,7 +44,7 @@ class PRank(ThresholdLearner):
     classes_ : array
         The scale, lowest rating first.
     coef_ : array
-        The weights w of the chosen hypothesis; with a kernel, the coefficients of its support vectors.
+        The weights w of the chosen hypothesis.
     thresholds_ : array
         The thresholds b_1 ≤ … ≤ b_{k−1} of the chosen hypothesis.
 
@@ -81,76 +66,61 @@ class PRank(ThresholdLearner):
     def _shape(self, n_steps: int) -> tuple[int, int]:
         return 1, n_steps - 1
 
-    def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        _learn(
-            read.indptr, read.indices, read.data, write.indptr, write.indices, write.data,
-            order, y, self._weights, self._biases, self._lives, self._clock, rated,
-        )  # fmt: skip
+    def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+        self._clock = _learn(rows, order, y, self._weights, self._biases, self._clock, rated)
 
     def _open_step(self, at: int) -> None:
         """A new step at an end is as wide as the others are on average, rounded up: thresholds stay whole numbers.
 
-        Or the lemma that they stay in order would not hold. Every rule that there was gets the same new threshold, the
-        moments of the average none: so the averaged thresholds are opened by it too.
+        Or the lemma that they stay in order would not hold. The moments of the new threshold are those of its
+        neighbour: so the averaged thresholds are opened by the same width.
         """
         b = self._biases
         n = b.shape[1]
         if n == 0:
-            new = np.zeros(b.shape[0])
+            new = np.zeros(2)
         elif 0 < at <= n:
             new = b[:, at - 1]
         else:
             end, outward = (b[:, 0], -1.0) if at == 0 else (b[:, -1], 1.0)
-            wide = np.full(b.shape[0], np.ceil((b[0, -1] - b[0, 0]) / max(n - 1, 1)))
-            wide[1] = 0.0  # the moments
-            new = end + outward * wide
+            wide = np.ceil((b[0, -1] - b[0, 0]) / max(n - 1, 1))
+            new = end + np.array([outward * wide, 0.0])
         self._biases = np.insert(b, min(at, n), new, axis=1)
 
-    def _edges(self, biases: Floats) -> Floats:
-        return biases
-
     def _check_state(self, state: State) -> None:
-        average = self._biases[0] - self._biases[1] / max(self._clock[0], 1)
-        sorted_rows = np.vstack([self._biases[0], average, self._biases[2:]])
-        slack = 1e-9 * (1.0 + np.abs(sorted_rows).max(initial=0.0))  # averaging rounds
-        state.require((np.diff(sorted_rows, axis=1) >= -slack).all(), "its thresholds are not in order")
+        both = np.vstack([self._biases[0], self._biases[0] - self._biases[1] / self._clock])
+        slack = 1e-9 * (1.0 + np.abs(both).max(initial=0.0))  # averaging rounds
+        state.require((np.diff(both, axis=1) >= -slack).all(), "its thresholds are not in order")
 
 
 # Figure 2: the rounds of PRank, for the examples of `order` in turn.
 
 
 @kernel
-def _learn(
-    indptr: Longs, indices: Ints, data: Floats, write_indptr: Longs, write_indices: Ints, write_data: Floats,
-    order: Longs, y: Longs, W: Floats, B: Floats, lives: Longs, clock: Longs, rated: Longs,
-) -> None:  # fmt: skip
-    """Rows to read and rows to write (see learner.py); y int64[n] from 0; W[2+V, 1, m], B[2+V, k−1]; see thresholds.py.
+def _learn(rows: Rows, order: Longs, y: Longs, W: Floats, B: Floats, clock: int, rated: Longs) -> int:
+    """y int64[n] from 0; W[2, 1, m] and B[2, k−1]: the rule and its moments (see learner.py); clock: examples so far.
 
-    rated int64[len(order)] receives each prediction, made before the update.
+    rated int64[len(order)] receives each prediction, made before the update. Gives the clock after the last example.
     """
     w, w_moment = W[0, 0], W[1, 0]
     b, b_moment = B[0], B[1]
     for t in range(order.size):
         i = order[t]
-        first, last = indptr[i], indptr[i + 1]
-        score = inner(indices[first:last], data[first:last], w)
+        first, last = rows.indptr[i], rows.indptr[i + 1]
+        indices, data = rows.indices[first:last], rows.data[first:last]
+        score = inner(indices, data, w)
         rank = 0
         while rank < b.size and score - b[rank] >= 0:  # ŷ = min{r : w·x − b_r < 0}
             rank += 1
         rated[t] = rank
-        if rank == y[i]:
-            clock[1] += 1
-        else:
-            if lives.size > 0:
-                retire(W, B, lives, clock)
+        if rank != y[i]:
             step = 0.0
             for r in range(b.size):
                 y_r = 1.0 if y[i] > r else -1.0
                 if (score - b[r]) * y_r <= 0:  # τ_r = y_r
                     step += y_r
                     b[r] -= y_r
-                    b_moment[r] -= y_r * clock[0]
-            first, last = write_indptr[i], write_indptr[i + 1]
-            move(write_indices[first:last], write_data[first:last], step, clock[0], w, w_moment)
-            clock[1] = 1
-        clock[0] += 1
+                    b_moment[r] -= y_r * clock
+            move(indices, data, step, clock, w, w_moment)
+        clock += 1
+    return clock

@@ -15,20 +15,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
+from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.rows import Rows, inner
 from shortlist.arrays.validation import as_choice, as_real
 from shortlist.errors import InputError
-from shortlist.ratings.dual import Function
-from shortlist.ratings.thresholds import ThresholdLearner, move, retire
+from shortlist.ratings.learner import ThresholdLearner, move
 
 FAR = 1e150  # a score beyond it, times a value of a row (index/lists.py), could be more than a float64 holds
 
 
 class WidrowHoff(ThresholdLearner):
     """Learn ratings by online regression with a fixed step, and round to the nearest rating.
-
-    Each run of rightly rated examples casts its vote where rules vote.
 
     Parameters
     ----------
@@ -38,33 +35,15 @@ class WidrowHoff(ThresholdLearner):
         Whether to add a constant to the score.
     passes : int or None, default 1
         How often ``fit`` goes through the examples; None: as often as PRank by itself.
-    random_state : int or None, default None
-        None takes the examples in the order given; a whole number is the seed by which each pass shuffles them anew.
-    hypothesis : {"averaged", "last", "voted"}, default "averaged"
-        What predicts: the last rule, the one averaged over all examples, or the vote of all rules, in which each counts
-        the examples it lived through.
-    voters : int, default 100
-        How many rules, the longest-lived, are kept to vote.
-    kernel : {None, "polynomial", "rbf"} or callable, default None
-        None learns weights of columns; "polynomial" is (gamma·x·x' + coef0)^degree, "rbf" is exp(−gamma·‖x − x'‖²); a
-        function takes two matrices and gives the kernel's value for each pair of their rows.
-    degree : int, default 2
-        Of the polynomial kernel.
-    gamma : float, default 1.0
-        Of both kernels.
-    coef0 : float, default 1.0
-        Of the polynomial kernel.
-    budget : int or None, default None
-        The most support vectors that a kernel learner keeps; None keeps all.
-    scale : sequence of ratings or None, default None
-        The ratings, lowest first; None learns them, in their natural order, from the examples.
+    random_state, hypothesis, scale
+        As those of :class:`~shortlist.ratings.prank.PRank`.
 
     Attributes
     ----------
     classes_ : array
         The scale, lowest rating first.
     coef_ : array
-        The weights w of the chosen hypothesis; with a kernel, the coefficients of its support vectors.
+        The weights w of the chosen hypothesis.
     thresholds_ : array
         The scores halfway between neighbouring ratings, less the constant.
 
@@ -90,35 +69,25 @@ class WidrowHoff(ThresholdLearner):
         passes: int | None = 1,
         random_state: int | None = None,
         hypothesis: str = "averaged",
-        voters: int = 100,
-        kernel: str | Function | None = None,
-        degree: int = 2,
-        gamma: float = 1.0,
-        coef0: float = 1.0,
-        budget: int | None = None,
         scale: ArrayLike | None = None,
     ) -> None:
-        super().__init__(
-            passes=passes, random_state=random_state, hypothesis=hypothesis, voters=voters,
-            kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, budget=budget, scale=scale,
-        )  # fmt: skip
+        super().__init__(passes=passes, random_state=random_state, hypothesis=hypothesis, scale=scale)
         self.learning_rate = learning_rate
         self.fit_intercept = fit_intercept
 
     def _shape(self, n_steps: int) -> tuple[int, int]:
         return 1, 1
 
-    def _learn(self, read: Rows, write: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+    def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         eta = as_real(self.learning_rate, "learning_rate", least=0.0)
-        as_choice(self.fit_intercept, "fit_intercept", (True, False))
-        edges = self._edges(np.zeros((1, 1)))[0]
+        eta_intercept = eta if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0
+        wanted = self._clock + order.size
         with np.errstate(over="ignore", invalid="ignore"):  # reported below
-            learned = _learn(
-                read.indptr, read.indices, read.data, write.indptr, write.indices, write.data,
-                order, y, self._positions(), edges, eta, eta if self.fit_intercept else 0.0,
-                self._weights, self._biases, self._lives, self._clock, rated,
+            self._clock = _learn(
+                rows, order, y, self._positions(), self._edges(np.zeros(1)), eta, eta_intercept,
+                self._weights, self._biases, self._clock, rated,
             )  # fmt: skip
-        if learned < order.size:
+        if self._clock < wanted:
             raise InputError(
                 f"the weights grew past all numbers: learning_rate={eta:g} is too large for these rows; "
                 "take a smaller one or scale the columns of X, and fit anew"
@@ -144,39 +113,32 @@ class WidrowHoff(ThresholdLearner):
 
 @kernel
 def _learn(
-    indptr: Longs, indices: Ints, data: Floats, write_indptr: Longs, write_indices: Ints, write_data: Floats,
-    order: Longs, y: Longs, positions: Floats, edges: Floats, eta: float, eta_intercept: float,
-    W: Floats, B: Floats, lives: Longs, clock: Longs, rated: Longs,
+    rows: Rows, order: Longs, y: Longs, positions: Floats, edges: Floats, eta: float, eta_intercept: float,
+    W: Floats, B: Floats, clock: int, rated: Longs,
 ) -> int:  # fmt: skip
-    """Arguments as in prank.py, with positions float64[k] of the ratings, edges float64[k−1] between them, B[2+V, 1].
+    """Arguments as in prank.py, with positions float64[k] of the ratings, edges float64[k−1] between them, B[2, 1].
 
-    Gives the number of examples learned: fewer than there are if a score has grown too far to take a step by.
+    Gives the clock after the last example learned: it stops before a score that has grown too far to take a step by.
     """
     w, w_moment = W[0, 0], W[1, 0]
     for t in range(order.size):
         i = order[t]
-        first, last = indptr[i], indptr[i + 1]
-        value = inner(indices[first:last], data[first:last], w) + B[0, 0]
+        first, last = rows.indptr[i], rows.indptr[i + 1]
+        indices, data = rows.indices[first:last], rows.data[first:last]
+        value = inner(indices, data, w) + B[0, 0]
         if not abs(value) <= FAR:  # nor is NaN
             largest = 1.0
-            for j in range(first, last):
-                largest = max(largest, abs(data[j]))
+            for x in data:
+                largest = max(largest, abs(x))
             if not np.isfinite(2 * value * largest):
-                return t
+                return clock
         rank = 0
         while rank < edges.size and value - edges[rank] >= 0:  # round to the nearest, clip to the scale
             rank += 1
         rated[t] = rank
-        if rank == y[i]:
-            clock[1] += 1
-        else:
-            if lives.size > 0:
-                retire(W, B, lives, clock)
-            clock[1] = 1
         error = positions[y[i]] - value
-        first, last = write_indptr[i], write_indptr[i + 1]
-        move(write_indices[first:last], write_data[first:last], eta * error, clock[0], w, w_moment)
+        move(indices, data, eta * error, clock, w, w_moment)
         B[0, 0] += eta_intercept * error
-        B[1, 0] += eta_intercept * error * clock[0]
-        clock[0] += 1
-    return order.size
+        B[1, 0] += eta_intercept * error * clock
+        clock += 1
+    return clock

@@ -144,14 +144,11 @@ class TextRatingRoutes(RatingRoutes):
         context.metrics.texts.inc(len(texts))
         return as_json({"answers": found})
 
-    @post("/v1/explain", schemas.TextExplanation, 409)
+    @post("/v1/explain", schemas.TextExplanation)
     async def explain(self, question: schemas.ExplainTextQuestion) -> Response:
         """Say what each word of a text adds to its score."""
         self._context.limits.check_texts([question.text])
-        try:
-            found = self._context.served._explain_text(question.text)
-        except InputError as problem:  # the question can be read; it is the model that cannot say
-            raise HTTPException(409, str(problem)) from None
+        found = self._context.served._explain_text(question.text)
         votes = [
             {"feature": feature, "vote": vote, "spans": spans}
             for (feature, vote), spans in zip(found.votes, found.spans, strict=True)

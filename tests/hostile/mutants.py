@@ -40,7 +40,7 @@ TESTS = {
     "shortlist/categories/prototypes/steps.py": ["tests/categories/test_prototypes.py"],
     "shortlist/categories/prototypes/mmp.py": ["tests/categories/test_prototypes.py"],
     "shortlist/ratings/prank.py": ["tests/ratings/test_prank.py"],
-    "shortlist/ratings/thresholds.py": ["tests/ratings/test_learners.py", "tests/ratings/test_prank.py"],
+    "shortlist/ratings/learner.py": ["tests/ratings/test_learners.py", "tests/ratings/test_prank.py"],
     "shortlist/ratings/widrow_hoff.py": ["tests/ratings/test_learners.py"],
     "shortlist/documents/average_precision.py": ["tests/documents/test_searches.py"],
     "shortlist/documents/roc.py": ["tests/documents/test_searches.py"],

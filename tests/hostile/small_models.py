@@ -14,6 +14,7 @@ from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concepts.vocabulary import Concept
 from shortlist.files import store
+from shortlist.ratings.learner import RatingLearner
 
 WORDS = "wheat corn export bank rate money oil trade gold ship crude price tariff farm loan bond yield tank mine port"
 LABELS = ["grain", "trade", "money", "oil", "gold", "ship", "x", "y"]
@@ -76,12 +77,11 @@ def make():
     ratings, queries = np.clip(np.round(X[:, 0] + 3), 1, 5).astype(int), np.repeat(np.arange(6), 10)
     relevant = (X[:, 0] > 0).astype(int)
     models["rater"] = sl.Rater().fit(X, ratings, columns=list("abcde"))
-    models["rater voted"] = sl.Rater(sl.PRank(hypothesis="voted", voters=4)).fit(X, ratings)
+    models["rater, last rule"] = sl.Rater(sl.PRank(hypothesis="last")).fit(X, ratings)
     for name, learner in [
-        ("prank with a kernel", sl.PRank(kernel="rbf", budget=20)),
         ("prank of a scale", sl.PRank(scale=[1, 2, 3, 4, 5])),
         ("widrow-hoff", sl.WidrowHoff()),
-        ("multiclass", MulticlassPerceptron(hypothesis="voted", voters=3)),
+        ("multiclass", MulticlassPerceptron()),
     ]:
         models[name] = learner.fit(X, ratings)
     models["prank calibrated"] = sl.PRank().fit(X, ratings).calibrate(X, ratings)
@@ -119,7 +119,7 @@ def use(model, path):
         yield from (use_rater if isinstance(model, sl.Rater) else use_documents)(model)
     elif isinstance(model, CategoryLearner):
         yield from use_learner(model)
-    elif hasattr(model, "_clock"):
+    elif isinstance(model, RatingLearner):
         yield from use_ratings(model)
     else:
         yield from use_documents(model)
@@ -197,7 +197,7 @@ def use_rater(model):
 
 
 def use_ratings(model):
-    width = min(model.n_features_in_, 10_000)  # a kernel stores rows, and any number may be given for their width
+    width = model.n_features_in_
     X = rows(7, width)
     yield "predict", [model.predict(X), model.decision_function(X)]
     if hasattr(model, "predict_proba"):

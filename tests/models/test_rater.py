@@ -143,12 +143,6 @@ def test_an_explanation_sums_to_the_score(rated, learner):
     assert next(name for name, _ in found.votes if name != "(any row)") != "c"  # the column that tells nothing
 
 
-def test_what_is_no_sum_is_not_explained(rated):
-    X, ratings = rated
-    with pytest.raises(sl.InputError, match="not a sum over columns"):
-        sl.Rater(sl.PRank(kernel="rbf")).fit(X[:50], ratings[:50]).explain(X[0])
-
-
 def test_scikit_learn_can_use_it(rated):
     X, ratings = rated
     assert cross_val_score(sl.Rater(), X, ratings, cv=3).mean() > -0.5

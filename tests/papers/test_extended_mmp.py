@@ -6,6 +6,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from papers.comparators import dual
 from papers.comparators.extended_mmp import ExtendedMMP, VotedPerceptron
 from shortlist import MMP, load
 from shortlist.files import store
@@ -50,11 +51,11 @@ def monomials(X):
 def test_a_kernel_is_an_inner_product_of_features(seed, parts, hypothesis, step):
     X, Y = stream_of(seed)
     options = {"hypothesis": hypothesis, "voters": 99, "margin": 0.1, "step": step}
-    dual, primal = ExtendedMMP(kernel="polynomial", **options), ExtendedMMP(**options)
+    with_kernel, primal = ExtendedMMP(kernel="polynomial", **options), ExtendedMMP(**options)
     for first in range(0, len(Y), parts):
-        dual.partial_fit(X[first : first + parts], Y[first : first + parts])
+        with_kernel.partial_fit(X[first : first + parts], Y[first : first + parts])
         primal.partial_fit(monomials(X[first : first + parts]), Y[first : first + parts])
-    found, expected = dual.decision_function(X), primal.decision_function(monomials(X))
+    found, expected = with_kernel.decision_function(X), primal.decision_function(monomials(X))
     if hypothesis == "voted":  # in a vote, scores that tie but for rounding may count as a tie or not
         assert (np.abs(found - expected) < 1e-9).mean() > 0.9
     else:
@@ -94,6 +95,18 @@ def test_support_vectors_stay_within_their_budget(budget):
         learner.partial_fit(X[i : i + 1], Y[i : i + 1])
         assert len(learner._supports) <= budget
     assert np.array_equal(learner.rank(X, k=3).ids, learner.rank(X, k=6).ids[:, :3])
+
+
+def test_a_budget_drops_the_lightest_and_of_equals_the_oldest():
+    supports = dual.Supports(scipy.sparse.csr_array(np.eye(4)))
+    supports.norms[:] = [1.0, 2.0, 1.0, 1.0]
+    coefficients = np.array([2.0, 1.0, 0.0, 2.0])
+    assert supports.drop(coefficients > 0, coefficients, 2).tolist() == [1, 3]
+
+
+def test_a_row_met_again_in_a_later_pass_stays_one_support_vector():
+    X, Y = stream_of(9, n=50)
+    assert len(ExtendedMMP(kernel="rbf", passes=20, random_state=1).fit(X, Y)._supports) <= 50
 
 
 @pytest.mark.parametrize("kind", [ExtendedMMP, VotedPerceptron])

@@ -30,12 +30,3 @@ class MulticlassPerceptronTwin:
         rules = zip(*(w for w, _ in self.history), strict=True)
         w = [[sum(column) for column in zip(*prototype, strict=True)] for prototype in rules]
         return w, [sum(column) for column in zip(*(c for _, c in self.history), strict=True)]
-
-    def vote(self, x):
-        """The rating that most rules give, each with one vote per example it lived through; the lowest of equals."""
-        votes = [0] * self.k
-        for w, c in self.history:
-            rule = MulticlassPerceptronTwin(self.k, len(x), self.intercept)
-            rule.w, rule.c = w, c
-            votes[rule.predict(x) - 1] += 1
-        return 1 + votes.index(max(votes))

@@ -186,13 +186,6 @@ def test_a_scale_that_was_given_is_closed(rating, visit):
     expect(page.locator("#add")).to_be_hidden()
 
 
-def test_what_cannot_be_explained_is_said(rating, visit):
-    page = visit(rating(sl.TextRater(sl.PRank(hypothesis="voted")).fit(TEXTS, STARS)).base_url, refused=409)
-    page.get_by_role("textbox", name="Text").fill("joy")
-    expect(page.locator("#why-text")).to_contain_text("not a sum over columns")
-    expect(page.locator("#problem")).to_be_hidden()
-
-
 def test_a_hostile_text_stays_text(rating, visit):
     server = rating(of_texts())
     server.ask("learn", examples=[{"text": HOSTILE, "rating": 3}])

@@ -294,17 +294,6 @@ def test_read_only_learns_nothing(state, kind):
         assert server.ask("model")["read_only"]
 
 
-def test_a_vote_of_many_rules_cannot_be_explained(tmp_path):
-    sl.TextRater(sl.PRank(hypothesis="voted")).fit(TEXTS, STARS).save(tmp_path / "voted.shortlist")
-    folder = tmp_path / "state"
-    folder.mkdir()
-    snapshots.take_base(folder, tmp_path / "voted.shortlist")
-    with in_thread(folder) as server:
-        answer = server.post("/v1/explain", json={"text": "joy"})
-        assert answer.status_code == 409
-        assert "not a sum over columns" in answer.json()["error"]
-
-
 def test_an_example_that_teaches_nothing_is_passed_over(state, kind):
     replica = Replica(state)
     before = state_bytes(replica.served)

@@ -30,31 +30,14 @@ const rate = guarded(async () => {
   byId("ranking-note").textContent = `in ${(performance.now() - began).toFixed(0)} ms`;
   answer = found;
   draw();
-  await explain(question, asked.signal);
+  const { answer: rating, score, votes } = await ask("v1/explain", question, asked.signal);
+  const named = votes.map((vote) => ({ ...vote, feature: model.columns?.[vote.feature] ?? vote.feature }));
+  why.draw(`Why ${rating}: ${score.toFixed(3)}`, { votes: named }, question.text ?? "");
 });
 
 function unrated(problem) { // what stands there is the rating of something else
   if (problem.name !== "AbortError") draw();
   throw problem;
-}
-
-async function explain(question, signal) {
-  let found;
-  try {
-    found = await ask("v1/explain", question, signal);
-  } catch (problem) {
-    if (problem.name === "AbortError") throw problem;
-    return say(problem.message); // a vote of many rules, or a kernel, is no sum over words
-  }
-  const named = found.votes.map((vote) => ({ ...vote, feature: model.columns?.[vote.feature] ?? vote.feature }));
-  why.draw(`Why ${found.answer}: ${found.score.toFixed(3)}`, { votes: named }, question.text ?? "");
-}
-
-function say(words) {
-  byId("why").hidden = false;
-  byId("why-heading").textContent = "Why";
-  byId("why-text").textContent = words;
-  byId("why-votes").replaceChildren();
 }
 
 function draw() {
