@@ -149,7 +149,7 @@ class NumberedLabels(Sequence[list[Label]]):
     def take(self, which: Sequence[int]) -> NumberedLabels:
         """The label lists of those examples, in that order, with the names that occur there."""
         sets = self.sets.chosen(np.asarray(which, dtype=np.int64))
-        used = _in_order(_mentioned(sets), len(self.names))
+        used = _in_order(_mentioned(sets))
         rank = np.zeros(len(self.names), dtype=np.int32)
         rank[used] = np.arange(len(used))
         sets = LabelSets(sets.indptr, rank[sets.ids], sets.partial._replace(ids=rank[sets.partial.ids]))
@@ -213,7 +213,7 @@ class LabelIndex:
         numbers, partial = self._learn(labels.names, labels.sets.ids, labels.sorted), labels.sets.partial
         if partial.complete.size == 0:
             return labels.numbered_as(numbers)
-        for i in _in_order(partial.ids, numbers.size):
+        for i in _in_order(partial.ids):
             numbers[i] = self.number.get(labels.names[i], -1)
         sets = labels.numbered_as(numbers)
         return sets._replace(partial=sets.partial.among_known(sets.indptr, sets.ids, len(self) if shuffled else before))
@@ -221,9 +221,9 @@ class LabelIndex:
     def _learn(self, names: list[Label], ids: NDArray[np.int32], sort: bool = False) -> NDArray[np.int32]:
         """Number those of the names that these ids mention; gives the numbers of all, −1 where one has none."""
         numbers = self._numbers_of(names)
-        if _have_numbers(ids, numbers):
+        if (numbers[ids] >= 0).all():
             return numbers
-        new = _in_order(ids[numbers[ids] < 0], numbers.size)
+        new = _in_order(ids[numbers[ids] < 0])
         for i in sorted(new, key=lambda i: sorting(names[i])) if sort else new:
             name = names[i]
             if name not in self.number:
@@ -258,7 +258,7 @@ class LabelIndex:
         known = map(self.number.get, labels.names, repeat(-1))
         numbers = np.fromiter(known, dtype=np.int32, count=len(labels.names))
         unseen = labels.sets.ids[numbers[labels.sets.ids] < 0]
-        for number, i in enumerate(_in_order(unseen, numbers.size), len(self)):
+        for number, i in enumerate(_in_order(unseen), len(self)):
             numbers[i] = number
         return labels.numbered_as(numbers)
 
@@ -320,37 +320,20 @@ def _mentioned(sets: LabelSets) -> NDArray[np.int32]:
     return np.append(sets.ids, sets.partial.ids) if sets.partial.ids.size else sets.ids
 
 
-def _in_order(ids: NDArray[np.int32], n: int) -> list[int]:
-    """The different ones among numbers below n, in order of first appearance."""
-    found = np.empty(min(ids.size, n), dtype=np.int32)
-    return list(found[: _list_new(ids, np.zeros(n, dtype=np.bool_), found)].tolist())
+def _in_order(ids: NDArray[np.int32]) -> list[int]:
+    """The different ones among numbers, in order of first appearance."""
+    different, first = np.unique(ids, return_index=True)
+    return list(different[np.argsort(first)].tolist())
 
 
-@kernel
-def _list_new(ids: NDArray[np.int32], seen: NDArray[np.bool_], found: NDArray[np.int32]) -> int:
-    """List the different ids, the first one first; gives how many. seen: all false; found: room for them."""
-    n = 0
-    for number in ids:
-        if not seen[number]:
-            seen[number] = True
-            found[n] = number
-            n += 1
-    return n
-
-
-@kernel
-def _have_numbers(ids: NDArray[np.int32], numbers: NDArray[np.int32]) -> bool:
-    """Whether no id has the number −1."""
-    least = 0
-    for i in ids:
-        least = min(least, numbers[i])
-    return least == 0
-
-
-@kernel
 def repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32]) -> bool:
     """Whether a label stands twice with one example."""
-    last = np.zeros(ids.max() + 1, np.int64)  # the last example of each label, counted from 1
+    return _repeats(indptr, ids, np.zeros(ids.max(initial=0) + 1, dtype=np.int64))
+
+
+@kernel
+def _repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32], last: NDArray[np.int64]) -> bool:
+    """last: int64[labels], all 0: the last example of each label, counted from 1."""
     for i in range(indptr.size - 1):
         for j in range(indptr[i], indptr[i + 1]):
             if last[ids[j]] == i + 1:

@@ -27,36 +27,24 @@ def names_in(state: State, n: int) -> tuple[Letters | Later, Longs]:
 
     Where the file has them packed they are neither unpacked nor looked at before somebody asks for them.
     """
-    if "name_lengths" not in state.arrays:
-        return _in_plain_file(state, n)
     lengths, packed = state.array("name_lengths", np.int32).astype(np.int64), state.arrays.get("letters")
     later = packed if isinstance(packed, Later) and packed.dtype == np.uint8 else None
     letters = state.array("letters", np.uint8) if later is None else later
-    inside = lengths.size == n and lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= letters.size
+    state.require(lengths.size == n, "every feature has one name")
+    inside = lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= letters.size
     state.require(inside and int(lengths.sum()) == letters.size, "the names follow one another")
     ends = np.cumsum(lengths)
     if not isinstance(letters, Later):
-        count_letters(letters)
+        check_letters(letters)
         state.require(are_whole(letters, ends), "names are whole letters")
     return letters, ends
-
-
-def _in_plain_file(state: State, n: int) -> tuple[Letters, Longs]:
-    letters, ends = state.array("letters", np.uint8), state.array("name_ends", np.int64)
-    n_letters = count_letters(letters)
-    state.require(ends.size == n, "every feature has one name")
-    inside = not ends.size or (ends.min() >= 0 and ends.max() <= n_letters)  # or differences might overflow
-    state.require(inside, "the names follow one another")
-    lengths = np.diff(ends, prepend=0, append=n_letters)
-    state.require(np.all(lengths[:-1] >= 0) and lengths[-1] == 0, "the names follow one another")
-    return letters, ends_in_bytes(letters, ends)
 
 
 def unpacked(packed: Later, ends: Ends) -> Letters:
     """The letters of a file at last, refused as they would have been when it was opened."""
     try:
         letters: Letters = np.asarray(packed)
-        count_letters(letters)
+        check_letters(letters)
         if are_whole(letters, ends):
             return letters
     except ValueError:  # they cannot be unpacked, or are no UTF-8
@@ -73,41 +61,15 @@ def are_whole(letters: Letters, ends: Ends) -> bool:
     return not (letters[ends[ends < letters.size]] & 0xC0 == 0x80).any()
 
 
-def count_letters(letters: Letters) -> int:
-    """How many letters there are; a UnicodeDecodeError where it is no UTF-8."""
-    n, begin = 0, 0
+def check_letters(letters: Letters) -> None:
+    """A UnicodeDecodeError where it is no UTF-8."""
+    begin = 0
     while begin < letters.size:  # some at a time, as letters take four bytes each where one of them does
         end = begin + SOME
         while end < letters.size and letters[end] & 0xC0 == 0x80 and end < begin + SOME + 4:
             end += 1
-        n, begin = n + len(as_text(letters[begin:end])), end
-    return n
-
-
-@kernel
-def ends_in_bytes(letters: NDArray[np.uint8], ends: Longs) -> Longs:
-    """Where each of the names, which end after so many letters (ascending), ends in this UTF-8."""
-    in_bytes = np.empty(ends.size, np.int64)
-    n_letters = byte = 0
-    for name in range(ends.size):
-        while n_letters < ends[name] or (byte < letters.size and letters[byte] & 0xC0 == 0x80):  # 10xxxxxx goes on
-            n_letters += letters[byte] & 0xC0 != 0x80
-            byte += 1
-        in_bytes[name] = byte
-    return in_bytes
-
-
-@kernel
-def ends_in_letters(letters: NDArray[np.uint8], ends: Ends) -> Longs:
-    """The inverse of ``ends_in_bytes``."""
-    in_letters = np.empty(ends.size, np.int64)
-    n_letters = byte = 0
-    for name in range(ends.size):
-        while byte < ends[name]:
-            n_letters += letters[byte] & 0xC0 != 0x80
-            byte += 1
-        in_letters[name] = n_letters
-    return in_letters
+        as_text(letters[begin:end])
+        begin = end
 
 
 @kernel
@@ -278,20 +240,14 @@ class Vocabulary:
         _fill(self._factor, slots, self.hashes)
         self._hashes, self._ends, self._slots = hashes, ends, slots
 
-    def arrays(self) -> dict[str, NDArray[np.generic] | Later]:
-        """What a model file keeps; the ends are counted in letters, not bytes."""
-        letters, ends = self._letters[: self.n_bytes], self._ends[1 : len(self) + 1]
-        in_letters = Later(np.dtype(np.int64), ends.size, lambda: iter([ends_in_letters(letters, ends)]))
-        return {"hashes": self.hashes, "letters": letters, "name_ends": in_letters}
-
-    def compact_arrays(self) -> dict[str, NDArray[np.generic]]:
-        """What a compact model file keeps: the bytes of each name are counted, which needs no conversion."""
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """What a model file keeps: how many bytes each name has, beside the names."""
         lengths = np.diff(self._ends[: len(self) + 1]).astype(np.int32)
         return {"hashes": self.hashes, "letters": self._letters[: self.n_bytes], "name_lengths": lengths}
 
     @classmethod
     def from_state(cls, state: State) -> Vocabulary:
-        """The inverse of ``arrays``, and of ``compact_arrays``."""
+        """The inverse of ``arrays``."""
         hashes = state.array("hashes", np.uint64)
         letters, ends = names_in(state, hashes.size)
         state.require(hashes.size <= MOST, "there are not too many features")
@@ -323,7 +279,10 @@ def odd_number() -> NDArray[np.uint64]:
 def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[NDArray[np.uint8], Longs]:
     """Letters as UTF-8, and where the names, which end after so many letters, end in it."""
     names = np.frombuffer(bytearray(to_text(letters), "utf-8", "surrogatepass"), dtype=np.uint8)
-    return names, ends_in_bytes(names, ends)
+    if names.size == letters.size:  # ASCII
+        return names, ends
+    widths = 1 + (letters >= 0x80).astype(np.int64) + (letters >= 0x800) + (letters >= 0x10000)
+    return names, np.append(0, np.cumsum(widths))[ends]
 
 
 @step

@@ -12,7 +12,7 @@ from shortlist import vocabulary as letters
 from shortlist.files.container import Later
 from shortlist.files.store import State, build
 from shortlist.text.counts import FEW, count
-from shortlist.vocabulary import Vocabulary, count_letters
+from shortlist.vocabulary import Vocabulary, check_letters, encoded
 
 # few enough to repeat, and some that meet in one slot of the table
 hashes = st.one_of(st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1))
@@ -63,7 +63,7 @@ def test_hashes_that_were_chosen_do_not_meet_in_one_slot(bit, seed, monkeypatch)
     factors = np.random.default_rng(seed).integers(0, 2**64, (9, 1), dtype=np.uint64) | np.uint64(1)
     monkeypatch.setattr(vocabulary, "odd_number", iter(factors).__next__)
     chosen = np.arange(2**16, dtype=np.uint64) << np.uint64(bit)
-    names = {"letters": np.empty(0, dtype=np.uint8), "name_ends": np.zeros(chosen.size, dtype=np.int64)}
+    names = {"letters": np.empty(0, dtype=np.uint8), "name_lengths": np.zeros(chosen.size, dtype=np.int32)}
     opened = Vocabulary.from_state(State("Vocabulary", {}, {"hashes": chosen, **names}))
     learned = Vocabulary()
     numbers, _ = learned.learn(chosen)
@@ -109,11 +109,11 @@ def change(state, name, value, position=-1):
     ("tamper", "message"),
     [
         (lambda state: shorten(state, "hashes"), "one name"),
-        (lambda state: shorten(state, "name_ends"), "one name"),
+        (lambda state: shorten(state, "name_lengths"), "one name"),
         (lambda state: shorten(state, "letters"), "follow one another"),
         (lambda state: shorten(state, "document_counts"), "count of documents"),
-        (lambda state: change(state, "name_ends", 2**40), "follow one another"),
-        (lambda state: change(state, "name_ends", -3, 0), "follow one another"),
+        (lambda state: change(state, "name_lengths", 2**30), "follow one another"),
+        (lambda state: change(state, "name_lengths", -3, 0), "follow one another"),
         (lambda state: change(state, "hashes", state.arrays["hashes"][0]), "are the same"),
         (lambda state: change(state, "document_counts", -1), "no feature is in more"),
         (lambda state: change(state, "document_counts", 99), "no feature is in more"),
@@ -139,8 +139,8 @@ def compact_state(vectorizer):
 @pytest.mark.parametrize(
     ("tamper", "message"),
     [
-        (lambda state: shorten(state, "hashes"), "follow one another|count of documents"),
-        (lambda state: shorten(state, "name_lengths"), "follow one another"),
+        (lambda state: shorten(state, "hashes"), "one name"),
+        (lambda state: shorten(state, "name_lengths"), "one name"),
         (lambda state: shorten(state, "letters"), "follow one another"),
         (lambda state: shorten(state, "document_counts"), "count of documents"),
         (lambda state: state.arrays.update(name_lengths=np.array([8, 7, 0], np.int32)), "follow one another"),
@@ -211,10 +211,23 @@ def test_packed_names_that_are_no_names_are_refused_when_they_are_asked_for(piec
 
 
 @pytest.mark.parametrize("some", [1, 2, 3, 5, 1 << 16])
-def test_letters_are_counted_some_at_a_time(some, monkeypatch):
+def test_letters_are_checked_some_at_a_time(some, monkeypatch):
     monkeypatch.setattr(letters, "SOME", some)
     for text in ("", "a", "weiß€𝄞" * 9, "\ud800x"):
-        assert count_letters(np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)) == len(text)
+        whole = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        check_letters(whole)
+        if text.endswith("𝄞"):
+            with pytest.raises(UnicodeDecodeError):
+                check_letters(whole[:-1])
+
+
+@given(st.lists(st.text(max_size=4), max_size=8))
+def test_names_end_in_bytes_where_they_end_in_letters(names):
+    codes = np.array([ord(letter) for name in names for letter in name], dtype=np.uint32)
+    found, ends = encoded(codes, np.cumsum([len(name) for name in names], dtype=np.int64))
+    in_bytes = [name.encode() for name in names]
+    assert found.tobytes() == b"".join(in_bytes)
+    assert ends.tolist() == np.cumsum([len(name) for name in in_bytes], dtype=np.int64).tolist()
 
 
 @pytest.mark.parametrize("settings", [{"ngrams": -1}, {"hashed": 2**40}, {"tf": 3}, {"min_length": "2"}])

@@ -1,4 +1,4 @@
-"""The best of many scored labels, in order: few are kept in order all the while, more in a heap that is then sorted."""
+"""The best of many scored labels, in order, and what loops keep for each label while they work."""
 
 from __future__ import annotations
 
@@ -9,53 +9,21 @@ from numba.extending import register_jitable
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, part
 
-FEW = 100  # so many are kept in order faster than in a heap, whose branches a processor cannot foresee
-
 
 @part
 def keep_best(candidates: Ints, scores: Floats, ids: Ints, best: Floats) -> None:
-    """The best candidates, best first, as many as ids has room for; of equals the lower number is better."""
+    """The best candidates, best first, as many as ids has room for; of equals the lower number is better.
+
+    They are kept in a heap whose top is the worst of them.
+    """
     k = min(candidates.size, ids.size)
-    if 0 < k <= FEW:
-        keep_few(candidates, scores, ids[:k], best[:k])
-    elif k > 0:
-        keep_many(candidates, scores, ids[:k], best[:k])
-
-
-@part
-def keep_few(candidates: Ints, scores: Floats, ids: Ints, best: Floats) -> None:
-    """``keep_best``, for as many as ids has."""
-    k = ids.size
-    for a in range(k):
-        put_in(ids, best, a, candidates[a], scores[candidates[a]])
-    least = best[k - 1]
-    for a in range(k, candidates.size):
-        c = candidates[a]
-        if scores[c] >= least and worse(least, ids[k - 1], scores[c], c):
-            put_in(ids, best, k - 1, c, scores[c])
-            least = best[k - 1]
-
-
-@part
-def put_in(ids: Ints, best: Floats, at: int, c: int, s: float) -> None:
-    """Write a label to that place, or further up where worse ones stand."""
-    while at > 0 and worse(best[at - 1], ids[at - 1], s, c):
-        ids[at], best[at] = ids[at - 1], best[at - 1]
-        at -= 1
-    ids[at], best[at] = c, s
-
-
-@part
-def keep_many(candidates: Ints, scores: Floats, ids: Ints, best: Floats) -> None:
-    """``keep_best`` by a heap of as many as ids has; its top is the worst of them."""
-    k = ids.size
     for a in range(k):
         ids[a], best[a] = candidates[a], scores[candidates[a]]
     for a in range(k // 2 - 1, -1, -1):
         sift(ids, best, a, k)
     for a in range(k, candidates.size):
         c = candidates[a]
-        if worse(best[0], ids[0], scores[c], c):
+        if k > 0 and worse(best[0], ids[0], scores[c], c):
             ids[0], best[0] = c, scores[c]
             sift(ids, best, 0, k)
     for last in range(k - 1, 0, -1):

@@ -754,18 +754,13 @@ class TextVectorizer(Estimator):
     def to_state(self) -> State:
         """What a model file keeps."""
         self._check_fitted()
-        arrays: dict[str, Any] = self.vocabulary_.arrays()
+        arrays: dict[str, Any] = dict(self.vocabulary_.arrays())
         weighting, n_features, counts = self._weighting, self.n_features_, NO_COUNTS
         if weighting.needs_counts:
             weighting.make_room(n_features)
             counts = weighting.u[:n_features].copy()  # others may go on counting
             arrays["document_counts"] = Later(np.dtype(np.int64), counts.size, lambda: iter([counts.astype(np.int64)]))
-
-        def compact() -> dict[str, Any]:
-            own = {name: array for name, array in arrays.items() if name == "document_counts"}
-            return self.vocabulary_.compact_arrays() | own
-
-        return State("TextVectorizer", {**self._settings.saved(), "documents": weighting.m}, arrays, compact=compact)
+        return State("TextVectorizer", {**self._settings.saved(), "documents": weighting.m}, arrays)
 
     @classmethod
     def from_state(cls, state: State) -> Self:

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 from shortlist.arrays.rows import Rows
 from shortlist.categories.best import room_for_touched
 from shortlist.categories.index.lists import make_edges, make_index
-from shortlist.categories.index.retrieval import FEW_LABELS, LEAST, add_votes, count_votes
+from shortlist.categories.index.retrieval import LEAST, add_votes
 from tests.compiled import compiled
 
 add_votes = compiled(add_votes)
-count_votes = compiled(count_votes)
 
-SIZES = [3, FEW_LABELS, FEW_LABELS + 1, 200]  # numbers of labels
+SIZES = [3, 64, 200]  # numbers of labels
 EIGHTHS = st.integers(-8, 8).map(lambda n: n / 8)  # sums of these are exact, and some of them cancel
 
 
@@ -64,7 +63,6 @@ def test_votes_add_up_as_in_the_twin(case, max_edges):
     others = np.delete(scores, touched[:n])
     assert (others == 0.0).all()
     assert not np.signbit(others).any()
-    assert count_votes(rows, 0, index, max_edges) == sum(len(lists[f][:max_edges]) for f, _ in row if f < len(lists))
 
 
 @pytest.mark.parametrize("n_labels", SIZES)

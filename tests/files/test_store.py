@@ -87,7 +87,7 @@ def test_of_two_parts_that_are_refused_the_first_says_why(path, both):
     def change(arrays, header):
         arrays["learner/edge_label"][0] = -1
         if both:
-            arrays["text/name_ends"][0] = -1
+            arrays["text/name_lengths"][0] = -1
 
     rewrite(path, change)
     with pytest.raises(sl.ModelFileError, match="TextVectorizer" if both else "edges lead to known labels"):
@@ -187,10 +187,11 @@ def nest_labels(arrays, header):
 
 
 def set_ends(arrays, header):
-    """Differences that wrap around to look like those of names that follow one another."""
-    ends = arrays["text/name_ends"]
-    ends[:] = ends[-1]
-    ends[:4] = [2**63 - 1, -(2**63), -(2**62), -1]
+    """Lengths that add up to those of names that follow one another."""
+    lengths = arrays["text/name_lengths"]
+    total = lengths.sum()
+    lengths[:] = 0
+    lengths[:3] = [2**31 - 1, -(2**31) + 1, total]
 
 
 def set_half_precision(arrays, header):

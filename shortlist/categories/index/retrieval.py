@@ -147,9 +147,6 @@ def correct_vector(vector: Vectors, weights: Weights, scratch: Scratch, n: int, 
 
 
 LINES, EDGES_IN_LINE = 4, 5  # cache lines of each list that are prefetched, and edges in one
-FEW_LABELS = 64  # so few are soon all listed
-NO_VOTE = -0.0
-NO_VOTE_BITS = np.iinfo(np.int64).min  # the same
 ALL = Allowed(np.zeros(0, dtype=np.bool_))  # every label may be ranked
 NONE = np.zeros(0)
 
@@ -248,8 +245,6 @@ def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, score
     retrieved with the least score. The loop has no branch: a processor cannot foresee which label is new. Once all
     labels are listed, as few soon are, none is new.
     """
-    if scores.size > FEW_LABELS and count_votes(rows, i, index, max_edges) >= scores.size:
-        return add_many_votes(rows, i, index, max_edges, rare, scores, touched)
     n = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         if rows.indices[j] >= index.features.size or index.features[rows.indices[j]]["length"] == 0:
@@ -271,39 +266,6 @@ def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, score
     if n == scores.size:
         for c in range(n):
             scores[c] = scores[c] if scores[c] != 0.0 else LEAST
-    return n
-
-
-@part
-def count_votes(rows: Rows, i: int, index: Index, max_edges: int) -> int:
-    """How many votes row i has for all labels together."""
-    n = 0
-    for f in rows.indices[rows.indptr[i] : rows.indptr[i + 1]]:
-        if f < index.features.size:
-            n += min(index.features[f]["length"], max_edges)
-    return n
-
-
-@part
-def add_many_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints) -> int:
-    """As ``add_votes``, where there are more votes than labels: it is quicker to look afterwards for whom they are.
-
-    Who has none is told from whom votes have cancelled by its sign: no sum of votes is −0.
-    """
-    scores[:] = NO_VOTE
-    for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        if rows.indices[j] >= index.features.size or index.features[rows.indices[j]]["length"] == 0:
-            continue
-        feature, x = index.features[rows.indices[j]], rows.data[j]
-        share, first = share_of(feature, x, rare), feature["start"]
-        for edge in index.edges[first : first + min(feature["length"], max_edges)]:
-            scores[edge["label"]] += share * edge["weight"] + x * edge["tuned"]
-    n, bits = 0, scores.view(np.int64)
-    for c in range(scores.size):
-        touched[np.uint64(n)] = c  # to be overwritten by the next one, unless c has a vote
-        has_vote = bits[c] != NO_VOTE_BITS
-        n += has_vote
-        scores[c] = scores[c] if scores[c] != 0.0 else (LEAST if has_vote else 0.0)
     return n
 
 
