@@ -44,7 +44,7 @@ def main(folder: Path) -> None:
 
 
 async def keep_following(replica: Replica, settings: Settings, metrics: Metrics) -> None:
-    """Take up what other processes have learned."""
+    """Take up what another server has learned, and what was promoted."""
     said = ""
     while True:
         await asyncio.sleep(settings.refresh)

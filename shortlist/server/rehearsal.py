@@ -188,7 +188,7 @@ def compared(present: np.ndarray[Any, Any], candidate: np.ndarray[Any, Any]) -> 
 
 
 # A rehearsal under way: one at a time in a state directory, in a process of its own where a server starts it. Whoever
-# sees to it holds a lock. How far it has come stands in a file, so that every process of a server can say so. A
+# sees to it holds a lock. How far it has come stands in a file, so that every server of the directory can say so. A
 # candidate and its report are kept when both models have learned all.
 
 

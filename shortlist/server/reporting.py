@@ -75,7 +75,7 @@ class ReportingRoutes(Routes):
 
 
 class PromotionRoutes(Routes):
-    """A change of the model is on disk when it is answered; each process serves it once it has learned the journal."""
+    """A change of the model is on disk, and served here, when it is answered."""
 
     @get("/v1/rehearsal", schemas.RehearsalAnswer)
     async def last(self) -> Response:
@@ -112,7 +112,7 @@ class PromotionRoutes(Routes):
 
         The body is a file of labelled examples that the candidate learns first, as those which the present model was
         trained from; or it is empty. The answer comes when the rehearsal has begun, and `/v1/rehearsal` says how far
-        it is. One at a time; it ends with the process that was asked.
+        it is. One at a time; it ends with the server.
         """
         context, folder = self._context, self._context.settings.folder
         context.writer()  # refuses where the server is read-only
@@ -164,9 +164,11 @@ class PromotionRoutes(Routes):
     async def _changed(self, work: Callable[[], Done]) -> Done:
         self._context.writer()  # refuses where the server is read-only
         try:
-            return await asyncio.shield(asyncio.to_thread(work))
+            done = await asyncio.shield(asyncio.to_thread(work))
         except InputError as problem:  # the question can be read; it is the candidate that does not allow it
             raise HTTPException(409, str(problem)) from None
+        await self._replica.follow()
+        return done
 
 
 def as_file_name(given: str) -> str:

@@ -269,7 +269,7 @@ class Rolling(BaseModel):
 
 
 class Speed(BaseModel):
-    ranked_per_second: float = Field(description="Texts, over the last ten seconds, in this process.")
+    ranked_per_second: float = Field(description="Texts, over the last ten seconds, by this server.")
     microseconds: float | None = Field(description="For ranking one text, on average.")
 
 
@@ -287,7 +287,7 @@ class PassedOver(BaseModel):
 class Following(BaseModel):
     journal: int = Field(description="Examples in the journal.")
     undone: int = Field(description="Those of them that were taken back.")
-    follows: int = Field(description="The number of the newest example that this process has learned.")
+    follows: int = Field(description="The number of the newest example that this server has learned.")
     snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
     read_only: bool
 

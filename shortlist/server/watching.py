@@ -1,8 +1,9 @@
 """How a model fares over time: quality before each example was learned, drift, and what people correct most.
 
 Quality and corrections come from the journal's last examples, calibration and what can be decided alone from the
-model's own record of honest rankings; so all processes say the same, after a restart too. Words that were unknown are
-counted while learning, in one example of STRIDE, by its number: what was learned is known afterwards.
+model's own record of honest rankings; so every server of a state directory says the same, after a restart too. Words
+that were unknown are counted while learning, in one example of STRIDE, by its number: what was learned is known
+afterwards.
 """
 
 from __future__ import annotations
