@@ -20,7 +20,7 @@ from shortlist.server import people, snapshots
 from shortlist.server.app import make_app
 from shortlist.server.journal import check_journal
 from shortlist.server.logs import AsEvents, log
-from shortlist.server.middleware import limited
+from shortlist.server.middleware import Connections
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Settings
 
@@ -135,9 +135,11 @@ def run(server: uvicorn.Server, listening: socket.socket, stopping: threading.Ev
 
 
 def make_server(replica: Replica, settings: Settings) -> uvicorn.Server:
+    limits, connections = settings.limits, Connections(settings.limits)
+    opened: Any = connections.open
     config = uvicorn.Config(
-        make_app(replica, settings), log_config=None, access_log=False, server_header=False,
-        timeout_graceful_shutdown=GRACE, timeout_keep_alive=settings.limits.idle, ws="none",
-        http=limited(settings.limits),
+        make_app(replica, settings), log_config=None, access_log=False, server_header=False, ws="none", http=opened,
+        timeout_graceful_shutdown=GRACE, timeout_keep_alive=limits.idle, h11_max_incomplete_event_size=limits.header,
+        callback_notify=connections.look, timeout_notify=limits.idle,
     )  # fmt: skip
     return uvicorn.Server(config)
