@@ -1,7 +1,7 @@
 """Routes that look back on what was learned, and what managers do about it.
 
-Exports, how far people agree, how the model fares over time; a candidate that is rehearsed,
-put in the place of the present model, and taken back.
+Exports, and how the model fares over time; a candidate that is rehearsed, put in the place of the present model, and
+taken back.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio", "doccano"]
 
 
 class ReportingRoutes(Routes):
-    """Exports, and reports on people and on the model."""
+    """Exports, and reports on the model."""
 
     @get("/v1/export", str, 409, 422, kinds=KINDS)
     async def export(
@@ -53,11 +53,6 @@ class ReportingRoutes(Routes):
             raise HTTPException(409, str(problem)) from None
         named = f'attachment; filename="examples.{layout.ending}"'
         return streamed(pieces(self._replica.journal, fitting, names), layout.kind, {"content-disposition": named})
-
-    @get("/v1/agreement", schemas.AgreementAnswer)
-    async def agreement(self) -> Response:
-        """How far each two people agree on the texts that both have judged, of the last 100,000 examples."""
-        return as_json(await self._context.look_back(lambda journal: watching.agreement(watching.latest(journal))))
 
     @get("/v1/watch", schemas.WatchAnswer)
     async def watch(self) -> Response:

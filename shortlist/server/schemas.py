@@ -492,19 +492,7 @@ class RaterAnswer(RowModelAnswer, Following):
     rolling: RollingRatings
 
 
-# What the server answers who looks back: agreement, quality over time, drift, and what an audit found.
-
-
-class AgreementOfTwo(BaseModel):
-    people: list[str] = Field(description="Two names.")
-    texts: int = Field(description="How many texts both have judged.")
-    equal: float = Field(description="The share of them with equal labels.")
-    kappa: float | None = Field(description="Cohen's kappa; null where a text has several labels, or chance decides.")
-
-
-class AgreementAnswer(BaseModel):
-    texts: int = Field(description="How many texts were judged by more than one person.")
-    pairs: list[AgreementOfTwo]
+# What the server answers who looks back: quality over time, drift, and what an audit found.
 
 
 class QualityWindow(BaseModel):
