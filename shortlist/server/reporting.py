@@ -129,11 +129,11 @@ class PromotionRoutes(Routes):
                 await asyncio.to_thread(file.write_bytes, data)
             await asyncio.to_thread(rehearsal.tell, folder, 0, examples)
             log("rehearsing", person=context.person)
-            context.beside(_seen_to(held.pop_all(), folder, learner, values, file, skip_bad))
+            context.beside(_seen_to(held.pop_all(), folder, learner, values, file, os.getpid(), skip_bad))
         return as_json({"examples": examples})
 
     @post("/v1/promote", schemas.PromoteAnswer, 403, 409)
-    async def promote(self, question: schemas.PromoteQuestion) -> Response:
+    async def promote(self, question: schemas.ForceQuestion) -> Response:
         """Serve the candidate of the last rehearsal.
 
         Refused, unless forced, where a group of labels falls, or where examples of the journal cannot be learned by the
@@ -146,7 +146,7 @@ class PromotionRoutes(Routes):
         return as_json({"all": report["all"], "passed_over": len(passed), "passed": first_of(passed)})
 
     @post("/v1/go-back", schemas.GoBackAnswer, 403, 409)
-    async def go_back(self, question: schemas.GoBackQuestion) -> Response:
+    async def go_back(self, question: schemas.ForceQuestion) -> Response:
         """Serve the model of before the last promotion again; a second time returns.
 
         Refused, unless forced, where it cannot learn examples of the journal.
@@ -172,8 +172,8 @@ def as_file_name(given: str) -> str:
     return name if name.strip(".") else "examples"
 
 
-async def _seen_to(held: contextlib.ExitStack, folder: Path, *asked: object) -> None:
+async def _seen_to(held: contextlib.ExitStack, *asked: object) -> None:
     """See a rehearsal through; what is held is let go when it ends."""
     with held:
-        done = await in_a_process(rehearsal.main, folder, *asked, os.getpid())
+        done = await in_a_process(rehearsal.carried_out, *asked)
         log("rehearsed" if done else "rehearsal failed", "info" if done else "error")

@@ -229,11 +229,6 @@ class Learned(BaseModel):
     learned: bool = Field(description="False if the model cannot learn it, as /v1/model says why; else it has.")
 
 
-class RepairAnswer(BaseModel):
-    number: int = Field(description="The number that it has in the journal now.")
-    new: bool = Field(description="False if it had been repaired so before: then nothing was changed.")
-
-
 class LearnAnswer(BaseModel):
     learned: list[Learned]
 
@@ -247,18 +242,13 @@ class ChangeQuestion(Question):
     key: Key = None
 
 
-class ChangeAnswer(BaseModel):
-    number: int = Field(description="The change's number in the journal, for undo.")
-    new: bool = Field(description="False if its key was known: then nothing was changed.")
+class ChangedAnswer(BaseModel):
+    number: int = Field(description="The number of the example or the change in the journal, for undo.")
+    new: bool = Field(description="False if that had been done before: then nothing was changed.")
 
 
 class UndoQuestion(Question):
     number: Whole = Field(ge=1, le=2**53, description="The number of the example to take back.")
-
-
-class UndoAnswer(BaseModel):
-    number: int
-    new: bool = Field(description="False if it had been taken back before.")
 
 
 class Rolling(BaseModel):
@@ -441,16 +431,17 @@ class TextExplanation(BaseModel):
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
 
 
-class RatedText(Question):
+class RatedExample(Question):
+    rating: Rating = Field(description="The right one; one that is new to the scale comes in at its place.")
+    key: Key = None
+
+
+class RatedText(RatedExample):
     text: Text
-    rating: Rating = Field(description="The right one; one that is new to the scale comes in at its place.")
-    key: Key = None
 
 
-class RatedRow(Question):
+class RatedRow(RatedExample):
     row: list[Number] = Field(min_length=1, description="A number for each column.")
-    rating: Rating = Field(description="The right one; one that is new to the scale comes in at its place.")
-    key: Key = None
 
 
 class LearnTextsQuestion(Question):
@@ -629,7 +620,7 @@ class RehearseAnswer(BaseModel):
     examples: int = Field(description="How many will be replayed.")
 
 
-class PromoteQuestion(Question):
+class ForceQuestion(Question):
     force: bool = Field(
         False, description="Even where a group of labels falls, or examples of the journal cannot be learned."
     )
@@ -637,10 +628,6 @@ class PromoteQuestion(Question):
 
 class PromoteAnswer(Passing):
     all: Compared
-
-
-class GoBackQuestion(Question):
-    force: bool = Field(False, description="Even where examples of the journal cannot be learned.")
 
 
 class GoBackAnswer(Passing):
