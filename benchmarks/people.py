@@ -2,7 +2,7 @@
 
     python -m benchmarks.people MODEL TEXTS.tsv.gz [--people 20] [--a-minute 500] [--seconds 60] [--order date]
 
-Starts ``shortlist serve MODEL --workers 2`` with so many people, each with a token, and has them judge at a steady
+Starts ``shortlist serve MODEL`` with so many people, each with a token, and has them judge at a steady
 pace, from a process of its own on the same machine. Prints judgements a minute and percentiles of the time until a
 judgement is on disk and in the model, of the ranking and of the next text before it; and, asked just as often in the
 same run, of ``/healthz``, which does nothing: what a busy machine does to any request. Asking and answering share the
@@ -82,7 +82,6 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=20)
     parser.add_argument("--a-minute", type=float, default=500)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--order", default="gain", help="of the queue: gain, date or random")
     chosen = parser.parse_args()
     with gzip.open(chosen.texts, "rt", encoding="utf-8") as file:
@@ -94,7 +93,7 @@ def main() -> None:
         print(f"{os.cpu_count()} cores, {chosen.people} people, {chosen.a_minute:g} judgements a minute asked for; "
               f"load average {os.getloadavg()[0]:.1f} before")  # fmt: skip
         command = [sys.executable, "-m", "shortlist.cli", "serve", chosen.model, "--state", state, "--port", "0"]
-        server, port = started([*command, "--workers", str(chosen.workers)], "open http")
+        server, port = started(command, "open http")
         queue = Queue(Path(state))
         queue.add(labels_of)
         queue.close()

@@ -2,7 +2,7 @@
 
     python benchmarks/serve.py MODEL TEXTS.tsv.gz [--seconds 30] [--requests 200000]
 
-Starts ``shortlist serve MODEL --workers 2`` and asks it, from processes of its own on the same machine, to rank one
+Starts ``shortlist serve MODEL`` and asks it, from processes of its own on the same machine, to rank one
 title in each request, over connections that stay open, while 50 examples a second are learned. Prints requests a
 second, percentiles of the time to answer and the server's processor time, then the same for the constant, and with
 --requests the server's memory over that many requests. Asking and answering share the machine's cores.
@@ -169,7 +169,6 @@ def main() -> None:
     parser.add_argument("texts", help="labels TAB title, gzipped")
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--connections", type=int, default=16)
-    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--learn", type=float, default=50, help="examples a second")
     parser.add_argument("--requests", type=int, default=0, help="for the memory")
     chosen = parser.parse_args()
@@ -180,10 +179,10 @@ def main() -> None:
     messages = [request("/v1/rank", {"text": text, "k": 10}) for text, _ in examples]
 
     with multiprocessing.get_context("spawn").Pool(2) as pool, tempfile.TemporaryDirectory() as state:
-        print(f"{os.cpu_count()} cores, {chosen.connections} connections, {chosen.workers} workers, "
+        print(f"{os.cpu_count()} cores, {chosen.connections} connections, "
               f"{chosen.learn:g} examples learned a second; load average {os.getloadavg()[0]:.1f} before")  # fmt: skip
         command = [sys.executable, "-m", "shortlist.cli", "serve", chosen.model, "--state", state, "--port", "0"]
-        server, port = started([*command, "--workers", str(chosen.workers)], "open http")
+        server, port = started(command, "open http")
         run_in(pool, ask, port, messages, chosen.connections, time.perf_counter() + 3, 10**9)()
         rounds = [("ranking while learning", chosen.learn)] if chosen.learn else []
         for name, rate in [*rounds, ("ranking alone", 0.0)]:

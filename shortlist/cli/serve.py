@@ -34,7 +34,6 @@ def serve(
     salvage: Annotated[
         bool, typer.Option("--salvage", help="Go on with the sound part of a damaged journal; the rest is set aside.")
     ] = False,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
     allow_origin: Annotated[
         list[str] | None, typer.Option(help="A site whose pages may ask (CORS), https://example.org; can be repeated.")
     ] = None,
@@ -65,7 +64,7 @@ def serve(
     settings = Settings(
         folder=state or Path(os.devnull), host=host, port=port,
         token=read_token(token_file, os.environ.get("SHORTLIST_TOKEN")),
-        read_only=read_only, salvage=salvage, workers=workers, origins=tuple(allow_origin or ()),
+        read_only=read_only, salvage=salvage, origins=tuple(allow_origin or ()),
         limits=Limits.of(named_values("--limit", limit)), encoder=None if encoder is None else find_encoder(encoder),
     )  # fmt: skip
     settings.check()

@@ -15,7 +15,7 @@ learn what the journal holds after it, one example at a time.
     app.py          all routes, and the page in page/                routes.py    what all routes share
     ranking.py, learning.py, queue_routes.py, reporting.py           routes of labels, in the shapes of schemas.py
     rating.py       routes of models that rate, and of rows          middleware.py limits, token, headers, logs
-    serving.py      processes, sockets, signals                      background.py what goes on beside the requests
+    serving.py      the lock, the socket, signals                    background.py what goes on beside the requests
     settings.py     what a server is told                            client.py    asks a server, from elsewhere
     metrics.py, logs.py
 """

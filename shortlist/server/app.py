@@ -149,8 +149,8 @@ def served_as(model: Model[Any]) -> tuple[str, tuple[type[Any], ...]]:
     return (ABOUT_TEXTS, OF_TEXTS) if model._of_texts else (ABOUT_ROWS, OF_ROWS)
 
 
-def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
-    """The application of one process; the first one also sees to snapshots."""
+def make_app(replica: Replica, settings: Settings) -> ASGIApp:
+    """The application; a server that learns also sees to snapshots."""
     context = Context(replica, settings)
     metrics = context.metrics
 
@@ -158,7 +158,7 @@ def make_app(replica: Replica, settings: Settings, worker: int = 0) -> ASGIApp:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         context.open()
         context.beside(keep_following(replica, settings, metrics))
-        if worker == 0 and not settings.read_only:
+        if not settings.read_only:
             context.beside(keep_snapshots(replica, settings, metrics))
         yield
         await context.close()

@@ -44,7 +44,7 @@ def main(folder: Path) -> None:
 
 
 async def keep_following(replica: Replica, settings: Settings, metrics: Metrics) -> None:
-    """Take up what other processes have learned."""
+    """Take up what another server has learned, and what was promoted."""
     said = ""
     while True:
         await asyncio.sleep(settings.refresh)
@@ -80,7 +80,7 @@ async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics)
                 log("snapshot failed", "error", folder=str(settings.folder))
 
 
-async def in_a_process(work: Callable[..., None], *given: object) -> bool:
+async def in_a_process(work: Callable[..., bool | None], *given: object) -> bool:
     """Have something done in a process of its own, which ends with whoever waits for it; gives whether it went well."""
     process = multiprocessing.get_context("spawn").Process(target=_gently, args=(work, *given), daemon=True)
     process.start()
@@ -94,12 +94,13 @@ async def in_a_process(work: Callable[..., None], *given: object) -> bool:
     return process.exitcode == 0
 
 
-def _gently(work: Callable[..., None], *given: object) -> None:
-    """The body of such a process. It ends with code 1 if the work fails."""
+def _gently(work: Callable[..., bool | None], *given: object) -> None:
+    """The body of such a process. It ends with code 1 if the work fails, or says that it did."""
     os.nice(5)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process itself
     try:
-        work(*given)
+        failed = work(*given) is False
     except ShortlistError as problem:
         log("failed in the background", "error", work=work.__name__, problem=str(problem))
-        sys.exit(1)
+        failed = True
+    sys.exit(failed)

@@ -16,7 +16,7 @@ from typing import Any
 
 from shortlist.errors import InputError
 from shortlist.inputs.tables import as_line, guarded
-from shortlist.server.documents import USUAL, called, plain, rating_of, renamed, row_of, unlike
+from shortlist.server.documents import USUAL, called, plain, rating_of, read_vector, renamed, row_of, unlike
 from shortlist.server.journal import ALL, Entry, Journal
 
 SEPARATOR = "|"  # between labels in a cell of CSV
@@ -55,6 +55,14 @@ def fields_of(example: Entry) -> dict[str, Any]:
 
 def json_line(example: Entry, names: Mapping[str, str] = USUAL) -> str:
     return _json(fields_of(example) | renamed({"labels": example.labels} | told(example), names)) + "\n"
+
+
+def training_line(example: Entry, names: Mapping[str, str] = USUAL) -> str:
+    """All that a model learns from, and who judged: a line of a training file like any other."""
+    known, vector = told(example), read_vector(example.vector)
+    own: dict[str, Any] = {name: known[name] for name in ("wrong", "complete", "person") if name in known}
+    own |= {} if vector is None else {"vector": vector.tolist()}
+    return _json(fields_of(example) | renamed({"labels": example.labels} | own, names)) + "\n"
 
 
 def doccano_line(example: Entry, names: Mapping[str, str] = USUAL) -> str:
@@ -107,6 +115,14 @@ LAYOUTS = {
     "label-studio": Layout("application/json", "json", label_studio_task, "[\n", ",\n", "\n]\n"),
     "doccano": Layout("application/jsonl", "jsonl", doccano_line),
 }
+
+
+TRAINING = Layout("application/jsonl", "jsonl", training_line)
+
+
+def training(journal: Journal) -> tuple[Layout, dict[str, str]]:
+    """The layout of a training file, of the examples up to now, and what ours are called in it."""
+    return replace(TRAINING, last=journal.version().examples), called(journal.field_names())
 
 
 def exported(journal: Journal, name: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -35,7 +35,7 @@ import numpy as np
 
 from shortlist.categories.index.retrieval import unit
 from shortlist.errors import InputError, ShortlistError, counted
-from shortlist.server.documents import USUAL, kept, read_back, read_vector, renamed, written_vector
+from shortlist.server.documents import kept, read_back, read_vector, written_vector
 from shortlist.texts import Document, Vectors
 
 FILE, END_FILE = "journal.sqlite", "journal.end"
@@ -453,18 +453,6 @@ class Journal:
                 known.append((float((unit(own[np.newaxis]) @ asked)[0]), one.text, list(one.labels)))
         return sorted(known, key=lambda one: -one[0])[:n]
 
-    def lines(
-        self, after: int, names: Mapping[str, str] = USUAL, last: int = ALL, limit: int = 500
-    ) -> tuple[int, bytes]:
-        """Some examples as JSON lines, a training file like any other, and the number of the last of them.
-
-        names: what labels and all else beside a document are called (documents.py). last: none after this number.
-        """
-        entries = self.after(after, last, limit)
-        records = [_record(entry, names) for entry in entries if not isinstance(entry.labels, dict)]
-        lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
-        return entries[-1].number if entries else 0, "".join(lines).encode()
-
     def outcomes(self, limit: int) -> list[Outcome]:
         """How the last examples stood before they were learned, oldest first."""
         query = (
@@ -736,19 +724,6 @@ def identity(folder: Path) -> tuple[int, ...]:
 def _span(prefix: str) -> tuple[str, str]:
     """The first of the keys that begin so, and the first behind them."""
     return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
-
-
-def _record(entry: Entry, names: Mapping[str, str]) -> dict[str, Any]:
-    """An example as a line of a training file has it; what says nothing is left out."""
-    own = entry.text if isinstance(entry.text, Mapping) else {"text": entry.text}
-    record: dict[str, Any] = {"labels": entry.labels}
-    if entry.wrong or not entry.complete or not entry.labels:
-        record |= {"wrong": entry.wrong, "complete": entry.complete}
-    if entry.person:
-        record["person"] = entry.person
-    vector = read_vector(entry.vector)
-    record |= {} if vector is None else {"vector": vector.tolist()}
-    return {**own, **renamed(record, names)}
 
 
 def explained(path: Path, problem: Exception) -> JournalError:

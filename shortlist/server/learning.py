@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Annotated, Any
 
 from fastapi import Query, Response
@@ -15,8 +15,8 @@ from shortlist.errors import InputError
 from shortlist.models.auditing import shown
 from shortlist.models.relabelling import Change
 from shortlist.server import schemas
-from shortlist.server.documents import called
-from shortlist.server.journal import Check, Entry, Example, Journal, Receipt
+from shortlist.server.exporting import pieces, training
+from shortlist.server.journal import Check, Entry, Example, Receipt
 from shortlist.server.people import ASKING, Role
 from shortlist.server.queue import key_again
 from shortlist.server.ranking import Limit
@@ -50,7 +50,7 @@ class LearningRoutes(Routes):
         ]  # fmt: skip
         return as_json({"learned": learned})
 
-    @post("/v1/repair", schemas.RepairAnswer, 403, 404, 409, 507)
+    @post("/v1/repair", schemas.ChangedAnswer, 403, 404, 409, 507)
     async def repair(self, question: schemas.RepairQuestion) -> Response:
         """Take an example back and learn its text with other labels, both or neither.
 
@@ -87,7 +87,7 @@ class LearningRoutes(Routes):
             place=replica.place(example.text, names, example.vector), person=context.person,
         )  # fmt: skip
 
-    @post("/v1/labels", schemas.ChangeAnswer, 403, 404, 409, 507)
+    @post("/v1/labels", schemas.ChangedAnswer, 403, 404, 409, 507)
     async def change(self, question: schemas.ChangeQuestion) -> Response:
         """Rename, merge, split off, retire or restore labels. The answer comes when that is on disk and in the model.
 
@@ -117,9 +117,7 @@ class LearningRoutes(Routes):
 class JournalRoutes(Routes):
     """Unlearns, whatever was learned, and lists it: the last examples, and all of them as a training file."""
 
-    kind = JSON_LINES
-
-    @post("/v1/undo", schemas.UndoAnswer, 403, 404, 507)
+    @post("/v1/undo", schemas.ChangedAnswer, 403, 404, 507)
     async def undo(self, question: schemas.UndoQuestion) -> Response:
         """Take an example back. The answer comes when the model is what it would be without it.
 
@@ -164,13 +162,7 @@ class JournalRoutes(Routes):
         It may take as long as it needs while it is being read; a connection that ends before the last chunk has not
         brought all of it.
         """
-        return streamed(self._exported(*await self._context.look_back(last_and_names)), self.kind)
-
-    def _exported(self, last: int, names: Mapping[str, str]) -> Iterator[str]:
-        number, lines = self._replica.journal.lines(0, names, last)
-        while number:
-            yield lines.decode()
-            number, lines = self._replica.journal.lines(number, names, last)
+        return streamed(pieces(self._replica.journal, *await self._context.look_back(training)), JSON_LINES)
 
 
 def as_dict(entry: Entry) -> dict[str, Any]:
@@ -178,12 +170,6 @@ def as_dict(entry: Entry) -> dict[str, Any]:
     found = entry._asdict() | {"change": isinstance(entry.labels, dict)}
     del found["vector"]
     return found | ({"text": str(Change.of(entry.labels)), "labels": []} if isinstance(entry.labels, dict) else {})
-
-
-def last_and_names(journal: Journal) -> tuple[int, dict[str, str]]:
-    """The number of the last example, and what ours are called beside the fields of all up to it."""
-    last = journal.version().examples
-    return last, called(journal.field_names())
 
 
 def short(document: Mapping[str, Value]) -> dict[str, Value]:

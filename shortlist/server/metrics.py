@@ -1,18 +1,15 @@
-"""What Prometheus reads at /metrics, over all processes of the server."""
+"""What Prometheus reads at /metrics."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
-
-SHARED = "PROMETHEUS_MULTIPROC_DIR"  # a folder of files that all processes see; set before this is imported
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 
 class Metrics:
-    """The numbers of one process."""
+    """The numbers of a server."""
 
     def __init__(self) -> None:
         own = self.registry = CollectorRegistry()
@@ -24,21 +21,10 @@ class Metrics:
         self.learned = Counter("shortlist_examples_learned", "Examples acknowledged.", registry=own)
         self.undone = Counter("shortlist_examples_undone", "Examples taken back.", registry=own)
         self.snapshots = Counter("shortlist_snapshots", "Snapshots, by how writing them ended.", ["end"], registry=own)
-        self.in_flight = Gauge(
-            "shortlist_requests_in_flight", "Requests being answered.", registry=own, multiprocess_mode="livesum"
-        )
-        self.model = Gauge(
-            "shortlist_model", "The size of the model.", ["what"], registry=own, multiprocess_mode="mostrecent"
-        )
-        self.behind = Gauge(
-            "shortlist_examples_behind", "Examples in the journal not yet in the model.", registry=own,
-            multiprocess_mode="livemax",
-        )  # fmt: skip
-
-        self.watched = Gauge(
-            "shortlist_watch", "How the model fares: /v1/watch in numbers.", ["what"], registry=own,
-            multiprocess_mode="mostrecent",
-        )  # fmt: skip
+        self.in_flight = Gauge("shortlist_requests_in_flight", "Requests being answered.", registry=own)
+        self.model = Gauge("shortlist_model", "The size of the model.", ["what"], registry=own)
+        self.behind = Gauge("shortlist_examples_behind", "Examples in the journal not yet in the model.", registry=own)
+        self.watched = Gauge("shortlist_watch", "How the model fares: /v1/watch in numbers.", ["what"], registry=own)
 
     def answered(self, path: str, status: int | str, seconds: float) -> None:
         """Count a request. Its counters are looked up once."""
@@ -49,11 +35,7 @@ class Metrics:
         times.observe(seconds)
 
     def page(self) -> bytes:
-        if SHARED not in os.environ:
-            return generate_latest(self.registry)
-        together = CollectorRegistry()
-        multiprocess.MultiProcessCollector(together)  # type: ignore[no-untyped-call]
-        return generate_latest(together)
+        return generate_latest(self.registry)
 
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)

@@ -278,7 +278,6 @@ NEEDS: dict[tuple[str, str], Role | None] = {
     ("POST", "/v1/queue/decide"): Role.MANAGE,
     ("POST", "/v1/queue/undo"): Role.MANAGE,
     ("POST", "/v1/labels"): Role.MANAGE,
-    ("GET", "/v1/agreement"): Role.MANAGE,
     ("POST", "/v1/rehearse"): Role.MANAGE,
     ("POST", "/v1/promote"): Role.MANAGE,
     ("POST", "/v1/go-back"): Role.MANAGE,

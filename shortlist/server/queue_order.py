@@ -49,7 +49,7 @@ Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 Ready = Callable[[Sequence[Document]], Sequence[Any]]  # texts as a model ranks them
 LOOKED_AT = 2  # labels of each text
-MET = 10_000  # texts of whose words a process takes notice
+MET = 10_000  # texts of whose words a server takes notice
 
 
 def gains(model: Categorizer, texts: Sequence[Any]) -> Floats:
@@ -65,7 +65,7 @@ def gains(model: Categorizer, texts: Sequence[Any]) -> Floats:
 
 
 class Novelty:
-    """Which words texts of a queue have, and how often each was judged, as far as one process has met them."""
+    """Which words texts of a queue have, and how often each was judged, as far as this server has met them."""
 
     def __init__(self) -> None:
         self._met: set[int] = set()  # numbers of texts
@@ -124,7 +124,7 @@ def words_of(text: Document) -> frozenset[str]:
 
 
 class Handing:
-    """The queue of a state directory, as the routes of one process use it."""
+    """The queue of a state directory, as the routes use it."""
 
     def __init__(self, folder: Path, gains: Gains) -> None:
         self._folder, self._gains = folder, gains

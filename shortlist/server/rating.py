@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -25,8 +25,9 @@ from shortlist.server import schemas
 from shortlist.server.exporting import exported_rows
 from shortlist.server.journal import Example
 from shortlist.server.learning import JournalRoutes
-from shortlist.server.routes import Routes, as_json, get, post
+from shortlist.server.routes import Routes, as_json, get, post, streamed
 
+CSV = "text/csv"
 ONE_QUERY = "query"  # the documents of a request answer one query, whatever it is called
 
 
@@ -96,7 +97,7 @@ class RatingRoutes(Routes):
         self,
         kept: list[str],
         given: Sequence[Any],
-        examples: Sequence[schemas.RatedText | schemas.RatedRow],
+        examples: Sequence[schemas.RatedExample],
         columns: list[str] | None = None,
     ) -> Response:
         context, writer = self._context, self._context.writer()
@@ -194,15 +195,11 @@ class RaterRoutes(RowModelRoutes):
 class RatedRowsRoutes(JournalRoutes):
     """Lists examples that are rows: as a file they are a table, with a column for the rating."""
 
-    kind = "text/csv"
-
-    @get("/v1/journal", str, 422, kinds=(kind,))
+    @get("/v1/journal", str, 422, kinds=(CSV,))
     async def export(self) -> Response:
         """All rated rows learned and not taken back, as a table to train from."""
-        return await super().export()
-
-    def _exported(self, last: int, names: Mapping[str, str]) -> Iterator[str]:
-        return exported_rows(self._replica.journal, None, cast("Rater", self._context.served).column_names)
+        names = cast("Rater", self._context.served).column_names
+        return streamed(exported_rows(self._replica.journal, None, names), CSV)
 
 
 def rolling(places: list[int | None]) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def compared(present: np.ndarray[Any, Any], candidate: np.ndarray[Any, Any]) -> 
 
 
 # A rehearsal under way: one at a time in a state directory, in a process of its own where a server starts it. Whoever
-# sees to it holds a lock. How far it has come stands in a file, so that every process of a server can say so. A
+# sees to it holds a lock. How far it has come stands in a file, so that every server of the directory can say so. A
 # candidate and its report are kept when both models have learned all.
 
 
@@ -251,18 +251,13 @@ def tell(folder: Path, done: int, of: int, problem: str | None = None) -> None:
         file.write(json.dumps({"done": done, "of": of, "problem": problem}).encode())
 
 
-def main(
-    folder: Path, learner: str | None, values: dict[str, Any], data: Path | None, skip_bad: bool, server: int
-) -> None:  # fmt: skip
-    """Rehearse: the work of a process that ``server``, another one, sees to."""
-    if not carried_out(folder, learner, values, data, server, skip_bad):
-        sys.exit(1)
-
-
 def carried_out(
     folder: Path, learner: str | None, values: dict[str, Any], data: Path | None, server: int, skip_bad: bool = False
 ) -> bool:  # fmt: skip
-    """Rehearse, and write down how far it is, or why it came to nothing; gives whether it went well."""
+    """Rehearse, and write down how far it is, or why it came to nothing; gives whether it went well.
+
+    ``server``: the process that started this one, and without which it ends.
+    """
     last, left_out = 0.0, 0
 
     def told(done: int, of: int) -> None:

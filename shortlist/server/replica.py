@@ -87,10 +87,6 @@ class Replica:
     def close(self) -> None:
         self.journal.close()
 
-    def reopen(self) -> None:
-        """Go on in a process forked from the one that loaded the model: a connection cannot be shared."""
-        self.journal = Journal(self.folder, self.read_only)
-
     def warm_up(self) -> None:
         """Compile or load the inner loops, so that the first request need not wait for it."""
         learn_anything(self.served)
@@ -189,7 +185,9 @@ class Replica:
     async def _rebuild(self) -> None:
         """Start again from the newest snapshot before what was taken back; ranking goes on with the old model."""
         fresh = await asyncio.to_thread(Replica, self.folder, self.read_only)
+        await asyncio.to_thread(fresh.learn_all)  # what came while it learned
         async with self.reading:
+            fresh.learn_all()  # and the last of it: nothing that was acknowledged may be missing for a moment
             self.version, self.served, self.model = fresh.version, fresh.served, fresh.model
             self.passed = fresh.passed
             self._base, self._numbers = fresh._base, fresh._numbers

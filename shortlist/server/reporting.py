@@ -1,7 +1,7 @@
 """Routes that look back on what was learned, and what managers do about it.
 
-Exports, how far people agree, how the model fares over time; a candidate that is rehearsed,
-put in the place of the present model, and taken back.
+Exports, and how the model fares over time; a candidate that is rehearsed, put in the place of the present model, and
+taken back.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio", "doccano"]
 
 
 class ReportingRoutes(Routes):
-    """Exports, and reports on people and on the model."""
+    """Exports, and reports on the model."""
 
     @get("/v1/export", str, 409, 422, kinds=KINDS)
     async def export(
@@ -54,11 +54,6 @@ class ReportingRoutes(Routes):
         named = f'attachment; filename="examples.{layout.ending}"'
         return streamed(pieces(self._replica.journal, fitting, names), layout.kind, {"content-disposition": named})
 
-    @get("/v1/agreement", schemas.AgreementAnswer)
-    async def agreement(self) -> Response:
-        """How far each two people agree on the texts that both have judged, of the last 100,000 examples."""
-        return as_json(await self._context.look_back(lambda journal: watching.agreement(watching.latest(journal))))
-
     @get("/v1/watch", schemas.WatchAnswer)
     async def watch(self) -> Response:
         """How the model fares: quality over time, drift, and the labels that people correct most.
@@ -75,7 +70,7 @@ class ReportingRoutes(Routes):
 
 
 class PromotionRoutes(Routes):
-    """A change of the model is on disk when it is answered; each process serves it once it has learned the journal."""
+    """A change of the model is on disk, and served here, when it is answered."""
 
     @get("/v1/rehearsal", schemas.RehearsalAnswer)
     async def last(self) -> Response:
@@ -112,7 +107,7 @@ class PromotionRoutes(Routes):
 
         The body is a file of labelled examples that the candidate learns first, as those which the present model was
         trained from; or it is empty. The answer comes when the rehearsal has begun, and `/v1/rehearsal` says how far
-        it is. One at a time; it ends with the process that was asked.
+        it is. One at a time; it ends with the server.
         """
         context, folder = self._context, self._context.settings.folder
         context.writer()  # refuses where the server is read-only
@@ -134,11 +129,11 @@ class PromotionRoutes(Routes):
                 await asyncio.to_thread(file.write_bytes, data)
             await asyncio.to_thread(rehearsal.tell, folder, 0, examples)
             log("rehearsing", person=context.person)
-            context.beside(_seen_to(held.pop_all(), folder, learner, values, file, skip_bad))
+            context.beside(_seen_to(held.pop_all(), folder, learner, values, file, os.getpid(), skip_bad))
         return as_json({"examples": examples})
 
     @post("/v1/promote", schemas.PromoteAnswer, 403, 409)
-    async def promote(self, question: schemas.PromoteQuestion) -> Response:
+    async def promote(self, question: schemas.ForceQuestion) -> Response:
         """Serve the candidate of the last rehearsal.
 
         Refused, unless forced, where a group of labels falls, or where examples of the journal cannot be learned by the
@@ -151,7 +146,7 @@ class PromotionRoutes(Routes):
         return as_json({"all": report["all"], "passed_over": len(passed), "passed": first_of(passed)})
 
     @post("/v1/go-back", schemas.GoBackAnswer, 403, 409)
-    async def go_back(self, question: schemas.GoBackQuestion) -> Response:
+    async def go_back(self, question: schemas.ForceQuestion) -> Response:
         """Serve the model of before the last promotion again; a second time returns.
 
         Refused, unless forced, where it cannot learn examples of the journal.
@@ -164,9 +159,11 @@ class PromotionRoutes(Routes):
     async def _changed(self, work: Callable[[], Done]) -> Done:
         self._context.writer()  # refuses where the server is read-only
         try:
-            return await asyncio.shield(asyncio.to_thread(work))
+            done = await asyncio.shield(asyncio.to_thread(work))
         except InputError as problem:  # the question can be read; it is the candidate that does not allow it
             raise HTTPException(409, str(problem)) from None
+        await self._replica.follow()
+        return done
 
 
 def as_file_name(given: str) -> str:
@@ -175,8 +172,8 @@ def as_file_name(given: str) -> str:
     return name if name.strip(".") else "examples"
 
 
-async def _seen_to(held: contextlib.ExitStack, folder: Path, *asked: object) -> None:
+async def _seen_to(held: contextlib.ExitStack, *asked: object) -> None:
     """See a rehearsal through; what is held is let go when it ends."""
     with held:
-        done = await in_a_process(rehearsal.main, folder, *asked, os.getpid())
+        done = await in_a_process(rehearsal.carried_out, *asked)
         log("rehearsed" if done else "rehearsal failed", "info" if done else "error")

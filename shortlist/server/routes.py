@@ -56,7 +56,7 @@ Found = TypeVar("Found")
 
 
 class Context:
-    """One process of a server, as its routes see it."""
+    """A server, as its routes see it."""
 
     def __init__(self, replica: Replica, settings: Settings) -> None:
         self.replica, self.settings = replica, settings
@@ -178,20 +178,14 @@ class Context:
     async def appended(self, checked: Callable[[], Sequence[Example]]) -> list[Receipt]:
         """Have examples written that the model takes at the moment of the commit, and learned; ``checked`` gives them.
 
-        It is asked again where labels have changed between its answer and the commit; and once where it refuses, as the
-        model of this process may be behind what another has acknowledged.
+        It is asked again where labels have changed between its answer and the commit.
         """
-        writer, refused = self.writer(), False
+        writer = self.writer()
         while True:
             try:
                 receipts = await writer.append(checked(), self.replica.seen)
                 break
             except Moved:
-                await self.replica.follow()
-            except (InputError, HTTPException):
-                if refused:
-                    raise
-                refused = True
                 await self.replica.follow()
         await self.replica.catch_up()
         self.metrics.learned.inc(sum(receipt.new for receipt in receipts))

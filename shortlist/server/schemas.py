@@ -229,11 +229,6 @@ class Learned(BaseModel):
     learned: bool = Field(description="False if the model cannot learn it, as /v1/model says why; else it has.")
 
 
-class RepairAnswer(BaseModel):
-    number: int = Field(description="The number that it has in the journal now.")
-    new: bool = Field(description="False if it had been repaired so before: then nothing was changed.")
-
-
 class LearnAnswer(BaseModel):
     learned: list[Learned]
 
@@ -247,18 +242,13 @@ class ChangeQuestion(Question):
     key: Key = None
 
 
-class ChangeAnswer(BaseModel):
-    number: int = Field(description="The change's number in the journal, for undo.")
-    new: bool = Field(description="False if its key was known: then nothing was changed.")
+class ChangedAnswer(BaseModel):
+    number: int = Field(description="The number of the example or the change in the journal, for undo.")
+    new: bool = Field(description="False if that had been done before: then nothing was changed.")
 
 
 class UndoQuestion(Question):
     number: Whole = Field(ge=1, le=2**53, description="The number of the example to take back.")
-
-
-class UndoAnswer(BaseModel):
-    number: int
-    new: bool = Field(description="False if it had been taken back before.")
 
 
 class Rolling(BaseModel):
@@ -269,7 +259,7 @@ class Rolling(BaseModel):
 
 
 class Speed(BaseModel):
-    ranked_per_second: float = Field(description="Texts, over the last ten seconds, in this process.")
+    ranked_per_second: float = Field(description="Texts, over the last ten seconds, by this server.")
     microseconds: float | None = Field(description="For ranking one text, on average.")
 
 
@@ -287,7 +277,7 @@ class PassedOver(BaseModel):
 class Following(BaseModel):
     journal: int = Field(description="Examples in the journal.")
     undone: int = Field(description="Those of them that were taken back.")
-    follows: int = Field(description="The number of the newest example that this process has learned.")
+    follows: int = Field(description="The number of the newest example that this server has learned.")
     snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
     read_only: bool
 
@@ -441,16 +431,17 @@ class TextExplanation(BaseModel):
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
 
 
-class RatedText(Question):
+class RatedExample(Question):
+    rating: Rating = Field(description="The right one; one that is new to the scale comes in at its place.")
+    key: Key = None
+
+
+class RatedText(RatedExample):
     text: Text
-    rating: Rating = Field(description="The right one; one that is new to the scale comes in at its place.")
-    key: Key = None
 
 
-class RatedRow(Question):
+class RatedRow(RatedExample):
     row: list[Number] = Field(min_length=1, description="A number for each column.")
-    rating: Rating = Field(description="The right one; one that is new to the scale comes in at its place.")
-    key: Key = None
 
 
 class LearnTextsQuestion(Question):
@@ -492,19 +483,7 @@ class RaterAnswer(RowModelAnswer, Following):
     rolling: RollingRatings
 
 
-# What the server answers who looks back: agreement, quality over time, drift, and what an audit found.
-
-
-class AgreementOfTwo(BaseModel):
-    people: list[str] = Field(description="Two names.")
-    texts: int = Field(description="How many texts both have judged.")
-    equal: float = Field(description="The share of them with equal labels.")
-    kappa: float | None = Field(description="Cohen's kappa; null where a text has several labels, or chance decides.")
-
-
-class AgreementAnswer(BaseModel):
-    texts: int = Field(description="How many texts were judged by more than one person.")
-    pairs: list[AgreementOfTwo]
+# What the server answers who looks back: quality over time, drift, and what an audit found.
 
 
 class QualityWindow(BaseModel):
@@ -641,7 +620,7 @@ class RehearseAnswer(BaseModel):
     examples: int = Field(description="How many will be replayed.")
 
 
-class PromoteQuestion(Question):
+class ForceQuestion(Question):
     force: bool = Field(
         False, description="Even where a group of labels falls, or examples of the journal cannot be learned."
     )
@@ -649,10 +628,6 @@ class PromoteQuestion(Question):
 
 class PromoteAnswer(Passing):
     all: Compared
-
-
-class GoBackQuestion(Question):
-    force: bool = Field(False, description="Even where examples of the journal cannot be learned.")
 
 
 class GoBackAnswer(Passing):

@@ -1,34 +1,30 @@
-"""Processes, sockets and signals."""
+"""Starting and stopping: the lock, the socket and signals."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
-import os
 import signal
 import socket
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shortlist.errors import InputError, ShortlistError, counted
+import uvicorn
+
+from shortlist.errors import InputError, counted
 from shortlist.models.encoding import encoded, failure, is_called, name_of
 from shortlist.server import people, snapshots
+from shortlist.server.app import make_app
 from shortlist.server.journal import check_journal
 from shortlist.server.logs import AsEvents, log
+from shortlist.server.middleware import Connections
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Settings
 
-if TYPE_CHECKING:
-    import uvicorn
-
 GRACE = 10  # seconds for requests to end after a signal to stop
-PAUSE = 1.0  # seconds at the least between two starts of a worker
 
 
 def serve(settings: Settings, model: Path | None, announce: Callable[[str], None]) -> None:
@@ -43,36 +39,30 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
             snapshots.take_base(settings.folder, model)
         if not settings.read_only and (settings.folder / people.FILE).exists():
             people.mark(settings.folder)
-        if settings.workers > 1:
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = stack.enter_context(tempfile.TemporaryDirectory())
         began = time.perf_counter()
         if settings.salvage:
             for sentence in snapshots.salvage(settings.folder):
                 log("salvaged", "warning", what=sentence)
         check_journal(settings.folder)
-        replica = Replica(settings.folder, settings.read_only)
+        replica = stack.enter_context(contextlib.closing(Replica(settings.folder, settings.read_only)))
         check_encoder(settings, replica)
         replica.warm_up()
         if not settings.read_only:
             replica.check_can_learn()
         for problem in replica.problems:
             log("passed over a snapshot", "warning", problem=problem)
-        sockets = [stack.enter_context(listen(settings))]
-        host, port = sockets[0].getsockname()[:2]
+        listening = stack.enter_context(listen(settings))
+        host, port = listening.getsockname()[:2]
         url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
         log(
             "serving", url=url, folder=str(settings.folder), examples=replica.version.examples,
             passed_over=len(replica.passed), snapshot=replica.snapshot,
-            seconds=round(time.perf_counter() - began, 3), workers=settings.workers,
+            seconds=round(time.perf_counter() - began, 3),
         )  # fmt: skip
         announce(url)
-        replica.close()
         if stopping.is_set():  # and Python has lost the KeyboardInterrupt on its way through a callback
             raise KeyboardInterrupt
-        if settings.workers == 1:
-            run(replica, settings, sockets, 0, stopping)
-        else:
-            supervise(replica, settings, sockets)
+        run(make_server(replica, settings), listening, stopping)
         log("stopped")
 
 
@@ -104,7 +94,6 @@ def listen(settings: Settings) -> socket.socket:
             failing.pop_all()
     except OSError as problem:
         raise InputError(f"cannot listen on {settings.host}, port {settings.port}: {problem.strerror}") from None
-    listening.set_inheritable(True)
     return listening
 
 
@@ -133,12 +122,8 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
         )
 
 
-def run(
-    replica: Replica, settings: Settings, sockets: list[socket.socket], worker: int, stopping: threading.Event
-) -> None:  # fmt: skip
-    """Serve in this process, unless somebody has asked to stop already."""
-    replica.reopen()
-    server = make_server(replica, settings, worker)
+def run(server: uvicorn.Server, listening: socket.socket, stopping: threading.Event) -> None:
+    """Serve, unless somebody has asked to stop already."""
 
     def stop(*_: Any) -> None:  # until uvicorn listens to signals itself, and when it raises them again at its end
         server.should_exit = True
@@ -146,83 +131,15 @@ def run(
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, stop)
     server.should_exit |= stopping.is_set()
-    server.run(sockets=sockets)
+    server.run(sockets=[listening])
 
 
-def make_server(replica: Replica, settings: Settings, worker: int = 0) -> uvicorn.Server:
-    import uvicorn
-
-    # Only now: metrics are shared between processes if the environment says so when their library is imported.
-    from shortlist.server.app import make_app
-    from shortlist.server.middleware import limited
-
+def make_server(replica: Replica, settings: Settings) -> uvicorn.Server:
+    limits, connections = settings.limits, Connections(settings.limits)
+    opened: Any = connections.open
     config = uvicorn.Config(
-        make_app(replica, settings, worker), log_config=None, access_log=False, server_header=False,
-        timeout_graceful_shutdown=GRACE, timeout_keep_alive=settings.limits.idle, ws="none",
-        http=limited(settings.limits),
+        make_app(replica, settings), log_config=None, access_log=False, server_header=False, ws="none", http=opened,
+        timeout_graceful_shutdown=GRACE, timeout_keep_alive=limits.idle, h11_max_incomplete_event_size=limits.header,
+        callback_notify=connections.look, timeout_notify=limits.idle,
     )  # fmt: skip
     return uvicorn.Server(config)
-
-
-def run_forked(
-    replica: Replica | None, settings: Settings, sockets: list[socket.socket], worker: int, supervisor: int
-) -> None:  # fmt: skip
-    """Serve in a process forked from the supervisor, for as long as that one lives."""
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, signal.SIG_DFL)  # while it starts, there is nothing to be finished first
-
-    def watch() -> None:
-        while os.getppid() == supervisor:
-            time.sleep(0.5)
-        for _ in range(GRACE + 5):  # once may be too early, or come while another signal is being handled
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(1)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        if replica is None:
-            replica = Replica(settings.folder, settings.read_only)
-            replica.close()
-        run(replica, settings, sockets, worker, threading.Event())
-    except ShortlistError as problem:
-        log("a worker cannot start", "error", worker=worker, problem=str(problem))
-        sys.exit(2)
-
-
-def supervise(replica: Replica, settings: Settings, sockets: list[socket.socket]) -> None:
-    """Serve in several processes, forked from this one so that they share the model's memory; replace what dies."""
-    if "fork" not in multiprocessing.get_all_start_methods():
-        raise InputError("this system cannot fork processes; use --workers 1")
-    from prometheus_client.multiprocess import mark_process_dead
-
-    context: Any = multiprocessing.get_context("fork")
-    stopping, own = False, os.getpid()
-
-    def stop(*_: Any) -> None:
-        nonlocal stopping
-        stopping = True
-
-    def start(n: int, loaded: Replica | None) -> Any:
-        process = context.Process(target=run_forked, args=(loaded, settings, sockets, n, own), name=f"worker-{n}")
-        process.start()
-        return process
-
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, stop)
-    workers = [start(n, replica) for n in range(settings.workers)]
-    started = [time.monotonic()] * settings.workers
-    while not stopping:
-        time.sleep(0.2)
-        for n, worker in enumerate(workers):
-            # One that cannot start, its journal being gone, is not tried again and again without a pause.
-            if not worker.is_alive() and not stopping and time.monotonic() - started[n] > PAUSE:
-                log("a worker died", "error", worker=n, code=worker.exitcode)
-                mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
-                workers[n], started[n] = start(n, None), time.monotonic()  # what was loaded here is old by now
-    for worker in workers:
-        worker.terminate()
-    for worker in workers:
-        worker.join(GRACE + 5)
-        if worker.is_alive():
-            worker.kill()

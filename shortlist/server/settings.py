@@ -28,11 +28,11 @@ class Limits:
     text: int = 200_000  # characters of one text
     batch: int = 1_000  # texts or examples in one request
     labels: int = 100  # labels of one example
-    in_flight: int = 128  # requests at a time, in each process
+    in_flight: int = 128  # requests at a time
     seconds: int = 30  # for one request, or for the next piece of a long answer
     header: int = 32_768  # bytes of a request before its body
     idle: int = 30  # seconds for a connection to send the next header, or to take what was answered
-    connections: int = 512  # at a time, in each process
+    connections: int = 512  # at a time
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Limits:
@@ -71,13 +71,12 @@ class Settings:
     token: str | None = None
     read_only: bool = False
     salvage: bool = False  # go on with the sound part of a damaged journal
-    workers: int = 1
     origins: tuple[str, ...] = ()
     encoder: Encoder | None = None  # makes vectors of texts, for a model that has them
     limits: Limits = field(default_factory=Limits)
     snapshot_examples: int = 10_000  # a snapshot is written when so many examples are new,
     snapshot_seconds: float = 300.0  # or when any is and so much time has passed
-    refresh: float = 0.05  # seconds after which a process looks for what others have learned
+    refresh: float = 0.05  # seconds after which a server looks for what another has learned
 
     def check(self) -> None:
         """Refuse what would be unsafe or cannot be."""

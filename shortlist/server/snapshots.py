@@ -33,7 +33,7 @@ JOURNAL = (FILE, f"{FILE}-wal", f"{FILE}-shm", END_FILE)
 
 
 def lock(folder: Path) -> IO[bytes]:
-    """Hold a state directory for as long as the file is open, in this process or one forked from it."""
+    """Hold a state directory for as long as the file is open."""
     import fcntl
 
     try:

@@ -1,17 +1,14 @@
 """How a model fares over time: quality before each example was learned, drift, and what people correct most.
 
 Quality and corrections come from the journal's last examples, calibration and what can be decided alone from the
-model's own record of honest rankings; so all processes say the same, after a restart too. Words that were unknown are
-counted while learning, in one example of STRIDE, by its number: what was learned is known afterwards.
+model's own record of honest rankings; so every server of a state directory says the same, after a restart too. Words
+that were unknown are counted while learning, in one example of STRIDE, by its number: what was learned is known
+afterwards.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter, deque
-from collections.abc import Iterable
-from hashlib import blake2b
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,8 +16,7 @@ from scipy.stats import binomtest
 
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.confidence.calibration import calibration_error
-from shortlist.server.documents import kept
-from shortlist.server.journal import ALONE, Entry, Journal, Outcome
+from shortlist.server.journal import Journal, Outcome
 from shortlist.texts import Document
 
 WINDOW = 200  # examples that one point of the curve stands for
@@ -111,50 +107,3 @@ def _mean(values: list[Any]) -> float | None:
 
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
-
-
-# How far people agree on the texts that two of them have judged.
-
-
-LOOKED_AT = 100_000  # examples at the end of the journal
-
-
-def latest(journal: Journal) -> Iterable[Entry]:
-    """The examples at the end of the journal."""
-    every = journal.each(max(0, journal.version().examples - LOOKED_AT))
-    return (one for one in every if not isinstance(one.labels, dict))
-
-
-def agreement(examples: Iterable[Entry]) -> dict[str, Any]:
-    """For each two people: the texts that both judged, the share of equal label sets, and Cohen's kappa.
-
-    The last judgement of a text counts for each. Judgements of some labels only are left out, and so are those of
-    nobody in particular and what the model decided. Kappa is there where each of these judgements is one label, and
-    chance allows it.
-    """
-    judged: dict[bytes, dict[str, tuple[str, ...]]] = {}
-    for one in examples:
-        if one.person and one.complete and not one.person.endswith(ALONE):
-            text = blake2b(kept(one.text)[0].encode(), digest_size=16).digest()
-            judged.setdefault(text, {})[one.person] = tuple(sorted(map(str, one.labels)))
-    together = {text: own for text, own in judged.items() if len(own) > 1}
-    pairs: dict[tuple[str, str], list[tuple[tuple[str, ...], ...]]] = {}
-    for own in together.values():
-        for first, second in combinations(sorted(own), 2):
-            pairs.setdefault((first, second), []).append((own[first], own[second]))
-    found = []
-    for people, both in sorted(pairs.items()):
-        equal = sum(first == second for first, second in both) / len(both)
-        found.append({"people": list(people), "texts": len(both), "equal": equal, "kappa": kappa(both)})
-    return {"texts": len(together), "pairs": found}
-
-
-def kappa(judged: list[tuple[tuple[str, ...], ...]]) -> float | None:
-    """Cohen's kappa of single labels; None where there are several, or where all of both are the same label."""
-    from sklearn.metrics import cohen_kappa_score
-
-    if any(len(labels) != 1 for both in judged for labels in both) or len({one for both in judged for one in both}) < 2:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return float(cohen_kappa_score(*([labels[0] for labels in own] for own in zip(*judged, strict=True))))

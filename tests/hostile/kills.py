@@ -1,12 +1,12 @@
-"""kill -9 at any moment: of a worker, of the parent, of the process that writes a snapshot, of all at once.
+"""kill -9 at any moment: of the server, of the process that writes a snapshot, of both at once.
 
     python tests/hostile/kills.py --count 50
-    python tests/hostile/kills.py --long          # 1,000 kills, with 1, 2 and 3 workers in turn
+    python tests/hostile/kills.py --long          # 1,000 kills
 
 Clients learn and undo without a pause, another changes labels, and all send again with the same key what was not
 acknowledged. After each life of a server, whatever was acknowledged must be in the journal, once, and the model must be
 the base and then the journal's examples and changes, byte for byte. The servers are forked from this process, which has
-loaded everything already; each is a real one, with processes of its own.
+loaded everything already.
 """
 
 import argparse
@@ -33,7 +33,6 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a progra
 import httpx
 
 import shortlist as sl
-from shortlist.errors import InputError
 from shortlist.models.relabelling import Change
 from shortlist.server import snapshots
 from shortlist.server.app import make_app  # noqa: F401  imported here once, not in every server forked
@@ -67,29 +66,14 @@ class Forked:
         os.setsid()
         with open(folder / "log", "a") as log:
             sys.stderr = log
-            until = time.monotonic() + PATIENCE / 2
-            while True:
-                try:
-                    serve(Settings(folder, port=0, **settings), None, there.send)
-                    return
-                except InputError as problem:  # noqa: PERF203  workers of the last server may still be finishing
-                    if "another server works on" not in str(problem) or time.monotonic() > until:
-                        raise
-                    time.sleep(0.1)
+            serve(Settings(folder, port=0, **settings), None, there.send)
 
-    def victims(self):
-        """The processes that may be killed, by what they are."""
-        found = collections.defaultdict(list)
-        found["parent"].append(self.process.pid)
-        for child in children(self.process.pid):
-            found["snapshot writer" if is_writer(child) else "worker"].append(child)
-            for below in children(child):
-                found["snapshot writer" if is_writer(below) else "other"].append(below)
-        found.pop("other", None)
-        return found
+    def writers(self):
+        """The process that writes a snapshot, if there is one."""
+        return [child for child in children(self.process.pid) if is_writer(child)]
 
     def kill(self, everything=True):
-        """The server, or with it every process that it has started."""
+        """The server, and with it every process that it has started, or without."""
         (os.killpg if everything else os.kill)(self.process.pid, signal.SIGKILL)
         self.process.join()
 
@@ -252,18 +236,6 @@ def expected_model(folder, model_file):
     return model
 
 
-def wait_for_the_last_worker(folder):
-    """Workers that have lost their parent finish what they are at; until then the journal may still grow."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            snapshots.lock(folder).close()
-            return
-        except InputError:  # noqa: PERF203
-            assert time.monotonic() < until, "a worker of a server that was killed goes on"
-            time.sleep(0.05)
-
-
 def differing(model, expected):
     """The names of what differs between two models."""
     states = [one.to_state() for one in (model, expected)]
@@ -283,9 +255,9 @@ def wrong_models(folder, model_file):
     return 1
 
 
-def one_life(workers, most, asked, chance):
-    """Start a server, kill parts of it while clients learn, at the end the parent or all. Gives it and the kills."""
-    server = Forked(asked.folder, workers=workers, snapshot_examples=40, snapshot_seconds=0.5)
+def one_life(most, asked, chance):
+    """Start a server, kill its snapshot writers while clients learn, and at the end itself. Gives it and the kills."""
+    server = Forked(asked.folder, snapshot_examples=40, snapshot_seconds=0.5)
     stop = threading.Event()
     threads = asked.threads(server.url, chance, stop)
     for thread in threads:
@@ -293,21 +265,20 @@ def one_life(workers, most, asked, chance):
     kills = collections.Counter()
     for _ in range(chance.randrange(most)):
         time.sleep(chance.uniform(0.0, 0.6))
-        parts = server.victims()
-        parts.pop("parent")
-        if parts:
-            kind = chance.choice(sorted(parts))
+        asked.see_kill(chance)
+        wait_a_little_for(server.writers)
+        for writer in server.writers()[:1]:
+            time.sleep(chance.uniform(0.0, 0.3))  # mostly in the midst of its work
             with contextlib.suppress(ProcessLookupError):
-                asked.see_kill(chance)
-                os.kill(chance.choice(parts[kind]), signal.SIGKILL)
-                kills[kind] += 1
+                os.kill(writer, signal.SIGKILL)
+                kills["snapshot writer"] += 1
     if chance.random() < 0.9:  # or else perhaps before it answers at all
         wait_for_more(asked.acknowledged)
     time.sleep(chance.uniform(0.0, 0.6))
     everything = chance.random() < 0.5
     asked.see_kill(chance)
     server.kill(everything)
-    kills["all at once" if everything else "parent"] += 1
+    kills["both at once" if everything else "server"] += 1
     stop.set()
     for thread in threads:
         thread.join()
@@ -328,8 +299,8 @@ def wait_for_more(things):
         time.sleep(0.005)
 
 
-def trial(count, workers, root, model_file, seed=7, asking=Asked):
-    """So many kills or a few more, with each number of workers in turn. Gives kills by kind, faults, and examples."""
+def trial(count, root, model_file, seed=7, asking=Asked):
+    """So many kills or a few more. Gives kills by kind, faults, and examples."""
     chance = random.Random(seed)
     kills, found = collections.Counter(), collections.Counter()
     turn = 0
@@ -341,10 +312,9 @@ def trial(count, workers, root, model_file, seed=7, asking=Asked):
         for _ in range(LIVES):
             if kills.total() < count:
                 most = min(8, count - kills.total())
-                server, killed = one_life(workers[turn % len(workers)], most, asked, chance)
+                server, killed = one_life(most, asked, chance)
                 kills += killed
                 servers.append(server)
-                wait_for_the_last_worker(folder)
                 found += asked.faults(model_file)
                 print(f"{kills.total()} kills, {len(asked.acknowledged)} acknowledged", file=sys.stderr, flush=True)
         found["examples"] += len(asked.acknowledged)
@@ -365,7 +335,7 @@ def make_model(folder):
     return path
 
 
-def run(about, faults, workers, long, model=make_model, beside=lambda found: "", **more):
+def run(about, faults, long, model=make_model, beside=lambda found: "", **more):
     """The command: so many kills, then one line of summary, and 1 if anything was found."""
     parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("--count", type=int, default=30, help="kills")
@@ -375,7 +345,7 @@ def run(about, faults, workers, long, model=make_model, beside=lambda found: "",
     warnings.simplefilter("ignore", DeprecationWarning)  # of forking
     with tempfile.TemporaryDirectory() as name:
         count = long if arguments.long else arguments.count
-        kills, found = trial(count, workers, Path(name), model(Path(name)), arguments.seed, **more)
+        kills, found = trial(count, Path(name), model(Path(name)), arguments.seed, **more)
     kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(kills.items()))
     print(
         f"{kills.total():,} kills ({kinds}), {beside(found)}{found['examples']:,} examples and "
@@ -386,4 +356,4 @@ def run(about, faults, workers, long, model=make_model, beside=lambda found: "",
 
 
 if __name__ == "__main__":
-    run(__doc__, FAULTS, [1, 2, 3], 1000)
+    run(__doc__, FAULTS, 1000)

@@ -1,4 +1,4 @@
-"""kill -9 while models are promoted and taken back under people who judge, with two workers.
+"""kill -9 while models are promoted and taken back under people who judge.
 
     python tests/hostile/promotion_kills.py --count 20
     python tests/hostile/promotion_kills.py --long          # 200 kills

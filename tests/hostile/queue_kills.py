@@ -3,7 +3,7 @@
     python tests/hostile/queue_kills.py --count 20
     python tests/hostile/queue_kills.py --long          # 200 kills
 
-There are two workers. Everybody has a token. The three take the next text, judge it whole or in part, and send again
+Everybody has a token. The three take the next text, judge it whole or in part, and send again
 what was not acknowledged. The fourth imports texts, looks at what the model would decide alone, has it decided, and
 takes some decisions back. A fifth changes labels. After each life of a server whatever was acknowledged must be in the
 journal, once, by whom it was; a decision, and its undo, all or not at all; no text may be judged twice; the queue must
@@ -186,8 +186,8 @@ def first_texts():
 
 
 def run_queue(asking, summary, about):
-    """The command: two workers, and what was asked for beside the examples."""
-    run(about, FAULTS, [2], 200, make_model, lambda found: f"{summary(found)}, ", asking=asking)
+    """The command, and what was asked for beside the examples."""
+    run(about, FAULTS, 200, make_model, lambda found: f"{summary(found)}, ", asking=asking)
 
 
 if __name__ == "__main__":

@@ -38,8 +38,8 @@ def all_of(connection):
 def test_headers_are_limited(folder):  # noqa: F811
     with in_thread(folder, token="a token that is long enough", limits=Limits(header=2000)) as server:
         with opened(server) as connection:
-            connection.sendall(GET + b"X: " + b"a" * 3000)  # and no end of it
-            assert all_of(connection).startswith(b"HTTP/1.1 431 ")
+            connection.sendall(GET + b"X: " + b"a" * 3000)  # and no end of it: nobody knows yet who asks for what
+            assert all_of(connection).startswith(b"HTTP/1.1 400 ")
         whole = server.get("/healthz", headers={"x": "a" * 3000})
         assert whole.status_code == 431
         assert "larger than the 2,000 bytes" in whole.json()["error"]
@@ -65,7 +65,7 @@ def test_trailers_are_limited(folder):  # noqa: F811
         with contextlib.suppress(ConnectionResetError, BrokenPipeError):
             for _ in range(100):
                 connection.sendall(b"a" * 1000)
-        assert all_of(connection) == b"", "closed, though the request was being answered"
+        assert b" 200 " not in all_of(connection), "closed, though the request was being answered"
 
 
 @pytest.mark.parametrize("said", [b"", GET, GET + b"\r\n"])
@@ -91,6 +91,7 @@ def test_new_connections_come_in_the_place_of_idle_ones(folder):  # noqa: F811
 
 
 def test_busy_connections_keep_their_places(folder):  # noqa: F811
+    """There are as many of them at most as requests may be in flight; nobody is turned away for their sake."""
     body = b'{"text": "wheat"}'
     head = ASK + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n"
     with in_thread(folder, limits=Limits(connections=3)) as server, contextlib.ExitStack() as stack:
@@ -99,8 +100,7 @@ def test_busy_connections_keep_their_places(folder):  # noqa: F811
             connection.sendall(head % len(body))
             assert connection.recv(2**16).startswith(b"HTTP/1.1 100"), "it waits for the body"
         for _ in range(3):
-            with opened(server) as late:
-                assert b"there are 3 connections already" in all_of(late)
+            assert server.best("wheat")
         for connection in busy:
             connection.sendall(body)
             assert connection.recv(2**16).startswith(b"HTTP/1.1 200")

@@ -13,7 +13,7 @@ from tests.hostile.queue_kills import FAULTS, Judging, make_model
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
 def test_three_judge_and_a_fourth_has_the_sure_ones_decided(tmp_path):
-    kills, found = trial(4, [2], tmp_path, make_model(tmp_path), asking=Judging)
+    kills, found = trial(4, tmp_path, make_model(tmp_path), asking=Judging)
     assert kills.total() >= 4
     assert found["examples"] > 0
     assert {fault: found[fault] for fault in FAULTS} == dict.fromkeys(FAULTS, 0)

@@ -8,11 +8,10 @@ import pytest
 
 import shortlist as sl
 from shortlist.inputs import read
-from shortlist.server import snapshots
+from shortlist.server import exporting, snapshots
 from shortlist.server.auditing import audit_of
 from shortlist.server.exporting import LAYOUTS, exported
 from shortlist.server.journal import Example, Journal
-from shortlist.server.learning import last_and_names
 from shortlist.server.replica import Replica
 from tests.server.servers import in_thread, state_bytes
 from tests.test_fields import LABELS, LAWS
@@ -179,11 +178,9 @@ def test_what_is_learned_during_an_export_is_left_to_the_next_one(folder, layout
     journal = Journal(folder)
     journal.append([[Example({"title": "rye"}, ["grain"])]])
     before = "".join(exported(journal, layout))
-    pieces, (last, names) = exported(journal, layout), last_and_names(journal)
+    pieces, as_trained = exported(journal, layout), exporting.pieces(journal, *exporting.training(journal))
     begun = next(pieces)
     journal.append([[Example({"body": "oats", "labels": "none", "person": "a farmer"}, ["a|b"])]])
     assert begun + "".join(pieces) == before
-    number, lines = journal.lines(0, names, last)
-    assert json.loads(lines) == {"title": "rye", "labels": ["grain"]}
-    assert journal.lines(number, names, last) == (0, b"")
+    assert json.loads("".join(as_trained)) == {"title": "rye", "labels": ["grain"]}
     journal.close()

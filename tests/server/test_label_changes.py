@@ -64,15 +64,6 @@ def test_changes_that_cannot_be_made(server):
     assert first["new"]
 
 
-def test_a_change_that_another_process_made_possible(server, folder):
-    journal = Journal(folder)
-    journal.append([[Example("rye and oats", ["new"])], [Example("", CHANGES[0])]])
-    assert ask(server, {"change": "retire", "labels": ["cereal", "new"]})["new"]
-    journal.append([[Example("", {"change": "restore", "labels": ["new"]})]])
-    assert server.learn("barley", ["new"])["new"]
-    journal.close()
-
-
 @pytest.mark.parametrize("change", CHANGES, ids=lambda one: one["change"])
 def test_a_change_that_is_asked_for_again_is_made_once(server, change):
     server.learn("rye and oats", ["new"], key="rye")

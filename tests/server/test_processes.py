@@ -1,16 +1,14 @@
-"""Processes, signals and logs: whoever is told to stop stops, whoever is left alone ends, and nothing else does."""
+"""Signals and logs: who is told to stop stops, and nothing else does."""
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import sys
-import time
-from pathlib import Path
 
 import pytest
 import uvicorn
 
+from shortlist.server import serving
 from shortlist.server.logs import log
 from shortlist.server.replica import Replica
 from shortlist.server.serving import serve
@@ -21,56 +19,19 @@ from tests.server.servers import Client
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
 
 
-def is_alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.fixture
 def forked():
-    """forked(folder, workers=2) -> a server whose workers are there; what still runs at the end is killed."""
+    """forked(folder) -> a server; what still runs at the end is killed."""
     started = []
 
     def begin(folder, kind=Forked, **settings):
-        server = kind(folder, **settings)
-        started.append(server)
-        if "workers" in settings:
-            wait_until(lambda: len(server.victims()["worker"]) == settings["workers"])
-        return server
+        started.append(kind(folder, **settings))
+        return started[-1]
 
     yield begin
     for server in started:
         with contextlib.suppress(ProcessLookupError):
             server.kill()
-
-
-def wait_until(condition):
-    until = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
-def test_a_worker_that_still_starts_ends_with_its_parent(folder, forked, monkeypatch):
-    load = Replica._load
-
-    def slowly(self):
-        if multiprocessing.current_process().name.startswith("worker"):
-            time.sleep(2)
-        load(self)
-
-    monkeypatch.setattr(Replica, "_load", slowly)
-    server = forked(folder, workers=2)
-    first = server.victims()["worker"]
-    os.kill(first[0], signal.SIGKILL)
-    wait_until(lambda: set(server.victims()["worker"]) - set(first))
-    workers = server.victims()["worker"]
-    assert len(set(workers) | set(first)) == 3
-    server.kill(everything=False)
-    wait_until(lambda: not any(map(is_alive, [*first, *workers])))
-    forked(folder)  # nobody holds it
 
 
 def broken_pipe():
@@ -98,13 +59,12 @@ class WithoutLog(Forked):
         serve(Settings(folder, port=0, **settings), None, there.send)
 
 
-def test_a_worker_is_replaced_though_that_cannot_be_logged(folder, forked):
-    server = forked(folder, WithoutLog, workers=2)
-    first = set(server.victims()["worker"])
-    os.kill(min(first), signal.SIGKILL)
-    wait_until(lambda: set(server.victims()["worker"]) - first)
+def test_a_server_whose_log_nobody_reads_goes_on(folder, forked):
+    server = forked(folder, WithoutLog)
     with Client(base_url=server.url, timeout=60) as client:
         assert client.learn("zebra", ["animals"])["number"] == 1
+        assert client.post("/v1/learn", json={}).status_code == 422
+        assert client.best("zebra") == ["animals"]
 
 
 def exit_code(server):
@@ -124,15 +84,15 @@ def test_a_signal_just_before_the_server_runs(folder, forked, monkeypatch, numbe
     assert exit_code(forked(folder)) == 0
 
 
-@pytest.mark.parametrize(("step", "code"), [("warm_up", 1), ("reopen", 0)])
-def test_an_interrupt_that_python_loses_while_starting(folder, forked, monkeypatch, step, code):
+@pytest.mark.parametrize(("where", "step", "code"), [(Replica, "warm_up", 1), (serving, "make_server", 0)])
+def test_an_interrupt_that_python_loses_while_starting(folder, forked, monkeypatch, where, step, code):
     """As it does where it comes in a callback from C or in a destructor. Once the server is there, it ends as usual."""
-    original = getattr(Replica, step)
+    original = getattr(where, step)
 
-    def interrupted(self):
+    def interrupted(*given):
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-        original(self)
+        return original(*given)
 
-    monkeypatch.setattr(Replica, step, interrupted)
+    monkeypatch.setattr(where, step, interrupted)
     assert exit_code(forked(folder)) == code

@@ -4,6 +4,7 @@ import multiprocessing.popen_fork  # noqa: F401  which would be imported late
 import os
 import shutil
 import sys
+import time
 
 import pytest
 
@@ -93,10 +94,52 @@ def test_a_log_that_cannot_be_read_here(folder, nothing_may_be_written):
         Replica(folder, read_only=True)
 
 
-def test_beside_a_server_that_learns(folder):
-    with in_thread(folder) as learning, in_thread(folder, read_only=True) as reading:
-        learning.learn("zebra", ["animals"])
-        for _ in range(1000):
-            if reading.best("zebra"):
-                break
-        assert reading.best("zebra") == ["animals"]
+def soon(there):
+    """Wait for something to become true; a busy machine may take its time."""
+    end = time.monotonic() + 60
+    while not there():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_beside_a_server_that_learns(start, tmp_path, model_file):
+    """As processes: it follows what is learned, taken back and promoted, and servers that stop, die and start again."""
+    folder, probes = tmp_path / "state", ["zebra", "wheat and stripes", "rates"]
+    writing = start(model_file, "--state", folder)
+    reading = start("--read-only", "--state", folder)
+
+    def same():
+        here, there = ([one.client.ask("rank", text=probe) for probe in probes] for one in (writing, reading))
+        return here == there
+
+    def learner():
+        return reading.client.ask("model")["learner"]
+
+    number = writing.client.learn("zebra", ["animals"])["number"]
+    soon(lambda: reading.client.best("zebra") == ["animals"])
+    writing.client.ask("undo", number=number)
+    soon(lambda: reading.client.best("zebra") == [])
+    examples = [{"text": f"zebra stripes {n}", "labels": [["animals"], ["stripes"]][n % 2]} for n in range(40)]
+    writing.client.ask("learn", examples=examples)
+    writing.client.post("/v1/rehearse?learner=frequency", headers={"content-type": "application/octet-stream"})
+    soon(lambda: reading.client.ask("rehearsal")["candidate"] is not None)
+    before = learner()
+    assert reading.client.post("/v1/promote", json={"force": True}).status_code == 403
+    writing.client.ask("promote", force=True)
+    soon(lambda: learner() == "FrequencyBaseline" and same())
+    writing.client.ask("undo", number=20)
+    soon(lambda: reading.client.ask("model")["undone"] == 2 and same())
+    assert writing.client.post("/v1/go-back", json={}).status_code == 200
+    soon(lambda: learner() == before and same())
+
+    assert writing.stop() == 0
+    assert reading.client.best("zebra"), "it answers while nobody learns"
+    writing = start("--state", folder)
+    writing.client.learn("gnu", ["animals"])
+    soon(lambda: reading.client.best("gnu") == ["animals"])
+    writing.kill()
+    writing = start("--state", folder)
+    writing.client.learn("emu", ["birds"])
+    soon(lambda: reading.client.best("emu") == ["birds"] and same())
+    assert reading.stop() == 0
+    assert not any('"level":"error"' in line for line in reading.lines)
