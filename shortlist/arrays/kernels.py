@@ -1,7 +1,7 @@
 """How a hot loop is compiled, and the steps that several algorithms share."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeVar
 
 import numba
@@ -10,6 +10,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.options import DefaultOptions
 from numba.core.registry import CPUDispatcher
+from numba.core.types.misc import unliteral
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
@@ -33,7 +34,7 @@ def kernel(function: Function) -> Function:
 
 
 def loop(function: Function) -> Function:
-    """As ``kernel``, for a loop that makes no array.
+    """As ``kernel``, for a loop that makes no array, and gives none back.
 
     Numba counts the references to an array at each call that it is given to, and to each slice: so that threads count
     rightly, one reference takes as long as twenty additions. Here nobody counts: whoever called the loop from Python
@@ -60,6 +61,11 @@ class Part(CPUDispatcher):
 
     def __call__(self, *arguments: object) -> NoReturn:
         raise TypeError(f"{self.py_func.__name__} is a part of compiled loops; call one of those, or its py_func")
+
+    def get_call_template(self, args: Iterable[types.Type], kws: dict[str, types.Type]) -> tuple[object, ...]:
+        """What Numba asks for where a loop calls it. A constant is a number like others, or each is compiled anew."""
+        found: tuple[object, ...] = super().get_call_template([unliteral(one) for one in args], kws)
+        return found
 
 
 def _part(function: Function, **options: bool) -> Function:

@@ -21,7 +21,7 @@ from warnings import catch_warnings, simplefilter
 
 LEFT_OUT = {"test", "tests", "idlelib", "idle_test", "lib2to3", "site-packages", "dist-packages", "ensurepip",
             "turtledemo", "pydoc_data", "__pycache__", "__phello__"}  # fmt: skip
-NOT_IMPORTED = {"_curses", "_curses_panel", "_tkinter", "readline", "sys"}  # they change the terminal, or are slow
+NOT_IMPORTED = {"_curses", "_curses_panel", "_tkinter", "distutils", "readline", "sys"}  # slow, or change the terminal
 KNOWN_AS = {"posix": "os", "nt": "os", "pyexpat": "xml"}
 DOCSTRING = re.compile(r':[ \t]*\n\s*[rRuU]?"""(.*?)"""', re.DOTALL)  # parsing the sources would take ten times as long
 LEAST_WORDS = 4

@@ -311,7 +311,9 @@ def raised(weight: float, x: float, total: float) -> float:
 
 
 @part
-def put_in_place(edges: NDArray[Any], first: int, at: int, c: int, weight: float, tuned: float) -> None:
+def put_in_place(
+    edges: NDArray[Any], first: int, at: int | np.int64, c: int | np.int64, weight: float, tuned: float
+) -> None:
     """Write an edge to slot ``at``, or further up where lighter ones stand."""
     own = np.float32(weight)
     while at > first and edges[at - 1]["weight"] < own:

@@ -330,19 +330,20 @@ def count_and_correct(
         for at in scratch.rising[:n_rising]:
             c = own[at]["label"]
             scratch.mark[c] = scratch.clock[0]
-            put_in_place(own, 0, at, c, raised(own[at]["weight"], x, feature["total"]), own[at]["tuned"])
+            weight, tuned = raised(own[at]["weight"], x, feature["total"]), np.float64(own[at]["tuned"])
+            put_in_place(own, 0, np.int64(at), np.int64(c), weight, tuned)  # types as below: it is compiled once
         for c in labels.ids[labels.indptr[i] : labels.indptr[i + 1]]:
             if errors[c] > 0.0:
                 feature["total"] += x
                 if scratch.mark[c] != scratch.clock[0]:
-                    add_edge(f, c, x, shift * errors[c], index, rules)
+                    add_edge(f, np.int64(c), x, shift * errors[c], index, rules)
         if not has_rival and feature["length"] < rules.max_edges:
             add_edge(f, rival, UNCOUNTED * x, shift * errors[rival], index, rules)
         cut_tail(feature, edges, index.used, 0, least, True)
 
 
 @part
-def add_edge(f: int, c: int, weight: float, tuned: float, index: Index, rules: Rules) -> None:
+def add_edge(f: int, c: int | np.int64, weight: float, tuned: float, index: Index, rules: Rules) -> None:
     """A new edge, in place of the lightest one where the list is full."""
     feature, edges = index.features[f], index.edges
     n = feature["length"]
