@@ -100,8 +100,9 @@ def test_what_was_seen_more_often_than_can_be_counted_stays_so():
     seen = np.array([0, 2**32 - 2, 2**32 - 1, 2**40])
     floats, ints = np.zeros(4), np.zeros(4, dtype=np.int32)
     index = lists.make_index(ints, lists.make_edges(ints[:0], floats[:0]), floats, seen)
+    see = compiled(lists.see)
     for f in range(4):
-        compiled(lists.see)(index.features[f])
+        see(index.features[f])
     assert index.features["seen"].tolist() == [1] + 3 * [2**32 - 1]
     kept = np.asarray(index.to_arrays(4)["seen"])
     assert (kept.dtype, kept.tolist()) == (np.int64, index.features["seen"].tolist())

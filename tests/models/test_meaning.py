@@ -164,6 +164,7 @@ main()
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "a folder"])
 def test_the_whole_path_without_a_network(name, folder, tmp_path):  # noqa: F811
     pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime")

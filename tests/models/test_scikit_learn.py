@@ -76,10 +76,9 @@ def not_ours(learner):
 CHECKS = parametrize_with_checks(list(instances()), expected_failed_checks=not_ours)
 # What is listed may fail: it is left out, since it takes longer to show a failure than to run all the others.
 OURS = [one for one in CHECKS.args[1] if not getattr(one, "marks", ())]
-# Learners of the papers are for the long run.
-OURS = [
-    pytest.param(*one, marks=pytest.mark.long) if type(one[0]).__module__.startswith("papers") else one for one in OURS
-]
+# One learner of each kind is tried each time, the others in the long run: they share what the checks look at.
+USUAL = sl.TunedIndex, sl.PRank, sl.MapSVM
+OURS = [one if isinstance(one[0], USUAL) else pytest.param(*one, marks=pytest.mark.long) for one in OURS]
 
 
 @pytest.mark.parametrize(CHECKS.args[0], OURS, **CHECKS.kwargs)

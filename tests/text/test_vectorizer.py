@@ -422,7 +422,7 @@ def test_spans_lead_to_the_features(settings):
 def test_logarithms_are_looked_up_or_worked_out():
     """Whole numbers up to the last that is known and beyond it, counts, and means of counts, which are not whole."""
     known = known_logs()
-    last = known.size - 1
+    last, logarithm = known.size - 1, compiled(known_log)
     for numbers in (np.arange(1, 100), np.array([last, last + 1, 10**12]), np.array([1.0, 2.5, last + 0.5, 1e300])):
-        found = [compiled(known_log)(float(number), known) for number in numbers]
+        found = [logarithm(float(number), known) for number in numbers]
         assert found == pytest.approx(np.log(numbers), rel=1e-15)
