@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from shortlist.categories.learner import CategoryLearner
-from shortlist.distributed import categories, documents
+from shortlist.distributed import categories
 from shortlist.distributed.answers import evaluate, rank
 from shortlist.distributed.cluster import Cluster, ClusterLost, connect
 from shortlist.distributed.parts import Part, cut
@@ -19,7 +19,6 @@ from shortlist.errors import InputError
 from shortlist.inputs import Skipped
 from shortlist.models.base import Model
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.document_ranker import DocumentRanker
 from shortlist.models.row_categorizer import RowCategorizer
 
 __all__ = ["Cluster", "ClusterLost", "Part", "connect", "cut", "evaluate", "rank", "train"]
@@ -28,11 +27,9 @@ Trained = TypeVar("Trained", bound=Model[Any] | CategoryLearner)
 
 
 def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skipped | None = None) -> Trained:
-    """Fit a Categorizer, a learner of categories (from rows of features) or a DocumentRanker; gives the fitted one."""
+    """Fit a Categorizer, or a learner of categories (from rows of features); gives the fitted one."""
     if isinstance(model, CategoryLearner):
         return categories.train(cluster, parts, RowCategorizer(model), skipped).learner_
-    if isinstance(model, DocumentRanker):
-        return documents.train(cluster, parts, model, skipped)
     if isinstance(model, CategoryModel):
         return categories.train(cluster, parts, model, skipped)
-    raise InputError("ratings are learned one after the other, on one machine; leave out --workers and --dask")
+    raise InputError(f"{model.task} are learned on one machine; leave out --workers and --dask")

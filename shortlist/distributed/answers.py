@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from shortlist.categories.learner import CategoryLearner
 from shortlist.distributed.categories import note, opened
 from shortlist.distributed.cluster import Cluster, digest
-from shortlist.distributed.documents import gathered
 from shortlist.distributed.parts import Part
 from shortlist.errors import InputError
 from shortlist.files.container import array_to_text, text_to_array
@@ -22,7 +21,6 @@ from shortlist.measures import Evaluation
 from shortlist.models.answers import JudgedRanking
 from shortlist.models.base import Model
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.document_ranker import DocumentRanker, JudgedDocuments
 from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.ranking import Ranking
 
@@ -44,24 +42,20 @@ def evaluate(
     cluster: Cluster, parts: Sequence[Part], model: Model[Any] | CategoryLearner, measures: Sequence[str],
     skipped: Skipped | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Measures of a Categorizer, a learner of categories, or a DocumentRanker, as on one machine."""
+    """Measures of a Categorizer or a learner of categories, as on one machine."""
     asked = as_model(model)
     return asked._report(judge(cluster, parts, asked, measures, skipped), measures).measures
 
 
 def judge(
     cluster: Cluster, parts: Sequence[Part], model: Model[Any], measures: Sequence[str], skipped: Skipped | None = None
-) -> Iterator[JudgedDocuments | JudgedRanking]:
+) -> Iterator[JudgedRanking]:
     """What the model makes of the examples of each part, beside the truth."""
-    if isinstance(model, DocumentRanker):
-        for found in answers(cluster, parts, model, scored, skipped=skipped):
-            yield JudgedDocuments(found["scores"], found["relevance"], array_to_text(found["query"]))
-    elif isinstance(model, CategoryModel):
-        names, deep = model.classes_.tolist(), model._judged_depth(measures)
-        for found in answers(cluster, parts, model, ranked_and_labelled, deep, skipped=skipped):
-            yield JudgedRanking(Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"]))
-    else:
-        raise InputError("ratings are measured on one machine; leave out --workers and --dask")
+    if not isinstance(model, CategoryModel):
+        raise InputError(f"{model.task} are measured on one machine; leave out --workers and --dask")
+    names, deep = model.classes_.tolist(), model._judged_depth(measures)
+    for found in answers(cluster, parts, model, ranked_and_labelled, deep, skipped=skipped):
+        yield JudgedRanking(Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"]))
 
 
 def as_model(model: Model[Any] | CategoryLearner) -> Model[Any]:
@@ -112,9 +106,3 @@ def ranked_and_labelled(model: CategoryModel[Any], part: Part, stream: Stream, k
     batches = [batch.complete_only() for batch in with_labels(part.name, stream, stream)]
     own = [labels for batch in batches for labels in batch.labels or ()]
     return ranked(model, part, batches, k) | {"labels": text_to_array(own)}
-
-
-def scored(model: DocumentRanker, part: Part, stream: Stream) -> Arrays:
-    """The score of each document, its relevance and its query."""
-    rows, relevance, query = gathered(part, stream)
-    return {"scores": model.scores(rows, query), "relevance": relevance, "query": text_to_array(query)}

@@ -59,8 +59,9 @@ class Decisions:
     """What a model that has a confidence decides on rankings of examples, beside the truth."""
 
     def __init__(self, confidence: Confidence, chosen: Chooses, ranking: Ranking, truth: LabelSets) -> None:
-        self.confidence, self.chosen, self.ranking, self.truth = confidence, chosen, ranking, truth
-        self.chances = ranking.probabilities
+        self.confidence, self.chosen, self.truth = confidence, chosen, truth
+        self.chances = confidence.probabilities(ranking.scores)
+        self.ranking = Ranking(ranking.ids, ranking.scores, ranking._names, self.chances)
         self.hits = hits_of(ranking, truth)
         self.n_true: Longs = np.diff(truth.indptr)
 

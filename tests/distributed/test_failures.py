@@ -7,10 +7,10 @@ import dask
 import pytest
 
 import shortlist as sl
-from shortlist.distributed import Cluster, ClusterLost, categories, connect, cut, documents
+from shortlist.distributed import Cluster, ClusterLost, categories, connect, cut
 from shortlist.distributed.parts import Part
 from tests.distributed.conftest import cluster_of_processes
-from tests.distributed.test_training import letor_file, one_machine, saved  # noqa: F401
+from tests.distributed.test_training import saved
 
 pytestmark = pytest.mark.long
 
@@ -81,12 +81,12 @@ def test_workers_killed_while_they_survey_and_while_they_learn(client, json_file
     assert saved(model, tmp_path / "model") == expected
 
 
-@pytest.mark.filterwarnings("ignore::shortlist.documents.ranker.QueriesSetAside")
-def test_a_worker_killed_between_passes_with_its_queries(client, letor_file, tmp_path):  # noqa: F811
-    learner = sl.MapSVM(C=10, tol=0.2)
-    killing = Killing(client, patience=PATIENCE)
-    model = documents.train(killing, cut(str(letor_file), part_size=4000), sl.DocumentRanker(learner))
-    assert saved(model, tmp_path / "there") == saved(one_machine(learner, "range", letor_file), tmp_path / "here")
+def test_a_worker_killed_between_passes(client, json_file, tmp_path):
+    parts, model = cut(str(json_file), part_size=12_000), sl.Categorizer(sl.MMP(passes=2))
+    killed = categories.train(Killing(client, patience=PATIENCE), parts, model)
+    assert saved(killed, tmp_path / "killed") == saved(
+        categories.train(Cluster(client), parts, model), tmp_path / "there"
+    )
 
 
 def test_tasks_that_run_twice(client, json_file, tmp_path, expected):

@@ -7,7 +7,6 @@ from typer.testing import CliRunner
 
 from shortlist.cli import app
 from shortlist.errors import InputError
-from tests.distributed.test_training import letor_file  # noqa: F401
 
 pytestmark = pytest.mark.long
 
@@ -47,17 +46,6 @@ def test_how_sure_a_model_is_is_said_as_here(there, json_file, tmp_path):
         assert run(verb[0], tmp_path / "m", json_file, *verb[1:], *there) == expected
 
 
-@pytest.mark.filterwarnings("ignore::shortlist.documents.ranker.QueriesSetAside")
-def test_documents_of_queries(there, letor_file, tmp_path):  # noqa: F811
-    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
-    options = "--task", "documents", "--set", "tol=0.3"
-    run("train", letor_file, "-o", here, *options)
-    run("train", letor_file, "-o", elsewhere, *options, *there)
-    assert here.read_bytes() == elsewhere.read_bytes()
-    for verb in (["rank"], ["evaluate", "--per-query", "--json"]):
-        assert run(verb[0], here, letor_file, *verb[1:], *there) == run(verb[0], here, letor_file, *verb[1:])
-
-
 def test_what_makes_no_sense_is_refused(there, json_file, tmp_path):
     model = tmp_path / "model"
     run("train", json_file, "-o", model, "--learner", "rocchio")
@@ -65,7 +53,7 @@ def test_what_makes_no_sense_is_refused(there, json_file, tmp_path):
         (["train", json_file, json_file], "several files are read in parts"),
         (["train", json_file, "--keep", tmp_path], "--keep is for a cluster"),
         (["train", "-", *there], "standard input cannot be read in parts"),
-        (["train", json_file, "--task", "ratings", *there], "ratings are learned one after the other"),
+        (["train", json_file, "--task", "ratings", *there], "ratings are learned on one machine"),
         (["evaluate", model, json_file, "--plot", tmp_path, *there], "--plot and --errors need the examples here"),
     ):
         with pytest.raises(InputError, match=sentence):

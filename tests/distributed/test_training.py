@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shortlist as sl
-from papers.comparators.accuracy_svm import AccuracySVM
 from shortlist.categories.additive import rounded
-from shortlist.distributed import categories, documents, rank, train
+from shortlist.distributed import categories, rank, train
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
 from shortlist.inputs import Skipped, read
@@ -91,49 +90,6 @@ def test_a_file_must_hold_as_many_examples_as_it_says(client, tmp_path):
         train(Cluster(client), cut(str(path), "xmc", part_size=300), sl.Rocchio())
 
 
-@pytest.fixture(scope="session")
-def letor_file(folder):
-    """Queries of 1 to 12 documents, some without a relevant one; the last feature is seen in the last query only."""
-    chance = np.random.default_rng(3)
-    lines = []
-    for q in range(40):
-        for d in range(chance.integers(1, 13)):
-            relevance = int(chance.integers(0, 3) if q % 7 else 0)
-            values = chance.normal(relevance, 2, 5)
-            pairs = " ".join(f"{f + 1}:{v}" for f, v in enumerate(values))
-            lines.append(f"{relevance} qid:q{q} {pairs} # d{d}\n")
-    path = folder / "judged.letor"
-    path.write_text("".join(lines[:-1]) + lines[-1].replace(" #", " 9:3 #"))
-    return path
-
-
-def one_machine(learner, scale, path):
-    batches = list(read(path))
-    rows = [batch.rows for batch in batches]
-    assert len(rows) == 1
-    return sl.DocumentRanker(learner, scale).fit(rows[0], batches[0].relevance, batches[0].query)
-
-
-@pytest.mark.filterwarnings("ignore::shortlist.documents.ranker.QueriesSetAside")
-@pytest.mark.parametrize(
-    ("learner", "scale"),
-    [(sl.MapSVM(C=10, tol=0.05), "range"), (sl.RocSVM(tol=0.05), None), (sl.NdcgSVM(k=3, tol=0.1), "percentile")],
-    ids=["MapSVM", "RocSVM", "NdcgSVM"],
-)
-def test_documents_as_on_one_machine(client, letor_file, tmp_path, learner, scale):
-    parts = cut(str(letor_file), part_size=4000)
-    assert len(parts) > 3
-    there = documents.train(Cluster(client), parts, sl.DocumentRanker(learner, scale))
-    assert there.learner_.n_iter_ > 2
-    assert saved(there, tmp_path / "there") == saved(one_machine(learner, scale, letor_file), tmp_path / "here")
-
-
-def test_a_query_in_two_files_is_refused(client, letor_file):
-    parts = cut([str(letor_file), str(letor_file)])
-    with pytest.raises(sl.InputError, match="query 'q0' stands in two places"):
-        documents.train(Cluster(client), parts, sl.DocumentRanker())
-
-
 def test_a_bad_line_is_an_error_or_left_out(client, json_file, tmp_path):
     lines = json_file.read_text().splitlines(keepends=True)
     path = tmp_path / "bad.jsonl"
@@ -156,8 +112,8 @@ def test_nothing_to_learn_from_and_learners_that_do_not_merge(client, tmp_path):
         categories.train(Cluster(client), cut(str(path), "json-lines"), sl.Categorizer(sl.Rocchio()))
     with pytest.raises(sl.InputError, match="cannot be trained on a cluster"):
         categories.train(Cluster(client), cut(str(path)), sl.Categorizer(sl.FrequencyBaseline()))
-    with pytest.raises(sl.InputError, match="cannot be trained on a cluster"):
-        documents.train(Cluster(client), cut(str(path)), sl.DocumentRanker(AccuracySVM()))
+    with pytest.raises(sl.InputError, match="documents are learned on one machine"):
+        train(Cluster(client), cut(str(path)), sl.DocumentRanker())
 
 
 @pytest.mark.parametrize("learner", [sl.FeatureFocus(passes=2), sl.MMP(passes=2)], ids=["FeatureFocus", "MMP"])
