@@ -202,7 +202,7 @@ def evaluate(
     1.0
     """
     chosen = _choose(measures, "categories")
-    positions = place_labels(ranking, truth, n_labels, n_jobs)
+    positions = place_labels(ranking, truth, n_labels)
     for one in chosen:
         if one.parameters.get("k", 0) > positions.width:
             raise InputError(
