@@ -36,7 +36,8 @@ class MapSVM(StructuralRanker):
     C : float, default 1.0
         How much the loss counts against ‖w‖².
     tol : float, default 1e-3
-        The duality gap, in units of the objective, at which to stop; tol·C where C is below 1.
+        The duality gap, in units of the objective, at which to stop. Where C is below 1 it is tol·C: w = 0 costs at
+        most C, and with a small C would otherwise do for an answer.
     max_iter : int, default 10000
         Passes over the data after which to stop in any case, with a warning that names the gap reached.
     verbose : bool, default False

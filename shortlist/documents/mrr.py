@@ -29,25 +29,13 @@ class MrrSVM(StructuralRanker):
 
     Parameters
     ----------
-    C : float, default 1.0
-        How much the loss counts against ‖w‖².
-    tol : float, default 1e-3
-        The duality gap, in units of the objective, at which to stop; tol·C where C is below 1.
-    max_iter : int, default 10000
-        Passes over the data after which to stop in any case, with a warning that names the gap reached.
-    verbose : bool, default False
-        Whether to show the gap while fitting, where standard error is a terminal.
+    C, tol, max_iter, verbose
+        As those of :class:`~shortlist.documents.average_precision.MapSVM`.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-        The weights w.
-    objective_, duality_gap_ : float
-        The objective at ``coef_``, and an upper bound on how far it is above the least possible one.
-    n_iter_, n_constraints_, n_active_constraints_ : int
-        Passes over the data, constraints found, and those that hold the solution.
-    queries_set_aside_ : array
-        Ids of the queries without a relevant or without a non-relevant document, which teach nothing.
+    coef_, objective_, duality_gap_, n_iter_, n_constraints_, n_active_constraints_, queries_set_aside_
+        As those of :class:`~shortlist.documents.average_precision.MapSVM`.
 
     References
     ----------

@@ -46,25 +46,13 @@ class NdcgSVM(StructuralRanker):
     ----------
     k : int, default 10
         How many of the first documents count.
-    C : float, default 1.0
-        How much the loss counts against ‖w‖².
-    tol : float, default 1e-3
-        The duality gap, in units of the objective, at which to stop; tol·C where C is below 1.
-    max_iter : int, default 10000
-        Passes over the data after which to stop in any case, with a warning that names the gap reached.
-    verbose : bool, default False
-        Whether to show the gap while fitting, where standard error is a terminal.
+    C, tol, max_iter, verbose
+        As those of :class:`~shortlist.documents.average_precision.MapSVM`.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-        The weights w.
-    objective_, duality_gap_ : float
-        The objective at ``coef_``, and an upper bound on how far it is above the least possible one.
-    n_iter_, n_constraints_, n_active_constraints_ : int
-        Passes over the data, constraints found, and those that hold the solution.
-    queries_set_aside_ : array
-        Ids of the queries without a relevant or without a non-relevant document, which teach nothing.
+    coef_, objective_, duality_gap_, n_iter_, n_constraints_, n_active_constraints_, queries_set_aside_
+        As those of :class:`~shortlist.documents.average_precision.MapSVM`.
 
     References
     ----------
@@ -96,7 +84,12 @@ class NdcgSVM(StructuralRanker):
         return above
 
     def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
-        return ndcg_loss(above, starts, relevant, self._discounts(starts))
+        discounts = self._discounts(starts)
+        group, nth, entry = relevant_entries(starts, relevant)
+        place = nth + above[entry]
+        counts = place < discounts.size
+        dcg = np.bincount(group[counts], discounts[place[counts]], relevant.size)
+        return 1.0 - dcg / np.cumsum(discounts)[np.minimum(relevant, discounts.size) - 1]
 
     def _discounts(self, starts: Longs) -> Floats:
         """D(1), D(2), … as far as it counts."""
@@ -182,12 +175,3 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, discounts: Flo
                 before[best_i] = best_a
             else:
                 best_a -= 1
-
-
-def ndcg_loss(above: Longs, starts: Longs, relevant: Longs, discounts: Floats) -> Floats:
-    """1 − DCG/IDCG of each group, given the non-relevant documents before each relevant one."""
-    group, nth, entry = relevant_entries(starts, relevant)
-    place = nth + above[entry]
-    counts = place < discounts.size
-    dcg = np.bincount(group[counts], discounts[place[counts]], relevant.size)
-    return 1.0 - dcg / np.cumsum(discounts)[np.minimum(relevant, discounts.size) - 1]

@@ -88,12 +88,6 @@ class Pairs(NamedTuple):
             np.array([weight for _, _, weight in groups], dtype=np.float64),
         )
 
-    @property
-    def is_relevant(self) -> NDArray[np.bool_]:
-        """Whether each entry of ``rows`` is a relevant one of its group."""
-        sizes = np.diff(self.starts)
-        return np.arange(self.rows.size) - np.repeat(self.starts[:-1], sizes) < np.repeat(self.relevant, sizes)
-
     def above(self, order: Longs, queries: Queries) -> Longs:
         """For each relevant entry, best first, how many non-relevant rows a ranking of all rows puts before it."""
         rank = np.empty(order.size, dtype=np.int64)

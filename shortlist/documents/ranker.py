@@ -32,6 +32,8 @@ from shortlist.files.store import State
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+CERTIFICATE = ("objective_", "duality_gap_", "n_iter_", "n_constraints_", "n_active_constraints_")
+
 
 class QueriesSetAside(UserWarning):
     """Some queries have no relevant or no non-relevant document and teach nothing."""
@@ -144,33 +146,7 @@ class StructuralRanker(LinearRanker):
 
     A subclass is one measure: ``_search`` finds the most violated ranking of each group of documents, ``_loss`` the
     loss of given rankings. Both see, for each relevant document, the number of non-relevant ones before it.
-
-    Parameters
-    ----------
-    C : float, default 1.0
-        How much the loss counts against ‖w‖².
-    tol : float, default 1e-3
-        The duality gap, in units of P, at which to stop. Where C is below 1 it is tol·C: w = 0 costs at most C, and
-        with a small C would otherwise do for an answer.
-    max_iter : int, default 10000
-        Passes over the data after which to stop in any case, with a warning that names the gap reached.
-    verbose : bool, default False
-        Whether to show the gap while fitting, where standard error is a terminal.
-
-    Attributes
-    ----------
-    coef_ : array of shape (n_features,)
-        The weights w.
-    objective_ : float
-        P(coef_).
-    duality_gap_ : float
-        An upper bound on P(coef_) − min P.
-    n_iter_ : int
-        Passes over the data; each finds one constraint more.
-    n_constraints_, n_active_constraints_ : int
-        Constraints found, and those that hold the solution at the end.
-    queries_set_aside_ : array
-        Ids of the queries without a relevant or without a non-relevant document, which teach nothing.
+    :class:`~shortlist.documents.average_precision.MapSVM` describes the parameters and attributes of all.
     """
 
     def __init__(self, C: float = 1.0, tol: float = 1e-3, max_iter: int = 10_000, verbose: bool = False) -> None:
@@ -230,14 +206,8 @@ class StructuralRanker(LinearRanker):
     @snapshot
     def to_state(self) -> State:
         check_is_fitted(self, "coef_")
-        learned = {
-            "objective_": self.objective_,
-            "duality_gap_": self.duality_gap_,
-            "n_iter_": self.n_iter_,
-            "n_constraints_": self.n_constraints_,
-            "n_active_constraints_": self.n_active_constraints_,
-            "queries_set_aside_": self.queries_set_aside_.tolist(),
-        }
+        learned = {name: getattr(self, name) for name in CERTIFICATE}
+        learned["queries_set_aside_"] = self.queries_set_aside_.tolist()
         return State(type(self).__name__, {"parameters": self.get_params(), "learned": learned}, {"coef": self.coef_})
 
     @classmethod
@@ -245,11 +215,11 @@ class StructuralRanker(LinearRanker):
         coef = state.array("coef", np.float64)
         state.require(np.isfinite(coef).all(), "its weights must be finite")
         ranker = cls(**state.settings["parameters"])
-        learned = dict(state.settings["learned"])
+        learned = state.settings["learned"]
         ranker.coef_ = coef
         ranker.n_features_in_ = coef.size
-        ranker.queries_set_aside_ = np.array(learned.pop("queries_set_aside_"))
-        for name in ("objective_", "duality_gap_", "n_iter_", "n_constraints_", "n_active_constraints_"):
+        ranker.queries_set_aside_ = np.array(learned["queries_set_aside_"])
+        for name in CERTIFICATE:
             setattr(ranker, name, learned[name])
         return ranker
 

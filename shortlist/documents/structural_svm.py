@@ -34,7 +34,7 @@ import numpy as np
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import Rows, is_full
 from shortlist.arrays.rows import inner as inner_of_row
-from shortlist.documents.queries import Pairs
+from shortlist.documents.queries import Pairs, relevant_entries
 
 UNUSED_PASSES = 50
 STEPS_PER_PASS = 100_000
@@ -126,7 +126,8 @@ class RankingRisk:
         self._pairs, self._search, self._loss = pairs, search, loss
         self._unit = unit_of(largest_value(rows) if largest is None else largest)
         sizes = np.diff(pairs.starts)
-        relevant = pairs.is_relevant
+        relevant = np.arange(pairs.rows.size) < np.repeat(pairs.starts[:-1] + pairs.relevant, sizes)
+        self._is_relevant = relevant
         self._block = 2 * np.repeat(np.arange(sizes.size), sizes) + ~relevant
         products = pairs.relevant * (sizes - pairs.relevant)
         self._scale = np.repeat(2.0 * pairs.weight / products, sizes) * np.where(relevant, 1.0, -1.0)
@@ -142,14 +143,24 @@ class RankingRisk:
             return sums
         scores = scores_of(self._rows, w)[rows]
         order = np.lexsort((-scores, self._block))  # within each group: relevant by score, then non-relevant by score
-        counts = self._search(scores[order], starts, relevant)
-        losses = self._loss(counts, starts, relevant)
-        count_below(counts, starts, relevant)
+        above = self._search(scores[order], starts, relevant)
+        losses = self._loss(above, starts, relevant)
+        counts = above + self._relevant_after(above)
         coefficients = np.bincount(rows[order], weights=self._scale * counts, minlength=self._rows.n_rows)
         factors = coefficients.astype(np.float64, copy=False)
         add_rows(self._rows.indptr, self._rows.indices, self._rows.data, factors, self._unit, sums)
         sums[-1] = np.rint(weight * losses / HEIGHT_UNIT).astype(np.int64).sum()
         return sums
+
+    def _relevant_after(self, above: Longs) -> Longs:
+        """For each non-relevant document, how many relevant ones stand after it; 0 for a relevant one."""
+        _, starts, relevant, _ = self._pairs
+        group, _, entry = relevant_entries(starts, relevant)
+        sizes = np.diff(starts)
+        # A relevant document with a others before it stands after the first a of them, and before number a.
+        passed = np.cumsum(np.bincount((starts[:-1] + relevant)[group] + above[entry], minlength=above.size + 1))
+        after = np.repeat(relevant + passed[starts[:-1]], sizes) - passed[:-1]
+        return np.where(self._is_relevant, 0, after)
 
 
 def as_plane(sums: Longs, unit: float) -> Plane:
@@ -240,19 +251,3 @@ def solve_dual(gram: Floats, heights: Floats, alpha: Floats, tol: float, max_ste
         alpha[down] = alpha[down] - step if step < alpha[down] else 0.0
         for k in range(m):
             gradient[k] -= step * (gram[k, up] - gram[k, down])
-
-
-@kernel
-def count_below(counts: Longs, starts: Longs, relevant: Longs) -> None:
-    """Fill in, for each non-relevant document, how many relevant ones stand after it, in place.
-
-    counts int64[m] holds for each relevant document, best first within its group, the non-relevant ones before it;
-    starts int64[p+1], relevant int64[p].
-    """
-    for p in range(relevant.size):
-        first, R = starts[p], relevant[p]
-        i = 0
-        for j in range(starts[p + 1] - first - R):
-            while i < R and counts[first + i] <= j:
-                i += 1
-            counts[first + R + j] = R - i

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
@@ -18,7 +17,7 @@ from shortlist.measures.positions import Positions, place_documents, place_label
 from shortlist.measures.propensity import Propensities
 from shortlist.measures.ratings import Steps, as_steps
 from shortlist.measures.registry import Family, Measure, measure
-from shortlist.measures.significance import CONFIDENCE, Columns, interval, resampled_sums
+from shortlist.measures.significance import CONFIDENCE, interval, resampled_sums
 from shortlist.ranking import Ranking, html_table
 
 if TYPE_CHECKING:
@@ -202,13 +201,12 @@ def evaluate(
     1.0
     """
     chosen = _choose(measures, "categories")
-    positions = place_labels(ranking, truth, n_labels, n_jobs)
+    positions = place_labels(ranking, truth, n_labels)
     for one in chosen:
         if one.parameters.get("k", 0) > positions.width:
             raise InputError(
                 f"{one.name} looks at {counted(int(one.parameters['k']), 'labels')} and the ranking holds "
-                f"{positions.width} for each "
-                f"row; rank with k={one.parameters['k']} or more"
+                f"{positions.width} for each row; rank with k={one.parameters['k']} or more"
             )
         if "propensities" in one.needs and propensities is None:
             raise InputError(f"{one.name} needs propensities; give Propensities.of(the label sets of training)")
@@ -238,12 +236,8 @@ def evaluate_documents(
         Its grade; a document is relevant if this is above 0.
     query : array-like of shape (n_documents,)
         The id of the query that it was scored for.
-    measures : iterable of str or Measure
-        Names as in docs/measures.md, such as "MAP" or "nDCG@10".
-    resamples : int, default 1000
-        Bootstrap samples of the queries, which give the intervals; 0 gives none.
-    random_state : int, default 0
-        The seed of the bootstrap.
+    measures, resamples, random_state
+        As those of :func:`~shortlist.measures.evaluate`; samples are drawn from the queries.
 
     Returns
     -------
@@ -277,14 +271,10 @@ def evaluate_ratings(
     ----------
     predicted, truth : array-like of shape (n_examples,)
         The ratings, predicted and true.
-    measures : iterable of str or Measure
-        Names as in docs/measures.md, such as "MAE".
+    measures, resamples, random_state
+        As those of :func:`~shortlist.measures.evaluate`.
     scale : array-like, optional
         The steps of the scale, lowest first; by default whole numbers are the steps.
-    resamples : int, default 1000
-        Bootstrap samples of the examples, which give the intervals; 0 gives none.
-    random_state : int, default 0
-        The seed of the bootstrap.
 
     Returns
     -------
@@ -341,16 +331,15 @@ def _summarise(
                 found = np.column_stack([found, ~missing])
                 left_out[f"{one.name} is undefined"] = int((missing & ~empty).sum())
         columns.append(found)
-    values = _apply(chosen, [np.asarray(part.sum(axis=0)).ravel() for part in columns])
+    ends = np.cumsum([part.shape[1] for part in columns])[:-1]
+    sums = np.concatenate([np.asarray(part.sum(axis=0), dtype=np.float64).ravel() for part in columns])[None]
     samples: dict[str, NDArray[np.float64]] = {}
     if resamples and empty.size:
-        ends = np.cumsum([0, *(part.shape[1] for part in columns)])
-        parts = [slice(first, last) for first, last in pairwise(ends)]
-        drawn = resampled_sums(Columns.of(columns), resamples, random_state, n_jobs)
-        samples = _apply_to_all(chosen, [drawn[:, part] for part in parts])
+        drawn = resampled_sums(columns, resamples, random_state, n_jobs)
+        samples = _totals(chosen, np.split(drawn, ends, axis=1))
     return Evaluation(
         tuple(chosen),
-        values,
+        {name: float(found[0]) for name, found in _totals(chosen, np.split(sums, ends, axis=1)).items()},
         {name: interval(found) for name, found in samples.items()},
         per_instance,
         empty.size,
@@ -370,12 +359,8 @@ def _highest(chosen: Sequence[Measure], data: Positions | Steps, empty: NDArray[
     return {name: float(values.mean()) for name, values in found.items()}
 
 
-def _apply(chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]) -> dict[str, float]:
-    return {name: float(found[0]) for name, found in _apply_to_all(chosen, [part[None] for part in sums]).items()}
-
-
-def _apply_to_all(chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
-    """The measures of many samples, from their sums (each samples × columns), of which the first are counts."""
+def _totals(chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+    """Each measure of each sample, from the sums of its columns (each samples × columns), of which the first count."""
     found, count = {}, sums[0][:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         for one, part in zip(chosen, sums[1:], strict=True):

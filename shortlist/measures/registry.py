@@ -112,10 +112,7 @@ def measure(name: str | Measure) -> Measure:
         for letter in ("k", "t") if at else ("k",):
             entry = by_name.get(f"{stem}{at}{letter}".casefold())
             if entry is not None and entry.parameter == letter:
-                value = float(number) if letter == "t" else as_whole(_whole(number), f"k of {asked}", least=1)
+                whole = number if "." in number else int(number)  # what is not whole is refused
+                value = float(number) if letter == "t" else as_whole(whole, f"k of {asked}", least=1)
                 return replace(entry, name=entry.name[:-1] + number, parameters={letter: value})
     raise InputError(f"there is no measure {asked!r}; there are {', '.join(MEASURES)} (k: a whole number, t: a number)")
-
-
-def _whole(number: str) -> int | str:
-    return int(number) if "." not in number else number

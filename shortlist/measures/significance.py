@@ -24,50 +24,25 @@ BATCH = 20  # samples that are drawn with one generator
 AT_ONCE = 4  # of them are added up at the same time: an addition need not wait for the one before it
 
 
-class Columns(NamedTuple):
-    """Numbers of n examples, column by column: each has values[indptr[c]:indptr[c+1]], of these rows; others are 0."""
-
-    n: int
-    indptr: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    values: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, parts: Sequence[Any]) -> Columns:
-        """The columns of all parts, each an array or a sparse matrix of n rows."""
-        rows, values, sizes = [], [], [0]
-        for part in parts:
-            if isinstance(part, np.ndarray):
-                for column in part.T:
-                    at = np.flatnonzero(column)
-                    rows.append(at)
-                    values.append(column[at].astype(np.float64))
-                    sizes.append(at.size)
-            else:
-                sparse = part.tocsc()
-                sparse.sum_duplicates()
-                rows.append(sparse.indices.astype(np.int64))
-                values.append(sparse.data.astype(np.float64))
-                sizes += np.diff(sparse.indptr).tolist()
-        n = parts[0].shape[0]
-        return cls(n, np.cumsum(sizes, dtype=np.int64), np.concatenate(rows), np.concatenate(values))
-
-
-def resampled_sums(columns: Columns, resamples: int, random_state: int, n_jobs: int | None = -1) -> NDArray[np.float64]:
+def resampled_sums(
+    parts: Sequence[Any], resamples: int, random_state: int, n_jobs: int | None = -1
+) -> NDArray[np.float64]:
     """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n.
 
+    ``parts`` are arrays or sparse matrices of n rows; the sums of all their columns stand side by side.
     Every few samples have a generator of their own, so that threads can draw them: the same for any number of threads.
     """
     seed = as_whole(random_state, "random_state", most=MOST_SEED)
-    n = columns.n
-    found = np.zeros((resamples, columns.indptr.size - 1))
+    columns = scipy.sparse.hstack([scipy.sparse.csc_array(part, dtype=np.float64) for part in parts], format="csc")
+    n = columns.shape[0]
+    found = np.zeros((resamples, columns.shape[1]))
     dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64  # which are drawn alike, and take half the room
 
     def fill(first: int) -> None:
         rng, last = np.random.default_rng([seed, first]), min(first + BATCH, resamples)
         for some in range(first, last, AT_ONCE):
             samples = rng.integers(n, size=(min(AT_ONCE, last - some), n), dtype=dtype)
-            add_up_samples(samples, *columns[1:], found[some : some + len(samples)])
+            add_up_samples(samples, columns.indptr, columns.indices, columns.data, found[some : some + len(samples)])
 
     firsts = range(0, resamples, BATCH)
     jobs = as_jobs(n_jobs)
@@ -77,11 +52,12 @@ def resampled_sums(columns: Columns, resamples: int, random_state: int, n_jobs: 
 
 @kernel
 def add_up_samples(
-    samples: NDArray[np.integer[Any]], indptr: NDArray[np.int64], rows: NDArray[np.int64],
+    samples: NDArray[np.integer[Any]], indptr: NDArray[np.integer[Any]], rows: NDArray[np.integer[Any]],
     values: NDArray[np.float64], sums: NDArray[np.float64],
 ) -> None:  # fmt: skip
     """The sum of each column (float64[samples, columns]), each row counted as often as it is in the sample.
 
+    indptr, rows, values: the columns, as scipy.sparse.csc_array has them;
     samples: int[samples, n], at most AT_ONCE of them, each n numbers from 0 to n − 1. (NumPy's bincount would keep
     other threads waiting, and SciPy's product rounds as the machine likes it.)
     """
@@ -146,7 +122,7 @@ def paired_bootstrap(
     """Bootstrap of the mean difference: its 95 % interval, and twice the share of samples on the other side of 0."""
     d = _differences(first, second)
     resamples = as_whole(resamples, "resamples", least=1)
-    means = resampled_sums(Columns.of([d[:, None]]), resamples, random_state)[:, 0] / d.size
+    means = resampled_sums([d[:, None]], resamples, random_state)[:, 0] / d.size
     tail = (1 + min(int((means <= 0).sum()), int((means >= 0).sum()))) / (resamples + 1)  # never exactly 0
     return _comparison(d, min(1.0, 2 * tail))._replace(interval=interval(means))
 

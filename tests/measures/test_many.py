@@ -95,4 +95,4 @@ def test_samples_are_drawn_one_after_the_other(resamples):
         times = np.bincount(own.integers(50, size=50), minlength=50).astype(np.float64)
         expected.append([sum((value * n for value, n in zip(column, times, strict=True)), 0.0) for column in dense.T])
     for parts in ([rows], [dense], [dense[:, :1], rows[:, 1:]]):
-        assert resampling.resampled_sums(resampling.Columns.of(parts), resamples, 7).tolist() == expected
+        assert resampling.resampled_sums(parts, resamples, 7).tolist() == expected
