@@ -26,9 +26,9 @@ SETS = {"hwu64": sets.short("hwu64"), "reuters": sets.reuters, "bibtex": sets.mu
 
 def tried(learner, train, test, measure):
     """The measure on the test part, and the time to learn."""
-    of_texts = isinstance(train[0], list)
-    model, seconds = timed((sl.Categorizer(learner) if of_texts else learner).fit, *train)
-    truth = (model.learner_ if of_texts else model).label_numbers(test[1])
+    kind = sl.Categorizer if isinstance(train[0], list) else sl.RowCategorizer
+    model, seconds = timed(kind(learner).fit, *train)
+    truth = model.learner_.label_numbers(test[1])
     return sl.evaluate(model.rank(test[0], 5), truth, [measure])[measure], seconds
 
 
