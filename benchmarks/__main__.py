@@ -12,7 +12,6 @@ Writes DIR/results.json. With --publish, the results become benchmarks/results.j
 docs/benchmarks.md are drawn from them.
 """
 
-import argparse
 import json
 import os
 import resource
@@ -24,8 +23,8 @@ from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from benchmarks.rivals import page
-from benchmarks.rivals.environments import path_of, python_of
+from benchmarks.rivals import environments, page, scoring, sets
+from benchmarks.running import arguments
 
 HERE = Path(__file__).resolve().parent
 ROOT, RIVALS = HERE.parent, HERE / "rivals"
@@ -55,7 +54,6 @@ STREAM = ["shortlist", "SGDClassifier", "VW oaa", "river"]
 RATERS = {"shortlist": None, "mord LogisticAT": "mord", "mord LogisticIT": "mord", "LinearSVC": None,
           "Ridge, rounded": None}  # fmt: skip
 RANKERS = {"shortlist": None, "pairwise LinearSVC": None, "LightGBM": "lightgbm"}
-BESIDE = {"meaning", "mord", "lightgbm"}
 VECTORS = {"rcv1", "bibtex", "delicious", "austen"}
 MANY = {"finna", "austen", "eurlex"}  # thousands of labels
 ONE_EACH = {"LinearSVC", "LinearSVC, words", "SGDClassifier", "ComplementNB", "VW oaa", "river"}  # weights for each
@@ -71,34 +69,26 @@ def tools_for(name, given):
         return list(RATERS if given.kind == "ratings" else RANKERS)
     if given.kind in ("few", "stream"):
         return STREAM if given.kind == "stream" else FEW + ["SetFit"] * (given.examples == 5)
-    left_out = {"SetFit"} if name in sets().SHORT else {"SetFit", *MEANING}
+    left_out = {"SetFit"} if name in sets.SHORT else {"SetFit", *MEANING}
     return [tool for tool in TOOLS if tool not in left_out | ({"LinearSVC"} if name in VECTORS else set())]
-
-
-def sets():
-    """They are loaded where they are needed, since they load much."""
-    from benchmarks.rivals import sets as found
-
-    return found
 
 
 def run_job(name, tool, options):
     """One set with one tool: its line."""
-    given, began = sets().SETS[name], time.perf_counter()
+    given, began = sets.SETS[name], time.perf_counter()
     result = {"set": name, "tool": tool}
     if name in MANY and tool in ONE_EACH:
         return result | {"problem": "not begun: weights of each label for each feature"}
     module, environment = TOOLS.get(tool, (None, None))
     if given.kind in ("ratings", "documents"):
         environment = (RATERS if given.kind == "ratings" else RANKERS)[tool]
-    python, path, problem = Path(sys.executable), None, None
-    if environment in BESIDE:
-        path, problem = path_of(environment, options.cache)
-    elif environment is not None:
-        python, problem = python_of(environment, options.cache)
-    if problem is not None:
-        return result | {"problem": problem}
-    limit = sets().QUICK_LIMIT if options.quick else given.limit
+    python, path = sys.executable, None
+    if environment is not None:
+        try:
+            python, path = environments.found(environment, options.cache)
+        except environments.Absent as problem:
+            return result | {"problem": str(problem)}
+    limit = sets.QUICK_LIMIT if options.quick else given.limit
     with tempfile.TemporaryDirectory(dir=options.cache) as made:
         scratch = Path(made)
         if module is None or given.load is None:
@@ -108,13 +98,11 @@ def run_job(name, tool, options):
             folder = options.cache / "splits" / (name + "-quick" * options.quick)
             command = ["-m", "protocol", module, folder, scratch, limit]
             problem = run(python, command, RIVALS, path, scratch, limit)
-            result["documents"] = sets().counts(folder)
+            result["documents"] = sets.counts(folder)
         if (scratch / "report.json").exists():
             result |= json.loads((scratch / "report.json").read_text())
         files = sorted(scratch.glob("ranked-*.tsv"))
         if result.pop("done", False) and files:
-            from benchmarks.rivals import scoring
-
             result["measures"] = scoring.score(folder, files)
     if problem is not None:
         result["problem"] = problem
@@ -162,21 +150,29 @@ def chosen(name, tool, only):
 
 
 def main():
-    options = arguments()
+    parser = arguments(__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "benchmarks")
+    parser.add_argument("--quick", action="store_true", help="minutes: parts of the sets; give it a DIR of its own")
+    parser.add_argument("--only", nargs="+", metavar="SET/TOOL", help="some jobs")
+    parser.add_argument("--again", action="store_true", help="run also what has been run")
+    parser.add_argument("--publish", action="store_true", help="write benchmarks/results.json and docs/benchmarks.md")
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "shortlist-benchmarks")
+    options = parser.parse_args()
+    options.cache, options.out, options.data = options.cache.resolve(), options.out.resolve(), options.data.resolve()
     options.out.mkdir(parents=True, exist_ok=True)
     options.cache.mkdir(parents=True, exist_ok=True)
     kept = options.out / "jobs.jsonl"
     done = {}
     if kept.exists():
         done = {(one["set"], one["tool"]): one for one in map(json.loads, kept.read_text().splitlines())}
-    for name, given in sets().SETS.items():
+    for name, given in sets.SETS.items():
         jobs = [(name, tool) for tool in tools_for(name, given) if chosen(name, tool, options.only)]
         jobs = [job for job in jobs if options.again or job not in done]
         if not jobs:
             continue
         if given.load is not None:
             try:
-                sets().make(name, options.data, options.cache, options.quick)
+                sets.make(name, options.data, options.cache, options.quick)
             except (OSError, ValueError) as problem:
                 print(f"{name}: left out: {problem}", file=sys.stderr, flush=True)
                 continue
@@ -187,25 +183,11 @@ def main():
                 file.write(json.dumps(result) + "\n")
             said = result.get("problem") or f"{result['measures']}, {result['train']:.2f} s"
             print(f"{name}: {job[1]}: {said}", file=sys.stderr, flush=True)
-    order = [(name, tool) for name, given in sets().SETS.items() for tool in tools_for(name, given)]
-    report = page.report([done[job] for job in order if job in done], sets().SETS)
+    order = [(name, tool) for name, given in sets.SETS.items() for tool in tools_for(name, given)]
+    report = page.report([done[job] for job in order if job in done], sets.SETS)
     (options.out / "results.json").write_text(page.compact(report), encoding="utf-8")
     if options.publish:
         page.publish(report)
-
-
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "benchmarks")
-    parser.add_argument("--quick", action="store_true", help="minutes: parts of the sets; give it a DIR of its own")
-    parser.add_argument("--only", nargs="+", metavar="SET/TOOL", help="some jobs")
-    parser.add_argument("--again", action="store_true", help="run also what has been run")
-    parser.add_argument("--publish", action="store_true", help="write benchmarks/results.json and docs/benchmarks.md")
-    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "shortlist-benchmarks")
-    options = parser.parse_args()
-    options.cache, options.out, options.data = options.cache.resolve(), options.out.resolve(), options.data.resolve()
-    return options
 
 
 if __name__ == "__main__":

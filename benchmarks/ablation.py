@@ -9,8 +9,6 @@ the labels wrong; a stream, one example after the other; a change of what all la
 on each example before it is learned, in the second half). Writes lines of JSON to standard error and a Markdown table.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json
@@ -18,16 +16,16 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.running import arguments, show, table, timed
+from benchmarks.sets import SHORT, eurlex, every_seventh, few, short, some, texts_of, vectors_of
 from papers.corpora.contexts import word_contexts
+from papers.rcv1 import subset
 
 ROOM = "shortlist.categories.index"
 SEVERAL = ("reuters", "rcv1", "bibtex", "delicious", "finna", "eurlex")  # sets with several labels a text
-SHORT = ("hwu64", "snips", "stackoverflow", "dbpedia")
 # Of each rule: constants of modules that switch it off, and parameters of TunedIndex.
 RULES = {
     "all rules": {},
@@ -45,8 +43,9 @@ RULES = {
     "step of 0.3": {"step": 0.3},
     "counts alone": {"step": 0.0},
 }
+NAMES = ["newsgroups", "reuters", "rcv1", "bibtex", "delicious", "finna", "eurlex", "austen", *SHORT]
 LINES = [
-    *("newsgroups", "reuters", "rcv1", "bibtex", "delicious", "finna", "eurlex", "austen", *SHORT),
+    *NAMES,
     *(f"{name}, {n} a label" for name in SHORT for n in (5, 10, 50)),
     *(f"{name}, 30 % wrong" for name in SHORT),
     *(f"{name}, stream" for name in (*SHORT, "newsgroups", "reuters")),
@@ -54,62 +53,17 @@ LINES = [
 ]
 
 
-def loaded(data: Path, name: str):
-    """Rows and labels to learn from, and to try on."""
-    from shortlist.labels import numbered
-    from shortlist.models.text_batches import default_text
-
-    documents, labels, held_out = SETS[name](data)
-    own, rest = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    Y, truth = [labels[i] for i in own], [labels[i] for i in rest]
-    if isinstance(documents, list):
-        texts = [documents[i] for i in own]
-        reader = default_text().settled(texts[:1000], numbered(Y[:1000], len(Y[:1000])).sets.recurring)
-        return reader.fit_transform(texts), Y, reader.transform([documents[i] for i in rest]), truth
-    return documents[own], Y, documents[rest], truth
-
-
 def texts(path, n=None, **options):
-    import shortlist as sl
-
-    pairs = [pair for batch in sl.read(path, **options) for pair in zip(batch.texts, batch.labels, strict=True)]
-    pairs = [pair for pair in pairs if pair[1]][:n]
-    return [text for text, _ in pairs], [list(own) for _, own in pairs], np.arange(len(pairs)) % 7 == 6
-
-
-def rows(path):
-    import shortlist as sl
-    from shortlist.arrays.rows import Rows
-
-    batches = list(sl.read(path))
-    labels = [list(own) for batch in batches for own in batch.labels]
-    return Rows.stack([batch.rows for batch in batches]).to_matrix(), labels, np.arange(len(labels)) % 7 == 6
-
-
-def rcv1(data):
-    from papers.rcv1 import subset
-
-    _, X, labels = subset(data)
-    return X, [list(own) for own in labels], np.arange(len(labels)) % 7 == 6
-
-
-def eurlex(data):
-    files = [data / "eurlex57k" / f"{name}.jsonl" for name in ("train", "dev")]
-    parts = [[json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line] for path in files]
-    laws = parts[0] + parts[1]
-    both = [
-        "\n".join([law["title"], *([law["text"]] if isinstance(law["text"], str) else law["text"])]) for law in laws
-    ]
-    return both, [law["labels"] for law in laws], np.arange(len(laws)) >= len(parts[0])
+    """Texts that have labels, the first n of them."""
+    documents, labels = texts_of(path, **options)
+    which = [i for i, own in enumerate(labels) if own][:n]
+    return [documents[i] for i in which], [labels[i] for i in which]
 
 
 def austen(data):
-    import shortlist as sl
-
-    novels = [text for batch in sl.read(data / "austen", format="books") for text in batch.texts]
-    X, words, _ = word_contexts(novels)
+    X, words, _ = word_contexts(texts_of(data / "austen", format="books")[0])
     order = np.random.default_rng(0).permutation(len(words))[:150_000]
-    return X[order], [[words[i]] for i in order], np.arange(order.size) % 7 == 6
+    return X[order], [[words[i]] for i in order]
 
 
 SETS = {
@@ -117,14 +71,31 @@ SETS = {
         data / "20newsgroups" / "20news-bydate-train", format="folders", encoding="latin-1", headers=False
     ),
     "reuters": lambda data: texts(data / "reuters21578", format="reuters", split="train"),
-    "rcv1": rcv1,
-    "bibtex": lambda data: rows(data / "mulan_arff" / "bibtex-train.arff"),
-    "delicious": lambda data: rows(data / "mulan_arff" / "delicious-train.arff"),
+    "rcv1": lambda data: subset(data)[1:],
+    "bibtex": lambda data: vectors_of(data / "mulan_arff" / "bibtex-train.arff"),
+    "delicious": lambda data: vectors_of(data / "mulan_arff" / "delicious-train.arff"),
     "finna": lambda data: texts(data / "finna" / "finna.tsv.gz", n=90_000, format="tsv"),
-    "eurlex": eurlex,
     "austen": austen,
-    **{name: lambda data, name=name: texts(data / "short_texts" / f"{name}.train.jsonl") for name in SHORT},
+    **{name: lambda data, name=name: short(name)(data)[0] for name in SHORT},
 }
+
+
+def loaded(data, name):
+    """Rows and labels to learn from, and to try on."""
+    from shortlist.labels import numbered
+    from shortlist.models.text_batches import default_text
+
+    if name == "eurlex":
+        (documents, Y), (new, truth) = eurlex(data)
+    else:
+        every, labels = SETS[name](data)
+        (documents, Y), (new, truth) = (
+            (some(every, rows), [list(labels[i]) for i in rows]) for rows in every_seventh(len(labels))
+        )
+    if isinstance(documents, list):
+        reader = default_text().settled(documents[:1000], numbered(Y[:1000], len(Y[:1000])).sets.recurring)
+        return reader.fit_transform(documents), Y, reader.transform(new), truth
+    return documents, Y, new, truth
 
 
 def precision(model, X, truth):
@@ -140,11 +111,7 @@ def tried(kind, learner, X, Y, new, truth):
     if kind.endswith("a label"):
         found = []
         for seed in range(3):
-            left, chosen = {}, []
-            for i in np.random.default_rng(seed).permutation(len(Y)):
-                left[Y[i][0]] = left.get(Y[i][0], int(kind.split()[0])) - 1
-                if left[Y[i][0]] >= 0:
-                    chosen.append(i)
+            chosen = few([own[0] for own in Y], int(kind.split()[0]), seed)
             found.append(precision(learner().fit(X[chosen], [Y[i] for i in chosen]), new, truth))
         return (*np.mean(found, axis=0), 0.0)
     if kind == "30 % wrong":
@@ -167,12 +134,11 @@ def tried(kind, learner, X, Y, new, truth):
                 hits += [label == one[0] for label, one in zip(model.predict(X[some]), own, strict=True)]
             model.partial_fit(X[some], own)
         return 100 * np.mean(hits), 0.0, 0.0
-    began = time.process_time()
-    model = learner().fit(X, Y)
-    return (*precision(model, new, truth), time.process_time() - began)
+    model, seconds = timed(learner().fit, X, Y)
+    return (*precision(model, new, truth), seconds)
 
 
-def measure(data: Path, rule: str, lines: list[str]) -> None:
+def measure(data, rule, lines):
     """One rule, in this process: a line of JSON for each line of the table."""
     settings = RULES[rule]
     for name, value in settings.items():
@@ -182,7 +148,7 @@ def measure(data: Path, rule: str, lines: list[str]) -> None:
     from shortlist import TunedIndex
 
     parameters, name = {key: value for key, value in settings.items() if "." not in key}, None
-    for line in sorted(lines, key=lambda line: list(SETS).index(line.split(", ")[0])):
+    for line in sorted(lines, key=lambda line: NAMES.index(line.split(", ")[0])):
         if name != line.split(", ")[0]:
             name = line.split(", ")[0]
             X, Y, new, truth = loaded(data, name)
@@ -191,18 +157,17 @@ def measure(data: Path, rule: str, lines: list[str]) -> None:
         print(json.dumps({"rule": rule, "line": line, "found": [round(float(one), 2) for one in found]}), flush=True)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+def main():
+    parser = arguments(__doc__)
     parser.add_argument("--rules", nargs="*", choices=RULES, default=list(RULES))
-    parser.add_argument("--sets", nargs="*", choices=SETS, default=list(SETS))
+    parser.add_argument("--sets", nargs="*", choices=NAMES, default=NAMES)
     parser.add_argument("--here", metavar="RULE", help=argparse.SUPPRESS)
     given = parser.parse_args()
     lines = [line for line in LINES if line.split(", ")[0] in given.sets]
     if given.here:
         measure(given.data, given.here, lines)
         return
-    table: dict[str, dict[str, list[float]]] = {line: {} for line in lines}
+    lines = {line: {} for line in lines}
     for rule in given.rules:
         with tempfile.TemporaryDirectory() as cache:
             command = [sys.executable, "-m", "benchmarks.ablation", str(given.data), "--here", rule]
@@ -211,28 +176,25 @@ def main() -> None:
                 command, env=os.environ | {"NUMBA_CACHE_DIR": cache}, stdout=subprocess.PIPE, text=True, check=True
             )
         for found in map(json.loads, done.stdout.splitlines()):
-            table[found["line"]][rule] = found["found"]
+            lines[found["line"]][rule] = found["found"]
         sys.stderr.write(done.stdout)
-    print(f"| | {' | '.join(given.rules)} |\n|---|{'--:|' * len(given.rules)}")
-    for line, found in table.items():
-        print(f"| {line} | {' | '.join(f'{found[rule][0]:.1f}' for rule in given.rules)} |")
-    print(summary(table, given.rules[1:]))
+    cells = [[line, *(f"{found[rule][0]:.1f}" for rule in given.rules)] for line, found in lines.items()]
+    show(table(["", *given.rules], cells) + "\n" + summary(lines, given.rules[1:]))
 
 
-def summary(table: dict[str, dict[str, list[float]]], rules: list[str]) -> str:
+def summary(lines, rules):
     """The change of P@1 without each rule: its mean over lines, and where it is largest."""
-    several = [line for line in table if line.split(", ")[0] in SEVERAL]
-    kinds = list(table), [line for line in table if line not in several], several
-    heading = f"| without it, or with | mean of {len(table)} lines | {len(kinds[1])} with one label each"
-    rows = {}
+    several = [line for line in lines if line.split(", ")[0] in SEVERAL]
+    kinds = list(lines), [line for line in lines if line not in several], several
+    rows = []
     for rule in rules:
-        change = {line: found[rule][0] - found["all rules"][0] for line, found in table.items()}
-        ends = " | ".join(f"{change[end]:+.1f} {end}" for end in (best(change, key=change.get) for best in (min, max)))
-        rows[rule] = [np.mean([change[line] for line in kind]) if kind else np.nan for kind in kinds], ends
-    lines = [f"{heading} | {len(several)} with several | largest loss | largest gain |", "|---|--:|--:|--:|---|---|"]
-    for rule, (means, ends) in sorted(rows.items(), key=lambda row: row[1][0][0]):
-        lines.append(f"| {rule} | {' | '.join(f'{mean:+.2f}' for mean in means)} | {ends} |")
-    return "\n".join(lines)
+        change = {line: found[rule][0] - found["all rules"][0] for line, found in lines.items()}
+        means = [np.mean([change[line] for line in kind]) if kind else np.nan for kind in kinds]
+        ends = [f"{change[end]:+.1f} {end}" for end in (best(change, key=change.get) for best in (min, max))]
+        rows.append((means, [rule, *(f"{mean:+.2f}" for mean in means), *ends]))
+    head = [f"mean of {len(lines)} lines", f"{len(kinds[1])} with one label each", f"{len(several)} with several"]
+    cells = [cells for _, cells in sorted(rows, key=lambda row: row[0][0])]
+    return table(["without it, or with", *head, "largest loss", "largest gain"], cells)
 
 
 if __name__ == "__main__":

@@ -6,15 +6,14 @@ DATA has the folder finna. Titles of the library catalogue whose first subject i
 that subject as their label: 5, 20 and 100 a label to learn (three draws), 1,000 others to rank.
 """
 
-import argparse
 import gzip
 from collections import Counter
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.vectors import few
+from benchmarks.running import arguments, per_cent_right, row, show, table
+from benchmarks.sets import few
 from shortlist import Categorizer
 from shortlist.encoders import load_encoder
 
@@ -22,8 +21,7 @@ READ, LABELS, TESTED = 200_000, 50, 1_000
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser = arguments(__doc__)
     parser.add_argument("--encoder", default="universal-sentence-encoder-multilingual")
     asked = parser.parse_args()
     with gzip.open(asked.data / "finna" / "finna.tsv.gz", "rt", encoding="utf-8") as lines:
@@ -34,26 +32,23 @@ def main():
     shuffled = [found[i] for i in np.random.default_rng(0).permutation(len(found))]
     test, train = shuffled[:TESTED], shuffled[TESTED:]
     encode = load_encoder(asked.encoder)
-    print("| titles per label | words | meaning | both |\n|---|--:|--:|--:|")
+    show(table(["titles per label", "words", "meaning", "both"]))
     for n in (5, 20, 100):
         right = []
         for seed in range(3):
             some = [train[i] for i in few([label for _, label in train], n, seed)]
             right.append([accuracy(way, some, test, encode) for way in ("words", "meaning", "both")])
-        print(f"| {n} | " + " | ".join(f"{100 * value:.1f}" for value in np.mean(right, axis=0)) + " |", flush=True)
+        show(row(n, *(f"{value:.1f}" for value in np.mean(right, axis=0))))
 
 
 def accuracy(way, train, test, encode):
-    texts, labels = zip(*train, strict=True)
-    asked, truth = zip(*test, strict=True)
-    if way == "words":
-        found = Categorizer().fit(texts, labels).rank(asked, 1)
-    else:
-        blank = way == "meaning"  # no words beside the vectors
-        texts_of = (lambda some: [""] * len(some)) if blank else list
-        model = Categorizer().fit(texts_of(texts), labels, vectors=encode(list(texts)))
-        found = model.rank(texts_of(asked), 1, vectors=encode(list(asked)))
-    return np.mean([own[0] == true for own, true in zip(found.labels, truth, strict=True)])
+    texts, labels = map(list, zip(*train, strict=True))
+    asked, truth = map(list, zip(*test, strict=True))
+    vectors, own = (None, None) if way == "words" else (encode(texts), encode(asked))
+    if way == "meaning":  # no words beside the vectors
+        texts, asked = [""] * len(texts), [""] * len(asked)
+    model = Categorizer().fit(texts, labels, vectors=vectors)
+    return per_cent_right(model.rank(asked, 1, vectors=own).labels[:, 0], truth)
 
 
 if __name__ == "__main__":

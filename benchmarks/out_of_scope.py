@@ -8,12 +8,10 @@ between them. "38, 92" are the texts of labels left out that are decided, and th
 draws.
 """
 
-import argparse
-import json
-from pathlib import Path
-
 import numpy as np
 
+from benchmarks.running import arguments, row, show, table
+from benchmarks.sets import short_texts
 from shortlist import Categorizer
 
 SETS = ("hwu64", "stackoverflow", "dbpedia", "snips")
@@ -21,18 +19,16 @@ MOST = 1000  # texts of each kind
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser = arguments(__doc__)
     parser.add_argument("sets", nargs="*", metavar="SET", default=list(SETS))
     parser.add_argument("--encoder")
     asked = parser.parse_args()
-    print("| | right of those decided | decided | after 20 | after 100 |\n|---|" + "--:|" * 4)
+    show(table(["", "right of those decided", "decided", "after 20", "after 100"]))
     for name in asked.sets:
-        lines = (asked.data / "short_texts" / f"{name}.train.jsonl").read_text(encoding="utf-8").splitlines()
-        pairs = [(row["text"], row.get("label") or row["labels"][0]) for row in map(json.loads, lines)]
+        pairs = list(zip(*short_texts(asked.data, name), strict=True))
         right, *both = np.mean([100 * np.array(one_draw(pairs, seed, asked.encoder)) for seed in range(3)], axis=0)
         cells = [f"{strange:.0f}, {own:.0f}" for strange, own in zip(both[::2], both[1::2], strict=True)]
-        print(f"| {name} | {right:.0f} | {' | '.join(cells)} |", flush=True)
+        show(row(name, f"{right:.0f}", *cells))
 
 
 def one_draw(pairs, seed, encoder):
@@ -43,8 +39,9 @@ def one_draw(pairs, seed, encoder):
     strange = [text for text, label in pairs if label in out][: MOST + 100]
     others = [pair for pair in pairs if pair[1] not in out]
     own, later, train = others[:MOST], others[MOST : MOST + 300], others[MOST + 300 :]
+    texts, truth = zip(*own, strict=True)
     model = Categorizer(encoder=encoder).fit(*zip(*train, strict=True))
-    found = [(best[0], true) for best, (_, true) in zip(decided(model, own), own, strict=True) if best]
+    found = [(best[0], true) for best, true in zip(model.assign(texts, precision=0.95), truth, strict=True) if best]
     shares = [np.mean([best == true for best, true in found])]
     judged = 0
     for more in (0, 20, 100):
@@ -52,13 +49,9 @@ def one_draw(pairs, seed, encoder):
             model.learn(strange[i], [])
             model.learn_many(*zip(*later[3 * i : 3 * i + 3], strict=True))
         judged = more
-        both = [(text, None) for text in strange[100:]], own
-        shares += [np.mean([bool(best) for best in decided(model, some)]) for some in both]
+        both = (model.assign(some, precision=0.95) for some in (strange[100:], texts))
+        shares += [np.mean([bool(best) for best in assigned]) for assigned in both]
     return shares
-
-
-def decided(model, pairs):
-    return model.assign([text for text, _ in pairs], precision=0.95)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.running import arguments, row, show, table
+
 NOT_OURS = ("NUMBA_CACHE_DIR", "PYTHONDONTWRITEBYTECODE")  # a user's folder has both kinds of compiled files
 PACKAGE = Path(__file__).parents[1] / "shortlist"
 
@@ -46,7 +48,7 @@ def main():
         (folder / "some.jsonl").write_text(
             '{"text": "wheat rose", "labels": ["grain"]}\n{"text": "rates fell", "labels": ["money"]}\n'
         )
-        print("| | processor seconds |\n|---|--:|")
+        show(table(["", "processor seconds"]))
         for name, command in {
             "a first demo, which compiles": ("demo",),
             "a second demo": ("demo",),
@@ -56,13 +58,11 @@ def main():
             "explain --text": ("explain", "some.shortlist", "--text", "wheat rose"),
             "--help": ("--help",),
         }.items():
-            print(f"| {name} | {spent(folder, *command)[0]:.2f} |", flush=True)
+            show(row(name, f"{spent(folder, *command)[0]:.2f}"))
         _, said = spent(folder, "rank", "some.shortlist", "--text", "wheat", options=("-X", "importtime"))
         print("\nImports of rank, in seconds: " + ", ".join(f"{name} {seconds:.2f}" for name, seconds in slowest(said)))
 
 
 if __name__ == "__main__":
-    if "--help" in sys.argv:
-        print(__doc__)
-        sys.exit()
+    arguments(__doc__, data=False).parse_args()
     main()

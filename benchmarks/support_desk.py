@@ -8,25 +8,19 @@ all-MiniLM-L6-v2, and once with the encoder and the names of the labels, written
 Prints P@1 and how many of the right labels are among the first five, and what the last decides alone at 95 %.
 """
 
-import argparse
-import json
 import warnings
 from pathlib import Path
 
 import numpy as np
 
 import shortlist as sl
+from benchmarks.running import arguments, row, show, table
+from benchmarks.sets import short_texts
 from shortlist.encoders import load_encoder
 
 ENCODER = "all-MiniLM-L6-v2"
 STEPS = [0, 50, 100, 200, 500, 1000, 2000]
 WORDS, MEANING, NAMES = "words", "words and meaning", "words, meaning and names"
-
-
-def part(data, name):
-    path = data / "short_texts" / f"hwu64.{name}.jsonl"
-    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [one["text"] for one in records], [one["labels"][0] for one in records]
 
 
 def begun(kind, names):
@@ -40,18 +34,16 @@ def measured(model, texts, labels, vectors):
     if not hasattr(model, "learner_"):
         return [0.0, 0.0, 0.0, np.nan]
     best = model.rank(texts, 5, vectors=vectors).labels
-    hits = [label in found.tolist() for label, found in zip(labels, best, strict=True)]
-    decided = [
-        found[0] == label
-        for label, found in zip(labels, model.assign(texts, precision=0.95, vectors=vectors), strict=True) if found
-    ]  # fmt: skip
-    share, right = len(decided) / len(texts), np.mean(decided) if decided else np.nan
-    return [100 * value for value in (np.mean([*map(np.array_equal, best[:, 0], labels)]), np.mean(hits), share, right)]
+    right = best == np.array(labels, dtype=object)[:, None]
+    assigned = model.assign(texts, precision=0.95, vectors=vectors)
+    decided = [found[0] == label for label, found in zip(labels, assigned, strict=True) if found]
+    share, sure = len(decided) / len(texts), np.mean(decided) if decided else np.nan
+    return [100 * value for value in (right[:, 0].mean(), right.any(axis=1).mean(), share, sure)]
 
 
 def run(data, seeds):
     """What is measured, for each kind of model, step and seed."""
-    (texts, labels), (tested, truth) = part(data, "train"), part(data, "test")
+    (texts, labels), (tested, truth) = short_texts(data, "hwu64"), short_texts(data, "hwu64", "test")
     encode = load_encoder(ENCODER)
     vectors, asked = encode(texts), encode(tested)
     names = sl.LabelVocabulary.from_names({label: label.replace("_", " ") for label in sorted(set(labels))})
@@ -87,18 +79,16 @@ def draw(found, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser = arguments(__doc__)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
     found = run(given.data, given.seeds)
-    print("| judgements | " + " | ".join(found) + " | decided at 95 % | of these right |")
-    print("|--:|" + "--:|" * (len(found) + 2))
+    show(table(["judgements", *found, "decided at 95 %", "of these right"]))
     for step, n in enumerate(STEPS):
         pairs = [f"{values[step, 0]:.1f} / {values[step, 1]:.1f}" for values in found.values()]
         share, right = found[NAMES][step, 2:]
-        print(f"| {n:,} | " + " | ".join(pairs) + f" | {share:.0f} | {right:.1f} |".replace("nan", "–"))
+        show(row(f"{n:,}", *pairs, f"{share:.0f}", f"{right:.1f}".replace("nan", "–")))
     if given.plot:
         draw(found, given.plot)
 

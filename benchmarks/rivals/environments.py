@@ -26,50 +26,38 @@ OTHER_PYTHONS = ("python3.12", "python3.11", "python3.10", "python3.13")
 SECONDS = 900  # for one installation
 
 
-def python_of(name, cache):
-    """(the environment's Python, None), or (None, why there is none). Built if it is not there; a failure is kept."""
+class Absent(Exception):
+    """Why there is no such environment."""
+
+
+def found(name, cache):
+    """(the Python to run, a folder for its path or None), built if it is not there; a failure is kept and told."""
     folder = cache / "environments" / name
     python, verdict = folder / "bin" / "python", folder / "verdict.json"
-    if verdict.exists():
-        problem = json.loads(verdict.read_text())
-    else:
+    if not verdict.exists():
         print(f"setting up {name}", file=sys.stderr, flush=True)
-        problem = None
-        for interpreter in [sys.executable, *(other for other in OTHER_PYTHONS if works(other))]:
+        if name in BESIDE:
+            install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
+            problem = run(name, [[*install, *BESIDE[name]]])
+        for interpreter in [] if name in BESIDE else [sys.executable, *filter(works, OTHER_PYTHONS)]:
             shutil.rmtree(folder, ignore_errors=True)
             problem = build(name, interpreter, folder, python)
             if problem is None:
                 break
         folder.mkdir(parents=True, exist_ok=True)
         verdict.write_text(json.dumps(problem))
-    return (python, None) if problem is None else (None, problem)
-
-
-def path_of(name, cache):
-    """(a folder with packages beside ours, None), or (None, why there is none)."""
-    folder = cache / "environments" / name
-    verdict = folder / "verdict.json"
-    if not verdict.exists():
-        print(f"setting up {name}", file=sys.stderr, flush=True)
-        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, *BESIDE[name]]
-        problem = run(name, [install])
-        folder.mkdir(parents=True, exist_ok=True)
-        verdict.write_text(json.dumps(problem))
     problem = json.loads(verdict.read_text())
-    return (folder, None) if problem is None else (None, problem)
+    if problem is not None:
+        raise Absent(problem)
+    return (sys.executable, folder) if name in BESIDE else (python, None)
 
 
 def build(name, interpreter, folder, python):
     """Make one environment; gives what went wrong, or None."""
-    if shutil.which("uv"):
-        commands = [["uv", "venv", "--python", interpreter, folder]]
-        install = ["uv", "pip", "install", "--python", python]
-    else:
-        commands = [[interpreter, "-m", "venv", folder]]
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--prefer-binary"]
-    commands += [[*install, *packages] for packages in NEEDS[name]]
-    commands.append([python, "-c", f"import {IMPORTS.get(name, name)}"])
-    return run(name, commands)
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--prefer-binary"]
+    installed = [[*install, *packages] for packages in NEEDS[name]]
+    tried = [python, "-c", f"import {IMPORTS.get(name, name)}"]
+    return run(name, [[interpreter, "-m", "venv", folder], *installed, tried])
 
 
 def run(name, commands):
@@ -80,17 +68,9 @@ def run(name, commands):
         except subprocess.TimeoutExpired:
             return f"cannot be installed on {platform.machine()}: not done after {SECONDS} s"
         if done.returncode:
-            print(f"{name}: {reason(done.stderr) or f'exit code {done.returncode}'}", file=sys.stderr, flush=True)
+            print(f"{name}: {done.stderr[-500:]}", file=sys.stderr, flush=True)
             return f"cannot be installed on {platform.machine()}"
     return None
-
-
-def reason(output):
-    """The line of an installer's output that says most: the last error that is not pip's own summary."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if "rror" in line or "Could not" in line]
-    errors = [line for line in errors if not line.startswith(("ERROR", "note"))]
-    return (errors or lines or [""])[-1][:200]
 
 
 def works(interpreter):

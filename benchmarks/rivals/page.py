@@ -9,12 +9,12 @@ import platform
 import re
 import shutil
 import subprocess
-import sys
 from datetime import date
 from pathlib import Path
 from statistics import fmean, geometric_mean
 
 from benchmarks.rivals import plots
+from benchmarks.running import arguments, table
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS, PAGE = ROOT / "benchmarks" / "results.json", ROOT / "docs" / "benchmarks.md"
@@ -101,12 +101,6 @@ def drawn(report):
 # The tables.
 
 
-def table(head, rows):
-    """Markdown; the first column is text, the others are figures."""
-    lines = [head, ["---"] + ["--:"] * (len(head) - 1), *rows]
-    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)
-
-
 def per_cent(value):
     return f"{100 * value:.1f}"
 
@@ -128,13 +122,6 @@ def micro(value):
 def mega(value):
     value /= 1e6
     return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
-
-
-def bold(cells, values):
-    """The best of a row in bold."""
-    best = max((value for value in values if value is not None), default=None)
-    return [f"**{cell}**" if value is not None and value == best else cell
-            for cell, value in zip(cells, values, strict=True)]  # fmt: skip
 
 
 class Tables:
@@ -169,20 +156,24 @@ class Tables:
             rows.append([own["title"], *figures, f"{own['each']:.2f}", own["limit"]])
         return table(["set", "to learn", "to test", "labels", "each", "limit, s"], rows)
 
-    def summary(self):
-        rows, points, times = [], [], []
+    def beside(self):
+        """Of each set its title, our results and those of the most accurate rival, where there are both."""
         for name in self.of_kind("labels"):
             ours, rival = self.done(name, "shortlist"), self.best(name)
-            if ours is None or rival is None:
-                rows.append([self.sets[name]["title"], per_cent(ours["P@1"]) if ours else "–", "none", *"––––"])
-                continue
-            points.append((ours["P@1"], rival["P@1"]))
-            times.append((ours["train"], rival["train"]))
-            rows.append([self.sets[name]["title"], per_cent(ours["P@1"]), rival["tool"], per_cent(rival["P@1"]),
-                         signed(100 * (ours["P@1"] - rival["P@1"])), seconds(ours["train"]), seconds(rival["train"]),
-                         f"{rival['train'] / ours['train']:.1f}"])  # fmt: skip
-        ours, rivals = (fmean(one[i] for one in points) for i in (0, 1))
-        ratio = geometric_mean([theirs / own for own, theirs in times])
+            if ours and rival:
+                yield self.sets[name]["title"], ours, rival
+
+    def summary(self):
+        rows, both = [], list(self.beside())
+        for name in self.of_kind("labels"):
+            ours, rival = self.done(name, "shortlist"), self.best(name)
+            cells = ["none", *"––––"] if ours is None or rival is None else [
+                rival["tool"], per_cent(rival["P@1"]), signed(100 * (ours["P@1"] - rival["P@1"])),
+                seconds(ours["train"]), seconds(rival["train"]), f"{rival['train'] / ours['train']:.1f}",
+            ]  # fmt: skip
+            rows.append([self.sets[name]["title"], per_cent(ours["P@1"]) if ours else "–", *cells])
+        ours, rivals = (fmean(one[i]["P@1"] for one in both) for i in (1, 2))
+        ratio = geometric_mean([rival["train"] / own["train"] for _, own, rival in both])
         means = ["**mean**", per_cent(ours), "", per_cent(rivals), f"**{signed(100 * (ours - rivals))}**", "", "",
                  f"**{ratio:.1f}**"]  # fmt: skip
         head = ["set", "shortlist, P@1", "rival", "its P@1", "points", "shortlist, s", "rival, s", "times as long"]
@@ -209,53 +200,45 @@ class Tables:
                 found[tool] = (ratio, points, len(both))
         return found
 
-    def matrix(self, show, highest):
+    def cells(self, name, tools, key, show, best):
+        """A figure of each tool on a set, the best in bold, or why there is none."""
+        found = [self.found.get((name, tool), {"problem": ""}) for tool in tools]
+        reached = best((one[key] for one in found if "problem" not in one), default=None)
+        cells = []
+        for one in found:
+            if "problem" in one:
+                cells.append(SHOWN.get(one["problem"], "–"))
+            else:
+                cells.append(f"**{show(one[key])}**" if one[key] == reached else show(one[key]))
+        return cells
+
+    def matrix(self, show, key, best):
         """A row for each tool, a column for each set."""
         names = self.of_kind("labels")
-        best = {}
-        for name in names:
-            values = [own[highest] for tool in self.tools([name]) if (own := self.done(name, tool))]
-            best[name] = max(values, default=None) if highest == "P@1" else min(values, default=None)
-        rows = []
-        for tool in self.tools(names):
-            cells = []
-            for name in names:
-                one = self.found.get((name, tool))
-                if one is None:
-                    cells.append("–")
-                elif "problem" in one:
-                    cells.append(SHOWN.get(one["problem"], "–"))
-                else:
-                    cell = show(one[highest])
-                    cells.append(f"**{cell}**" if one[highest] == best[name] else cell)
-            if any(cell not in "–" for cell in cells):
-                rows.append([tool, *cells])
+        tools = self.tools(names)
+        columns = [self.cells(name, tools, key, show, best) for name in names]
+        rows = [row for row in zip(tools, *columns, strict=True) if set(row[1:]) != {"–"}]
         titles = [self.sets[name]["title"].partition(",")[0].replace(" (vectors)", "") for name in names]
         return table(["", *titles], rows)
 
     def precision(self):
-        return self.matrix(per_cent, "P@1")
+        return self.matrix(per_cent, "P@1", max)
 
     def training(self):
-        return self.matrix(seconds, "train")
+        return self.matrix(seconds, "train", min)
 
     def measures(self):
         rows = []
-        for name in self.of_kind("labels"):
-            ours, rival = self.done(name, "shortlist"), self.best(name)
-            if ours and rival:
-                cells = [f"{per_cent(ours[key])} / {per_cent(rival[key])}" for key in ("P@5", "micro-F1", "macro-F1")]
-                rows.append([self.sets[name]["title"], *cells])
+        for title, ours, rival in self.beside():
+            cells = [f"{per_cent(ours[key])} / {per_cent(rival[key])}" for key in ("P@5", "micro-F1", "macro-F1")]
+            rows.append([title, *cells])
         return table(["shortlist / rival", "P@5", "micro-F1", "macro-F1"], rows)
 
     def costs(self):
-        rows = []
-        for name in self.of_kind("labels"):
-            ours, rival = self.done(name, "shortlist"), self.best(name)
-            if ours and rival:
-                shows = {"singly": micro, "batch": micro, "memory": mega, "bytes": mega}
-                cells = [f"{show(ours[key])} / {show(rival[key])}" for key, show in shows.items()]
-                rows.append([self.sets[name]["title"], rival["tool"], *cells])
+        shows, rows = {"singly": micro, "batch": micro, "memory": mega, "bytes": mega}, []
+        for title, ours, rival in self.beside():
+            cells = [f"{show(ours[key])} / {show(rival[key])}" for key, show in shows.items()]
+            rows.append([title, rival["tool"], *cells])
         return table(["shortlist / rival", "rival", "one by one, µs", "batch, µs", "memory, MB", "file, MB"], rows)
 
     def few(self):
@@ -263,12 +246,8 @@ class Tables:
         tools = self.tools(names)
         rows = []
         for name in names:
-            own = [self.done(name, tool) for tool in tools]
-            values = [one and one["P@1"] for one in own]
-            said = [self.found.get((name, tool), {}).get("problem") for tool in tools]
-            cells = [per_cent(one["P@1"]) if one else SHOWN.get(problem, "–")
-                     for one, problem in zip(own, said, strict=True)]  # fmt: skip
-            rows.append([f"{self.sets[name]['title']}, {self.sets[name]['examples']}", *bold(cells, values)])
+            title = f"{self.sets[name]['title']}, {self.sets[name]['examples']}"
+            rows.append([title, *self.cells(name, tools, "P@1", per_cent, max)])
         ends = [self.shared(names, tools, "P@1", fmean), self.shared(names, tools, "train", geometric_mean)]
         rows.append(["mean", *(per_cent(value) if value else "–" for value in ends[0])])
         rows.append(["seconds", *(f"{value:.2g}" if value else "–" for value in ends[1])])
@@ -294,32 +273,24 @@ class Tables:
                 curves[tool] = values  # None where a set is missing
         return curves, [*map(str, sizes), "all"]
 
-    def stream(self):
-        names = self.of_kind("stream")
-        return table(["set", *self.tools(names)], [self.pairs(name, names, "P@1", per_cent, max) for name in names])
+    def with_times(self, kind, heading, measure, show, best):
+        """A row for each set: each tool's measure and its time to train, the best in bold."""
+        names = self.of_kind(kind)
+        tools, rows = self.tools(names), []
+        for name in names:
+            times = [f", {seconds(one['train'])} s" if (one := self.done(name, tool)) else "" for tool in tools]
+            cells = self.cells(name, tools, measure, show, best)
+            rows.append([self.sets[name]["title"], *map(str.__add__, cells, times)])
+        return table([heading, *tools], rows)
 
-    def pairs(self, name, names, measure, show, best):
-        """A row of a set: each tool's measure and its time, the best in bold."""
-        own = [self.done(name, tool) for tool in self.tools(names)]
-        reached = best((one[measure] for one in own if one), default=None)
-        cells = []
-        for one, tool in zip(own, self.tools(names), strict=True):
-            if one is None:
-                cells.append(SHOWN.get(self.found.get((name, tool), {}).get("problem"), "–"))
-            else:
-                value = f"**{show(one[measure])}**" if one[measure] == reached else show(one[measure])
-                cells.append(f"{value}, {seconds(one['train'])} s")
-        return [self.sets[name]["title"], *cells]
+    def stream(self):
+        return self.with_times("stream", "set", "P@1", per_cent, max)
 
     def ratings(self):
-        names = self.of_kind("ratings")
-        return table(["MAE, training", *self.tools(names)],
-                     [self.pairs(name, names, "MAE", "{:.3f}".format, min) for name in names])  # fmt: skip
+        return self.with_times("ratings", "MAE, training", "MAE", "{:.3f}".format, min)
 
     def documents(self):
-        names = self.of_kind("documents")
-        return table(["MAP, training", *self.tools(names)],
-                     [self.pairs(name, names, "MAP", "{:.3f}".format, max) for name in names])  # fmt: skip
+        return self.with_times("documents", "MAP, training", "MAP", "{:.3f}".format, max)
 
     def left_out(self):
         """What gave no figure, other than by its limit: tool, why, sets."""
@@ -343,7 +314,5 @@ class Tables:
 
 
 if __name__ == "__main__":
-    if "--help" in sys.argv:
-        print(__doc__)
-        sys.exit()
+    arguments(__doc__, data=False).parse_args()
     publish(json.loads(RESULTS.read_text(encoding="utf-8")))

@@ -2,9 +2,9 @@
 
     python -m protocol TOOL FOLDER OUT SECONDS        (in the folder of this file)
 
-TOOL is a file in tools/ and, after a colon, an entry of it: ``scikit_learn:LinearSVC``. It has
+TOOL is a file in tools/ and, after a colon, one of its learners: ``scikit_learn:LinearSVC``. It has
 
-    class Model(task)                 with
+    class Model(task, learner)        with
         train(documents, labels)      raw documents and a list of label lists to a model
         rank(documents, k)            raw documents to the k best labels of each, best first
         save(folder)                  the model to files
@@ -17,6 +17,7 @@ rows of each draw (``draws.json``). All times are processor time, of all threads
 Needs Python, NumPy and SciPy only, because it runs in every tool's environment.
 """
 
+import argparse
 import gc
 import importlib
 import importlib.metadata
@@ -26,6 +27,7 @@ import shutil
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +62,7 @@ def some(documents, rows):
     return documents[rows] if scipy.sparse.issparse(documents) else [documents[i] for i in rows]
 
 
-def measure(tool, task, folder, out, report):
+def measure(make, folder, out, report):
     """Train, rank and save, once for each draw, writing down what is done after each step."""
     documents, labels = read(folder, "train")
     draws = folder / "draws.json"
@@ -68,7 +70,7 @@ def measure(tool, task, folder, out, report):
     spent, ranking = [], []
     for number, rows in enumerate(draws):
         part, own = (documents, labels) if rows is None else (some(documents, rows), [labels[i] for i in rows])
-        model = tool.Model(task)
+        model = make()
         began = time.process_time()
         model.train(part, own)
         spent.append(time.process_time() - began)
@@ -95,10 +97,10 @@ def measure(tool, task, folder, out, report):
     report["singly"] = (time.process_time() - began) / done
 
 
-def stream(tool, task, folder, out, report):
+def stream(make, folder, out, report):
     """Rank each document, then learn it: whether its best label was right is counted before it is learned."""
     documents, labels = read(folder, "train")
-    model, right = tool.Model(task), 0
+    model, right = make(), 0
     model.start(sorted({label for own in labels for label in own}))
     began = time.process_time()
     for number, (document, own) in enumerate(zip(documents, labels, strict=True)):
@@ -110,16 +112,15 @@ def stream(tool, task, folder, out, report):
     report["measures"] = {"P@1": right / len(labels)}
 
 
-def warm_up(tool, task, folder):
+def warm_up(make, task, folder, enough):
     """Learn and rank a few documents, so that nothing is loaded or compiled on the clock."""
     documents, labels = read(folder, "train")
-    model = tool.Model(task)
+    model = make()
     if task.stream:
         model.start(sorted({label for own in labels for label in own}))
         for document, own in zip(documents[:20], labels[:20], strict=True):
             model.learn(document, own)
     else:
-        enough = getattr(tool, "WARM_UP", WARM_UP)
         model.train(documents[:enough], labels[:enough])
         model.rank(documents[:2], K)
     model.rank(documents[:1], K)
@@ -147,26 +148,23 @@ def write(out, report):
     (out / "report.json").write_text(json.dumps(report))
 
 
-def main(name, folder, out, seconds):
-    module, _, entry = name.partition(":")
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, kind in {"tool": str, "folder": Path, "out": Path, "seconds": float}.items():
+        parser.add_argument(name, type=kind)
+    given = parser.parse_args()
+    module, _, learner = given.tool.partition(":")
     tool = importlib.import_module(f"tools.{module}")
-    if entry:
-        tool = tool.entry(entry)
-    folder, out = Path(folder), Path(out)
-    task = Task(**json.loads((folder / "task.json").read_text()))
+    task = Task(**json.loads((given.folder / "task.json").read_text()))
+    make = partial(tool.Model, task, learner)
     report = {"versions": versions(tool.PACKAGES)}
-    warm_up(tool, task, folder)
-    (out / "warm").touch()
-    most = int(time.process_time() + float(seconds)) + 1
+    warm_up(make, task, given.folder, getattr(tool, "WARM_UP", WARM_UP))
+    (given.out / "warm").touch()
+    most = int(time.process_time() + given.seconds) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))  # the system ends what takes longer
-    (stream if task.stream else measure)(tool, task, folder, out, report)
-    report["memory"] = peak()
-    report["done"] = True
-    write(out, report)
+    (stream if task.stream else measure)(make, given.folder, given.out, report)
+    write(given.out, report | {"memory": peak(), "done": True})
 
 
 if __name__ == "__main__":
-    if "--help" in sys.argv:
-        print(__doc__)
-        sys.exit()
-    main(*sys.argv[1:])
+    main()

@@ -14,7 +14,7 @@ fasttext.FastText.eprint = lambda *_: None
 
 
 class Model:
-    def __init__(self, task):
+    def __init__(self, task, learner):
         self.task = task
         loss = "hs" if task.labels >= 1000 else "ova" if task.several else "softmax"
         ngrams = 2 if task.kind == "text" and task.labels < 1000 else 1

@@ -12,7 +12,7 @@ PACKAGES = ["napkinxc", "scikit-learn", "numpy"]
 
 
 class Model:
-    def __init__(self, task):
+    def __init__(self, task, learner):
         self.text = TfidfVectorizer(sublinear_tf=True) if task.kind == "text" else None
         self.folder = tempfile.TemporaryDirectory()
         self.model = PLT(self.folder.name, threads=1, seed=0, liblinear_c=10)

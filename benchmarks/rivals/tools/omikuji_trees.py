@@ -11,7 +11,7 @@ PACKAGES = ["omikuji", "scikit-learn"]
 
 
 class Model:
-    def __init__(self, task):
+    def __init__(self, task, learner):
         self.text = TfidfVectorizer(sublinear_tf=True) if task.kind == "text" else None
 
     def train(self, documents, lists):

@@ -13,7 +13,7 @@ PACKAGES = ["libpecos", "numpy"]
 
 
 class Model:
-    def __init__(self, task):
+    def __init__(self, task, learner):
         self.text = TfidfVectorizer(sublinear_tf=True, dtype=np.float32) if task.kind == "text" else None
 
     def train(self, documents, lists):

@@ -13,7 +13,7 @@ PACKAGES = ["river"]
 
 
 class Model:
-    def __init__(self, task):
+    def __init__(self, task, learner):
         self.task = task
         self.learner = naive_bayes.MultinomialNB(alpha=0.1)
 

