@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
@@ -75,6 +76,9 @@ def default_learner(name: str | None = None, option: str = "learner") -> RatingL
     return learner.set_params(**{key: value for key, value in usual.get_params().items() if key in known})
 
 
+SPARSE = 0.1  # of rows is not 0: fewer stay sparse
+
+
 class JudgedRatings(NamedTuple):
     """The ratings given to some rows, and the true ones."""
 
@@ -86,7 +90,8 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     """Learns ratings from rows of numbers and rates new ones, column by column under the same names.
 
     ``fit`` scales each column to mean 0 and variance 1, since the learners are sensitive to scale, and remembers how;
-    for PRank then all alike, so that rows have length 1 on average: its thresholds move by one.
+    for PRank then all alike, so that rows have length 1 on average: its thresholds move by one. Rows of which less than
+    a tenth is not 0 stay sparse: their columns are scaled to a mean square of 1.
 
     Parameters
     ----------
@@ -139,24 +144,21 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def fit(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
         """Forget everything and learn these rows. ``columns`` names the columns of X; a data frame has names itself."""
-        table, names = _dense(X), _names(X, columns)
-        mean, spread = table.mean(axis=0), table.std(axis=0)
-        learner = self._new_learner()
+        matrix, names, learner = _matrix(X), _names(X, columns), self._new_learner()
+        n_examples, n_features = matrix.shape
+        if matrix.nnz < SPARSE * n_examples * n_features:
+            mean, spread = np.zeros(n_features), np.sqrt(_mean_squares(matrix))
+        else:
+            table = matrix.toarray()
+            mean, spread = table.mean(axis=0), table.std(axis=0)
         scale = np.where(spread > 0, spread, 1.0)
-        if isinstance(learner, PRank):
-            scale *= np.sqrt(
-                max(1, int(np.count_nonzero(spread)))
-            )  # the length of rows of that many columns of variance 1
-        learner.fit((table - mean) / scale, ratings)
-        n_examples, n_features = table.shape
+        if isinstance(learner, PRank):  # the length of rows of so many columns of variance 1
+            scale *= np.sqrt(max(1, int(np.count_nonzero(spread))))
+        learner.fit(_scaled(matrix, mean, scale), ratings)
         self._have(
-            learner_=learner,
-            mean_=mean,
-            scale_=scale,
-            columns_=names,
-            n_examples_=n_examples,
+            learner_=learner, mean_=mean, scale_=scale, columns_=names, n_examples_=n_examples,
             n_features_in_=n_features,
-        )
+        )  # fmt: skip
         return self
 
     @writing
@@ -240,7 +242,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         row = _rows(examples).block(n, n + 1)
-        return self.explain(_dense(row)[0], examples.feature_names)
+        return self.explain(_matrix(row).toarray()[0], examples.feature_names)
 
     def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
@@ -302,15 +304,15 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
             "features": self.mean_.size,
         }
 
-    def _scaled(self, X: Any, columns: Sequence[str] | None) -> Floats:
+    def _scaled(self, X: Any, columns: Sequence[str] | None) -> MatrixLike:
         self._check_fitted()
-        names, table = _names(X, columns), _dense(X)
+        names, matrix = _names(X, columns), _matrix(X)
         check_names(self.columns_, names)
-        if table.shape[1] != self.mean_.size:
+        if matrix.shape[1] != self.mean_.size:
             raise InputError(
-                f"the rows have {counted(table.shape[1], 'columns')}, and the model learned from {self.mean_.size}"
+                f"the rows have {counted(matrix.shape[1], 'columns')}, and the model learned from {self.mean_.size}"
             )
-        return (table - self.mean_) / self.scale_
+        return _scaled(matrix, self.mean_, self.scale_)
 
     # Model files.
 
@@ -359,9 +361,23 @@ def _ratings(batch: Examples) -> list[str]:
     return [own[0] for own in batch.labels or ()]
 
 
-def _dense(X: Any) -> Floats:
-    dense: Floats = check_size(X if isinstance(X, Rows) else as_rows(X)).to_matrix().toarray()
-    return dense
+def _matrix(X: Any) -> scipy.sparse.csr_array:
+    return check_size(X if isinstance(X, Rows) else as_rows(X)).to_matrix()
+
+
+def _mean_squares(matrix: scipy.sparse.csr_array) -> Floats:
+    """Of each column."""
+    squares = np.bincount(matrix.indices, np.square(matrix.data), matrix.shape[1])
+    return squares.astype(np.float64, copy=False) / matrix.shape[0]
+
+
+def _scaled(matrix: scipy.sparse.csr_array, mean: Floats, scale: Floats) -> MatrixLike:
+    """The rows with each column less its mean and divided by its scale; sparse where no mean is to be taken."""
+    if mean.any():
+        centred: Floats = (matrix.toarray() - mean) / scale
+        return centred
+    parts = matrix.data / scale[matrix.indices], matrix.indices, matrix.indptr
+    return scipy.sparse.csr_array(parts, shape=matrix.shape)
 
 
 def _names(X: Any, columns: Sequence[str] | None) -> list[str] | None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -173,3 +174,18 @@ def test_steps_between_a_rating_and_the_true_one():
     assert closed.steps_between("a", "d") == 2
     with pytest.raises(sl.InputError, match="the rating b of row 0 is outside the scale d, c, a"):
         closed.steps_between("a", "b")
+
+
+def test_sparse_rows_stay_sparse_and_are_rated_as_the_same_rows_in_full():
+    chance = np.random.default_rng(3)
+    X = scipy.sparse.random_array((600, 300), density=0.02, rng=chance, format="csr")
+    ratings = 1 + np.digitize(X @ chance.normal(size=300), [-0.5, 0.5])
+    rater = sl.Rater().fit(X, ratings)
+    assert not rater.mean_.any()
+    scaled = rater._scaled(X, None)
+    assert scaled.nnz == X.nnz
+    assert np.mean(scaled.multiply(scaled).sum(axis=1)) == pytest.approx(1.0)
+    full = sl.Rater().fit(X.toarray(), ratings)
+    assert full.predict(X.toarray()).tolist() == rater.predict(X).tolist()
+    assert np.mean(rater.predict(X) == ratings) > 0.8
+    assert rater.explain(X[[0]].toarray()).label == rater.predict(X[[0]])[0]
