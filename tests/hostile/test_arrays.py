@@ -12,7 +12,7 @@ from tests.hostile import batches
 
 @pytest.mark.long
 def test_odd_arrays_and_labels_are_used_or_refused():
-    total, findings = batches.run("tests.hostile.arrays", 300, seed=7)
+    total, findings = batches.run("tests.hostile.arrays", 120, seed=7)
     assert findings == []
     assert total["refused"] > 100
 
