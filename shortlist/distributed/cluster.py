@@ -69,11 +69,10 @@ class Cluster:
         self,
         function: Callable[..., State],
         arguments: Callable[[int], tuple[object, ...]],
-        keys: Sequence[str] | None = None,
-        n_tasks: int | None = None,
+        keys: Sequence[str],
     ) -> Iterator[State]:
-        """``function(*arguments(n))`` for each task n, in order; where there are keys, what is finished is kept."""
-        files = [self._file(key) for key in keys] if keys else [None] * (n_tasks or 0)
+        """``function(*arguments(n))`` for each task n, in order; what is finished is kept under its key."""
+        files = [self._file(key) for key in keys]
         futures = {
             n: self.submit(function, *arguments(n)) for n, file in enumerate(files) if file is None or not file.exists()
         }
@@ -90,17 +89,8 @@ class Cluster:
             what = f"{function.__name__}, part {n + 1} of {len(files)}"
             yield self._result(futures.pop(n), what) if n in futures or file is None else store.read(file)
 
-    def kept(self, key: str, make: Callable[[], State]) -> State:
-        """What is kept under a key; made, and kept, where it is not there yet."""
-        file = self._file(key)
-        if file is None:
-            return make()
-        if not file.exists():
-            store.write(make(), file)
-        return store.read(file)
-
-    def _file(self, key: str | None) -> Path | None:
-        return None if self.keep is None or key is None else self.keep / f"{key}.part"
+    def _file(self, key: str) -> Path | None:
+        return None if self.keep is None else self.keep / f"{key}.part"
 
     def _patiently(self, ask: Callable[[], Any]) -> Any:
         """Ask until there is an answer, or there has been no worker for too long."""

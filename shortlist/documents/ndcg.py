@@ -96,9 +96,7 @@ class NdcgSVM(StructuralRanker):
         places = min(as_whole(self.k, "k", least=1), int(np.diff(starts).max()))
         return 1.0 / binary_logs(1.0 + np.arange(1, places + 1))
 
-    def _pairs(
-        self, relevance: Floats, queries: Queries, *, both: bool, among: int | None = None
-    ) -> tuple[Pairs, NDArray[np.bool_]]:
+    def _pairs(self, relevance: Floats, queries: Queries, *, both: bool) -> tuple[Pairs, NDArray[np.bool_]]:
         """One group for each query and grade above the lowest, weighted with its share of the query's IDCG."""
         k = as_whole(self.k, "k", least=1)
         wrong = (relevance < 0) | (relevance > HIGHEST_GRADE)
@@ -118,7 +116,7 @@ class NdcgSVM(StructuralRanker):
             used = ~atleast.all(axis=1) if both else np.ones(steps.size, dtype=np.bool_)
             taken[q] = used.any()
             groups += [(rows, atleast[level], ideal[level] / ideal.sum()) for level in np.flatnonzero(used)]
-        count = among or np.count_nonzero(taken)
+        count = np.count_nonzero(taken)
         return Pairs.of([(rows, good, weight / count) for rows, good, weight in groups]), taken
 
 

@@ -23,7 +23,7 @@ from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_numbers, as_real, as_rows, as_whole
 from shortlist.concurrency import reading, snapshot, writing
 from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
-from shortlist.documents.structural_svm import Plane, RankingRisk, solve
+from shortlist.documents.structural_svm import RankingRisk, solve
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator
 from shortlist.files import store
@@ -101,20 +101,15 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
                 "features as input, as many as it learned from"
             )
 
-    def _pairs(
-        self, relevance: Floats, queries: Queries, *, both: bool, among: int | None = None
-    ) -> tuple[Pairs, NDArray[np.bool_]]:
-        """One group for each query with a relevant and, if ``both``, a non-relevant document; and which those are.
-
-        The weights are those of a mean over these groups, or over ``among`` of which they are some.
-        """
+    def _pairs(self, relevance: Floats, queries: Queries, *, both: bool) -> tuple[Pairs, NDArray[np.bool_]]:
+        """One group for each query with a relevant and, if ``both``, a non-relevant document; and which those are."""
         good = relevance > 0
         count = np.add.reduceat(good, queries.starts[:-1]) if len(queries) else np.zeros(0, dtype=np.int64)
         taken = (count > 0) & ((count < np.diff(queries.starts)) | (not both))
         groups = []
         for q in np.flatnonzero(taken):
             rows = np.arange(queries.starts[q], queries.starts[q + 1])
-            groups.append((rows, good[rows], 1.0 / (among or np.count_nonzero(taken))))
+            groups.append((rows, good[rows], 1.0 / np.count_nonzero(taken)))
         return Pairs.of(groups), taken
 
     @writing
@@ -165,16 +160,7 @@ class StructuralRanker(LinearRanker):
         queries = as_queries(query, rows.n_rows)
         relevance = as_relevance(y, rows.n_rows)
         pairs, taught = self._pairs(relevance, queries, both=True)
-        self.fit_risk(
-            RankingRisk(rows, pairs, self._search, self._loss), rows.n_features, queries.names[~taught], len(queries)
-        )
-        note_names(self, column_names(X))
-        return self
-
-    def fit_risk(
-        self, worst_plane: Callable[[Floats], Plane], n_features: int, set_aside: NDArray[np.generic], n_queries: int
-    ) -> Self:
-        """Learn from a function that gives the plane touching R at any w, however it comes by it."""
+        n_queries, n_features, set_aside = len(queries), rows.n_features, queries.names[~taught]
         C = as_real(self.C, "C", least=0.0)
         tol = as_real(self.tol, "tol", least=0.0) * min(1.0, C)
         max_iter = as_whole(self.max_iter, "max_iter", least=1)
@@ -183,24 +169,26 @@ class StructuralRanker(LinearRanker):
                 f"{set_aside.size} of {n_queries} queries have no relevant or no non-relevant "
                 "document and were set aside; queries_set_aside_ names them",
                 QueriesSetAside,
-                stacklevel=3,
+                stacklevel=2,
             )
         if set_aside.size == n_queries:
             raise InputError("no query has both a relevant and a non-relevant document, so there is nothing to learn")
         with gap_bar(tol, self.verbose) as report:
-            found = solve(worst_plane, n_features, C=C, tol=tol, max_iter=max_iter, report=report)
+            risk = RankingRisk(rows, pairs, self._search, self._loss)
+            found = solve(risk, n_features, C=C, tol=tol, max_iter=max_iter, report=report)
         if found.gap > tol:
             warnings.warn(
                 f"after {found.passes} passes the duality gap is {found.gap:.3g}, above tol={tol:g}; "
                 "raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=2,
             )
         self._have(
             coef_=found.w, objective_=found.objective, duality_gap_=found.gap, n_iter_=found.passes,
             n_constraints_=found.planes, n_active_constraints_=found.active, n_features_in_=n_features,
             queries_set_aside_=set_aside,
         )  # fmt: skip
+        note_names(self, column_names(X))
         return self
 
     @snapshot

@@ -120,11 +120,11 @@ class RankingRisk:
         Ψ(x, y) − Ψ(x, ŷ) = 2/(|C^x|·|C^x̄|) · (Σ_{i∈C^x} c_i·φ_i − Σ_{j∈C^x̄} c_j·φ_j).
     """
 
-    def __init__(self, rows: Rows, pairs: Pairs, search: Search, loss: Loss, largest: float | None = None) -> None:
-        """``largest`` is the greatest |φ| of all documents, where these are a part of them."""
+    def __init__(self, rows: Rows, pairs: Pairs, search: Search, loss: Loss) -> None:
         self._rows = rows
         self._pairs, self._search, self._loss = pairs, search, loss
-        self._unit = unit_of(largest_value(rows) if largest is None else largest)
+        largest = float(np.abs(rows.data).max()) if rows.data.size else 0.0
+        self._unit = float(np.ldexp(1.0, max(int(np.frexp(largest)[1]) - 59, -1000)))  # in which normals are added up
         sizes = np.diff(pairs.starts)
         relevant = np.arange(pairs.rows.size) < np.repeat(pairs.starts[:-1] + pairs.relevant, sizes)
         self._is_relevant = relevant
@@ -133,14 +133,9 @@ class RankingRisk:
         self._scale = np.repeat(2.0 * pairs.weight / products, sizes) * np.where(relevant, 1.0, -1.0)
 
     def __call__(self, w: Floats) -> Plane:
-        return as_plane(self.add_up(w), self._unit)
-
-    def add_up(self, w: Floats) -> Longs:
-        """The plane that touches R at w, in whole numbers of units: the normal, then the height. Adds over parts."""
+        """The plane that touches R at w; its normal and height are added up in whole numbers of units."""
         rows, starts, relevant, weight = self._pairs
-        sums = np.zeros(w.size + 1, dtype=np.int64)
-        if not relevant.size:
-            return sums
+        sums = np.zeros(w.size, dtype=np.int64)
         scores = scores_of(self._rows, w)[rows]
         order = np.lexsort((-scores, self._block))  # within each group: relevant by score, then non-relevant by score
         above = self._search(scores[order], starts, relevant)
@@ -149,8 +144,8 @@ class RankingRisk:
         coefficients = np.bincount(rows[order], weights=self._scale * counts, minlength=self._rows.n_rows)
         factors = coefficients.astype(np.float64, copy=False)
         add_rows(self._rows.indptr, self._rows.indices, self._rows.data, factors, self._unit, sums)
-        sums[-1] = np.rint(weight * losses / HEIGHT_UNIT).astype(np.int64).sum()
-        return sums
+        height = np.rint(weight * losses / HEIGHT_UNIT).astype(np.int64).sum()
+        return sums.astype(np.float64) * self._unit, float(height) * HEIGHT_UNIT
 
     def _relevant_after(self, above: Longs) -> Longs:
         """For each non-relevant document, how many relevant ones stand after it; 0 for a relevant one."""
@@ -161,21 +156,6 @@ class RankingRisk:
         passed = np.cumsum(np.bincount((starts[:-1] + relevant)[group] + above[entry], minlength=above.size + 1))
         after = np.repeat(relevant + passed[starts[:-1]], sizes) - passed[:-1]
         return np.where(self._is_relevant, 0, after)
-
-
-def as_plane(sums: Longs, unit: float) -> Plane:
-    """The normal and the height of a plane from their sums in whole numbers."""
-    return sums[:-1].astype(np.float64) * unit, float(sums[-1]) * HEIGHT_UNIT
-
-
-def largest_value(rows: Rows) -> float:
-    """The greatest |φ|."""
-    return float(np.abs(rows.data).max()) if rows.data.size else 0.0
-
-
-def unit_of(largest: float) -> float:
-    """The unit in which the normals of planes are added up."""
-    return float(np.ldexp(1.0, max(int(np.frexp(largest)[1]) - 59, -1000)))
 
 
 @kernel
@@ -192,7 +172,7 @@ def scores_of(rows: Rows, w: Floats) -> Floats:
 def add_rows(indptr: Longs, indices: Ints, data: Floats, coefficients: Floats, unit: float, sums: Longs) -> None:
     """Add coefficients[i] times row i to the sums, each product rounded to a whole number of units, in place.
 
-    indptr int64[n+1], indices int32[m], data float64[m], coefficients float64[n], sums int64[features + 1].
+    indptr int64[n+1], indices int32[m], data float64[m], coefficients float64[n], sums int64[features].
     """
     units = 1.0 / unit  # in 1; both are powers of two, and multiplying by them is exact
     for i in range(coefficients.size):

@@ -10,7 +10,6 @@ everything that was: in a ranking cut at k a relevant item that was cut off lose
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +21,7 @@ from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.validation import as_numbers, as_whole
 from shortlist.errors import InputError, counted
 from shortlist.labels import LabelIndex, LabelSets
-from shortlist.ranking import Ranking
+from shortlist.ranking import Ranking, places_of
 
 ENOUGH = 2**18  # places of rankings that are looked at in one go
 
@@ -128,20 +127,15 @@ def place_labels(ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int 
         ids = np.clip(ids, -1, n_labels).astype(np.int32)
     scores = scores.astype(np.float64, copy=False)
     row, item = true >> 32, (true & 0xFFFFFFFF).astype(np.int32)
-    length, rank = np.empty(n, dtype=np.int64), np.empty(item.size)
-    step = max(1, ENOUGH // max(k, 1))
-    for some in _runs(n, step):
-        length[some] = _check(ids[some], scores[some], n_labels, some.start)
-    for some in _runs(item.size, step):
-        places = ids[row[some]] == item[some, None]
-        rank[some] = np.where(places.any(axis=1), places.argmax(axis=1) + 1, np.inf) if k else np.inf
+    length, step = np.empty(n, dtype=np.int64), max(1, ENOUGH // max(k, 1))
+    for first in range(0, n, step):
+        some = slice(first, first + step)
+        length[some] = _check(ids[some], scores[some], n_labels, first)
+    place = places_of(item, row, ids)
+    rank = np.where(place < k, place + 1.0, np.inf)
     others = n_labels - np.bincount(row[item < n_labels], minlength=n)
     begin, width = np.arange(n, dtype=np.int64) * k, np.inf if k >= n_labels else k
     return _place(row, item, rank, starts, others, begin, length, ids.ravel(), scores.ravel(), width)
-
-
-def _runs(n: int, step: int) -> Iterator[slice]:
-    return (slice(first, first + step) for first in range(0, n, step))
 
 
 def _check(ids: Ints, scores: Floats, n_labels: int, first: int) -> Longs:

@@ -18,7 +18,7 @@ from shortlist.models.base import Table
 from shortlist.models.confidence import F1, Aim, Confidence, Precision
 from shortlist.models.confidence.calibration import calibration_error, reliability
 from shortlist.models.confidence.thresholds import AVERAGES
-from shortlist.ranking import Ranking
+from shortlist.ranking import Ranking, places_of
 
 # How near the best labels are to the true ones, by the hierarchy of a vocabulary.
 
@@ -137,10 +137,10 @@ class Decisions:
 
 def hits_of(ranking: Ranking, truth: LabelSets) -> Mask:
     """Which labels of rankings (n × k) are true."""
-    n = ranking.ids.shape[0]
-    wide = 2 + max(int(ranking.ids.max(initial=0)), int(truth.ids.max(initial=0)))
-    true = np.repeat(np.arange(n), np.diff(truth.indptr)) * wide + truth.ids
-    found: Mask = np.isin(np.arange(n)[:, None] * wide + ranking.ids, true) & (ranking.ids >= 0)
+    found, rows = np.zeros(ranking.ids.shape, dtype=np.bool_), np.repeat(np.arange(truth.n_rows), np.diff(truth.indptr))
+    place = places_of(truth.ids, rows, ranking.ids)
+    there = place < ranking.ids.shape[1]
+    found[rows[there], place[there]] = True
     return found
 
 

@@ -47,6 +47,20 @@ def _shown(value: object) -> str:
     return f"{value:,}" if _is_number(value) else escape(str(value))
 
 
+AT_ONCE = 2**18  # places of rankings that are looked at in one go
+
+
+def places_of(labels: NDArray[np.int32], rows: NDArray[np.int64], ids: NDArray[np.int32]) -> NDArray[np.int64]:
+    """At which place, from 0, each label stands in its row of rankings (ids n × k); k where it does not."""
+    k = ids.shape[1]
+    found, step = np.full(labels.size, k, dtype=np.int64), AT_ONCE // max(k, 1) + 1
+    for first in range(0, labels.size if k else 0, step):
+        some = slice(first, first + step)
+        same = ids[rows[some]] == labels[some, None]
+        found[some] = np.where(same.any(axis=1), same.argmax(axis=1), k)
+    return found
+
+
 SHOWN = 10  # rows of a ranking of many in a notebook
 Promise = Callable[[], NDArray[np.float64]]  # gives probabilities once they are asked for
 

@@ -18,6 +18,7 @@ from shortlist.arrays.rows import grown
 from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
+from shortlist.ranking import places_of
 
 SIZE = 8192  # examples: an error rate of 5 % is known to a quarter of a point
 WIDTH = 16  # labels of each
@@ -182,13 +183,11 @@ def look(ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = Non
     seen.ids[:, :width], seen.scores[:, :width] = ids[:, :width], finite[:, :width]
     seen.true[:] = np.diff(truth.indptr)
     row = np.repeat(np.arange(n), seen.true)  # of each true label
-    matches = ids[row] == truth.ids[:, None]
-    ranked = matches.any(axis=1)
-    place = np.where(ranked, matches.argmax(axis=1) if k else 0, k)
+    place = places_of(truth.ids, row, ids)
     near = place < width
     seen.hits[row[near], place[near]] = 1
     seen.beyond[:] = np.bincount(row[~near], minlength=n)
-    np.maximum.at(seen.depth, row, np.where(ranked, place + 1, NEVER).astype(np.int32))
+    np.maximum.at(seen.depth, row, np.where(place < k, place + 1, NEVER).astype(np.int32))
     deep = np.flatnonzero((seen.depth > 0) & (seen.depth < NEVER))
     seen.deepest[deep] = finite[deep, seen.depth[deep] - 1]
     if known is not None:
