@@ -1,9 +1,10 @@
 """Models in several threads: any number of them may read a model at a time, or one may change it.
 
 The kernels check nothing, so nothing may change under them. Public verbs that read are marked ``@reading``, those that
-change something ``@writing``; a thread that changes a model may read it and call other such verbs on the way. What a
-verb does inside, on threads of its own or in private steps, takes no lock. A verb that changes one model by reading
-another is marked ``@merging``, one that gives all that a model is ``@snapshot``.
+change something ``@writing``, or ``@learning`` if Ctrl-C must not leave it half done; a thread that changes a model
+may read it and call other such verbs on the way. What a verb does inside, on threads of its own or in private steps,
+takes no lock. A verb that learns from another model is marked ``@merging``, one that gives all that a model is
+``@snapshot``.
 
 Whoever reads holds a small lock of its own, which stands in ``readers`` meanwhile. Whoever writes closes the gate and
 waits for each of these. Everything is made of the interpreter's own locks in ``with`` statements, which an interruption
@@ -17,7 +18,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial, wraps
 from importlib import import_module
 from importlib.util import find_spec
@@ -104,12 +105,21 @@ def reading(verb: Verb) -> Verb:
 
 def writing(verb: Verb) -> Verb:
     """A method that changes its model: it waits for all other threads that read or change it."""
+    return _writing(verb, nullcontext)
 
+
+def learning(verb: Verb) -> Verb:
+    """A method that changes its model, and is not left half done by Ctrl-C (below)."""
+    return _writing(verb, Noting)
+
+
+def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> Verb:
     @wraps(verb)
     def write(self: Any, *args: Any, **kwargs: Any) -> Any:
         lock, thread = lock_of(self), get_ident()
         if lock.writer == thread:
-            return verb(self, *args, **kwargs)
+            with within():
+                return verb(self, *args, **kwargs)
         if lock.turn.locked():  # somebody waits to read
             with lock.turn:
                 pass
@@ -120,7 +130,8 @@ def writing(verb: Verb) -> Verb:
                     for reader in lock.others(thread):
                         with reader:
                             pass
-                return verb(self, *args, **kwargs)
+                with within():
+                    return verb(self, *args, **kwargs)
             finally:
                 lock.writer = None
 
@@ -128,12 +139,12 @@ def writing(verb: Verb) -> Verb:
 
 
 def merging(verb: Verb) -> Verb:
-    """A method that changes its model by reading another one.
+    """A method that learns from another model.
 
     It reads the other while it changes its own. Of the two the older lock is taken first, or two threads that merge two
     models into each other would wait for each other for ever.
     """
-    change = writing(verb)
+    change = learning(verb)
 
     @wraps(verb)
     def merge(self: Any, other: Any) -> Any:
@@ -163,9 +174,9 @@ def snapshot(verb: Verb) -> Verb:
 # Ctrl-C while a model learns: it is heard where a whole number of examples has been learned.
 #
 # Python raises KeyboardInterrupt between any two steps of the main thread, also between two that belong together, such
-# as new words and their counts. So a verb that changes a model is marked ``@whole``: while it runs, Ctrl-C is only
-# noted, and raised at its end, or earlier where the verb says ``stop_here()``. So is an alarm that is set to do the
-# same. Programs with a handler of their own keep it, and other threads get no signals: nothing is done there.
+# as new words and their counts. So while a verb runs that is marked ``@learning``, Ctrl-C is only noted, and raised at
+# its end, or earlier where the verb says ``stop_here()``. So is an alarm that is set to do the same. Programs with a
+# handler of their own keep it, and other threads get no signals: nothing is done there.
 
 
 SIGNALS = [int(getattr(signal, name)) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
@@ -176,29 +187,35 @@ _quick: Any = import_module("_signal") if find_spec("_signal") else signal
 _noted: list[int] = []  # signals that came; the main thread alone notes any
 
 
-def whole(verb: Verb) -> Verb:
-    """A function that is not left half done by Ctrl-C."""
+class Noting:
+    """Ctrl-C is only noted meanwhile, and raised at the end."""
 
-    @wraps(verb)
-    def carried_through(*args: Any, **kwargs: Any) -> Any:
+    __slots__ = ("kept_back",)
+
+    def __enter__(self) -> None:
+        self.kept_back: list[int] = []
         if _quick.getsignal(SIGNALS[0]) is _note or get_ident() != main_thread().ident:
-            return verb(*args, **kwargs)  # inside another such verb, or in a thread that gets no signals
-        kept_back = [one for one in SIGNALS if _quick.getsignal(one) is signal.default_int_handler]
-        if not kept_back:
-            return verb(*args, **kwargs)
-        _noted.clear()
+            return  # within another one, or in a thread that gets no signals
+        found = [one for one in SIGNALS if _quick.getsignal(one) is signal.default_int_handler]
+        if found:
+            _noted.clear()
         try:
-            for one in kept_back:
+            for one in found:
+                self.kept_back.append(one)
                 _quick.signal(one, _note)
-            return verb(*args, **kwargs)
-        finally:
-            for one in kept_back:
-                _quick.signal(one, signal.default_int_handler)
-            if _noted:
-                _noted.clear()
-                raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            self._hand_back()
+            raise
 
-    return carried_through  # type: ignore[return-value]
+    def __exit__(self, *_: object) -> None:
+        self._hand_back()
+        if self.kept_back and _noted:
+            _noted.clear()
+            raise KeyboardInterrupt
+
+    def _hand_back(self) -> None:
+        for one in self.kept_back:
+            _quick.signal(one, signal.default_int_handler)
 
 
 class Learns(Protocol):

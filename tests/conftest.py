@@ -14,6 +14,7 @@ from tests.costs import pytest_addoption, pytest_runtest_protocol  # noqa: F401 
 from tests.sharing import SHARED
 
 settings.register_profile("shortlist", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("quick", settings.get_profile("shortlist"), max_examples=25)
 settings.load_profile("shortlist")
 
 # Many tests start processes: each would read the sources anew if none may keep what Python makes of them.
@@ -42,6 +43,11 @@ TOGETHER = {"distributed": "distributed"} | dict.fromkeys(
 LONG_NEEDS = {"client", "browser", "start"}
 LONG_ROOMS = {"papers"}
 ALL_THE_SAME = {"server/page"}
+
+
+def pytest_configure(config):
+    """A property is tried with fewer examples where long tests are left out; all of them are tried by .ci/run."""
+    settings.load_profile("quick" if config.option.markexpr == "not long" else "shortlist")
 
 
 def takes_long(item: pytest.Item) -> bool:

@@ -34,7 +34,7 @@ from shortlist.arrays.validation import (
     as_whole,
     check_nonnegative,
 )
-from shortlist.concurrency import nothing_if_refused, reading, runs, snapshot, stop_here, whole, writing
+from shortlist.concurrency import learning, nothing_if_refused, reading, runs, snapshot, stop_here, writing
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, available_if, not_fitted
 from shortlist.files.container import Later, text_to_array
@@ -121,6 +121,7 @@ class CategoryLearner(Estimator, ABC):
     feature_names_in_: Names
     _labels: LabelIndex
     _label_counts: Longs
+    _in_stream = False  # whether it learns each example once, as they come
     _label_columns: Columns | None  # of the indicator matrices that all labels came as
 
     nonnegative = False  # whether the learner takes only values of at least 0
@@ -173,12 +174,11 @@ class CategoryLearner(Estimator, ABC):
         return self._fit_rows(self._as_rows(X), Y, column_names(X))
 
     @available_if(lambda self: self.updatable)
-    @writing
-    @whole
+    @learning
     def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
         """Learn some more examples, once, in the order given. ``classes`` names labels that need not occur in Y."""
         with nothing_if_refused(self):
-            return self._learn_more(*self._met(X, Y, classes))
+            return self._learn_rows(*self._met(X, Y, classes))
 
     def _met(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None) -> tuple[Rows, NumberedLabels]:
         """More examples, checked; from now on it expects their columns, and the labels that are named."""
@@ -253,26 +253,25 @@ class CategoryLearner(Estimator, ABC):
         """One pass of ``fit``."""
         self._learn(rows, labels, order, first_pass)
 
-    @writing
-    @whole
+    @learning
     def _learn_rows(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
         """``partial_fit`` on rows that have been checked; ``watch`` sees them first."""
-        with nothing_if_refused(self):
-            return self._learn_more(rows, Y, watch)
-
-    def _learn_more(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
-        """The same, by whoever has the lock."""
         self._check_updatable()
         Y = numbered(Y, rows.n_rows)
         self.check_judged(Y)
-        if not self.__sklearn_is_fitted__():
-            self._start()
-        self.check_learnable(rows)
-        for some, own in portions(self._prepare(rows), Y):
-            labels = self._take_up(some, own)
-            for piece in watch(self, some, labels, np.arange(some.n_rows, dtype=np.int64)):
-                self._learn(some, labels, piece, True)
-            stop_here()
+        with nothing_if_refused(self):
+            if not self.__sklearn_is_fitted__():
+                self._start()
+            self.check_learnable(rows)
+            self._in_stream = True
+            try:
+                for some, own in portions(self._prepare(rows), Y):
+                    labels = self._take_up(some, own)
+                    for piece in watch(self, some, labels, np.arange(some.n_rows, dtype=np.int64)):
+                        self._learn(some, labels, piece, True)
+                    stop_here()
+            finally:
+                del self._in_stream
         return self
 
     def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:

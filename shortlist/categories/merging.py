@@ -16,7 +16,7 @@ from shortlist.arrays.columns import note_names
 from shortlist.arrays.given_labels import joined_columns
 from shortlist.arrays.kernels import Ints
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concurrency import merging, nothing_if_refused, reading, whole
+from shortlist.concurrency import merging, nothing_if_refused, reading
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ class MergingLearner(CategoryLearner):
         """Take up what the other has learned; its label i has the number numbers[i] here."""
 
     @merging
-    @whole
     def merge(self, other: Self) -> Self:
         """Take up what another learner of this kind has learned on other rows, over the same columns."""
         kind = type(self)

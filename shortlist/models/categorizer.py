@@ -17,7 +17,7 @@ from shortlist.arrays.rows import Rows, beside
 from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import BIAS, CategoryLearner, n_examples
 from shortlist.concepts.vocabulary import LabelVocabulary
-from shortlist.concurrency import nothing_if_refused, prefetch, reading, snapshot, stop_here, whole, writing
+from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot, stop_here, writing
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build, build_all
@@ -31,7 +31,7 @@ from shortlist.models.confidence import Aim
 from shortlist.models.encoding import VectorPart, named_vectors, suited, vector_of
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
-from shortlist.models.observing import FirstPass, Notes, confidence_in, learn_rows
+from shortlist.models.observing import FirstPass, Notes, confidence_in, watching
 from shortlist.models.readable import MORE, VECTOR, summed, worth_naming
 from shortlist.models.relabelling import KEPT, Change, Done, Labelled
 from shortlist.models.rules import Rules
@@ -166,8 +166,10 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         If some labels are ``wrong``, these are corrected down, and those that nobody judged are left alone; unless
         ``complete`` says that all labels that are not right are wrong, as they are where none is given as wrong.
         """
-        texts = encoding.one_with_vector(text, vector)
-        return self.learn_many(texts, [labels], [wrong] if len(wrong) else None, complete)
+        Y: LabelsLike = [labels]
+        if len(wrong) or complete is not None:
+            Y = judged(Y, 1, [wrong] if len(wrong) else None, complete)
+        return self.partial_fit(encoding.one_with_vector(text, vector), Y)
 
     def learn_many(
         self, texts: Sequence[Document], Y: LabelsLike,
@@ -182,8 +184,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             Y = judged(Y, len(texts := as_documents(texts)), wrong, complete)
         return self.partial_fit(texts, Y, vectors=vectors)
 
-    @writing
-    @whole
+    @learning
     def partial_fit(
         self,
         texts: Sequence[Document],
@@ -203,26 +204,21 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if named:
             learner._expect_labels(named)
         with nothing_if_refused(self):
-            if bound is None:
-                self._learn_all(text, learner, texts, Y)
-                return self
-            self._have_parts(text, learner, bound)
-            for block in blocks(texts):
-                self._learn_all(text, learner, texts[block], Y[block])
-                bound.keep()
-                stop_here()
+            if bound is not None:
+                self._have_parts(text, learner, bound)
+            for some, own in [(texts, Y)] if bound is None else ((texts[block], Y[block]) for block in blocks(texts)):
+                batch = TakenUp.of(text, *self._vectors(learner).apart(some), own)
+                try:
+                    self._learn(text, learner, batch)
+                except BaseException:
+                    batch.give_back(text)
+                    raise
+                if bound is not None:
+                    bound.keep()
+                    stop_here()
         return self
 
-    def _learn_all(self, text: TextVectorizer, learner: CategoryLearner, texts: Sequence[Document], Y: Any) -> None:
-        batch = TakenUp.of(text, *self._vectors(learner).apart(texts), Y)
-        try:
-            self._learn(text, learner, batch)
-        except BaseException:
-            batch.give_back(text)
-            raise
-
-    @writing
-    @whole
+    @learning
     def _learn_next(self, text: TextVectorizer, learner: CategoryLearner, batch: TakenUp) -> None:
         self._learn(text, learner, batch)
 
@@ -234,7 +230,8 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if own:
             self._notes = notes
         try:
-            learn_rows(learner, batch.rows, batch.labels, notes)
+            watch = watching(learner, batch.rows, batch.labels, notes)
+            learner._learn_rows(batch.rows, batch.labels, watch)
         finally:
             batch.n_learned = getattr(learner, "n_examples_", 0) - before
             if not fitted and learner.__sklearn_is_fitted__():
@@ -705,8 +702,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         self._check_fitted()
         self._labelled().check(change)
 
-    @writing
-    @whole
+    @learning
     def change_labels(self, change: Change) -> Self:
         """Make a change of labels (relabelling.py)."""
         self._check_change(change)
@@ -714,8 +710,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         self._have_labelled(before.after(change), (*self._changes, Done(change, before))[-KEPT:])
         return self
 
-    @writing
-    @whole
+    @learning
     def undo_change(self) -> Change:
         """Take the last change back; gives which it was."""
         if not self._changes:

@@ -109,18 +109,27 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         self._check_fitted()
         with closing(prefetch(batches)) as read, closing(prefetch((self._rows(one), one) for one in read)) as tokenised:
             for rows, batch in tokenised:
-                yield self._ranked(rows, k), batch
+                yield self._ranked_alone(rows, k), batch
 
     def _rank_examples(self, examples: Examples, k: int) -> Ranking:
         """The k best labels of each example of a batch."""
         self._check_fitted()
-        return self._ranked(self._rows(examples), k)
+        return self._ranked_alone(self._rows(examples), k)
 
     @reading
+    def _ranked_alone(self, rows: Rows, k: int) -> Ranking:
+        """``_ranked`` for who does not read the model yet."""
+        return self._ranked(rows, k)
+
     def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
-        """The k best labels, with probabilities: that of the best depends on the scores of some others."""
+        """The k best labels that the rules allow, with probabilities: that of the best depends on some other scores."""
         k = as_whole(k, "k", least=1, most=sys.maxsize)
-        ranking = self._found(rows, max(k, TOGETHER), rules)
+        learner, every, deep = self.learner_, self._every_rule(rules), max(k, TOGETHER)
+        allowed, kinds = self._allowed(every) if every or self.retired_ else (None, None)
+        if kinds:
+            ranking = within_kinds(lambda n: learner._rank_rows(rows, n, allowed), deep, len(learner._labels), kinds)
+        else:
+            ranking = learner._rank_rows(rows, deep, allowed)
         shown = ranking if k >= TOGETHER else ranking.first(k)
         shown._probabilities = self._confidence().promised(ranking.scores, shown.scores.shape[1])
         return shown
@@ -144,16 +153,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         if known is None or known.of != now:
             known = self._known_rules = KnownRules(now)
         return known.joined(every, learner)
-
-    def _found(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
-        """The k best labels that the rules allow."""
-        every, learner = self._every_rule(rules), self.learner_
-        if not every and not self.retired_:
-            return learner._rank_rows(rows, k)
-        allowed, kinds = self._allowed(every)
-        if not kinds:
-            return learner._rank_rows(rows, k, allowed)
-        return within_kinds(lambda depth: learner._rank_rows(rows, depth, allowed), k, len(learner._labels), kinds)
 
     # Deciding.
 
@@ -266,10 +265,10 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         if not self.retired_ and not self._every_rule(None):
             return self.learner_._predict_rows(rows)
         if columns is not None:
-            return self.learner_._indicate(self._found(rows, self.learner_._usual_number()).ids, columns)
+            return self.learner_._indicate(self._ranked(rows, self.learner_._usual_number()).ids, columns)
         allowed, _ = self._allowed(self._every_rule(None))
         usual = int(np.argmax(np.where(allowed.labels, counts_of(self.learner_), -1)))
-        best = self._found(rows, 1).ids[:, 0]
+        best = self._ranked(rows, 1).ids[:, 0]
         chosen: NDArray[Any] = self.classes_[np.where(best < 0, usual, best)]
         return chosen
 

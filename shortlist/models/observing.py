@@ -21,8 +21,8 @@ from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows, RowStore
 from shortlist.categories.index.learner import PIECE
 from shortlist.categories.index.retrieval import Ahead
-from shortlist.categories.learner import CategoryLearner
-from shortlist.concurrency import ModelLock, whole
+from shortlist.categories.learner import CategoryLearner, Watch, at_once
+from shortlist.concurrency import ModelLock, Noting
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, NumberedLabels
 from shortlist.models.confidence import Confidence
@@ -163,11 +163,10 @@ class Notes:
     def settled(self, lock: ModelLock) -> Confidence:
         """The confidence, which has observed all; whoever asks may read the model, and others may ask meanwhile."""
         if self._waiting:
-            with lock.making:
+            with lock.making, Noting():
                 self._settle()
         return self._confidence
 
-    @whole
     def _settle(self) -> None:
         waiting = self._waiting
         if waiting:
@@ -180,23 +179,29 @@ class Notes:
         self._waiting = []  # last: who finds nothing waiting asks at once
 
 
-def learn_rows(learner: CategoryLearner, rows: Rows, labels: NumberedLabels, notes: Notes, whole: bool = False) -> None:
-    """Let a learner go on learning, and take note of what it makes of some of the rows before.
+def watching(learner: CategoryLearner, rows: Rows, labels: NumberedLabels, notes: Notes, whole: bool = False) -> Watch:
+    """What watches a learner go on learning these rows, and takes note of what it makes of some of them before.
 
     That is noted once they are learned: learning that fails, or is stopped, leaves both as they belong together.
     ``whole`` is what FirstPass has.
     """
     if takes_pieces(learner):
-        learner._learn_rows(rows, labels, Stream(notes, whole))
-        return
+        return Stream(notes, whole)
     asked = learner.__sklearn_is_fitted__() and learner.n_examples_ > 0 and rows.n_rows >= MANY
     which = np.arange(STRIDE - 1, rows.n_rows, STRIDE) if asked else np.zeros(0, dtype=np.int64)
     which = complete(labels.sets, np.arange(rows.n_rows), which)
-    found = honest(learner, rows, which, whole) if which.size else None
-    learner._learn_rows(rows, labels)
-    if found is not None:
-        truth = learner.label_numbers(labels.take(which.tolist()))
-        notes.add(found, truth)
+    if not which.size:
+        return at_once
+    found, left = honest(learner, rows, which, whole), rows.n_rows
+
+    def noting(learner: CategoryLearner, some: Rows | RowStore, own: LabelSets, order: Longs) -> Iterator[Longs]:
+        nonlocal left
+        yield order
+        left -= order.size
+        if left == 0:
+            notes.add(found, learner.label_numbers(labels.take(which.tolist())))
+
+    return noting
 
 
 class Stream:

@@ -16,7 +16,7 @@ from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole
-from shortlist.concurrency import prefetch, reading, snapshot, whole, writing
+from shortlist.concurrency import learning, prefetch, reading, snapshot, writing
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
@@ -161,8 +161,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         )  # fmt: skip
         return self
 
-    @writing
-    @whole
+    @learning
     def learn(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
         """Go on learning. The scales stay those of ``fit``; a Rater that has learned nothing begins with ``fit``."""
         if not self.__sklearn_is_fitted__():

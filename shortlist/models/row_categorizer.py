@@ -14,7 +14,7 @@ from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.categories.merging import MergingLearner
-from shortlist.concurrency import merging, nothing_if_refused, prefetch, reading, snapshot, whole, writing
+from shortlist.concurrency import learning, merging, nothing_if_refused, prefetch, reading, snapshot
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
@@ -24,7 +24,7 @@ from shortlist.models.answers import Assigned
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Aim, Reason
 from shortlist.models.learners import made
-from shortlist.models.observing import FirstPass, Notes, confidence_in, features_seen, learn_rows, share_left
+from shortlist.models.observing import FirstPass, Notes, confidence_in, features_seen, share_left, watching
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.counts import keep
@@ -89,8 +89,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         self._have(learner_=learner, _notes=Notes(honest.confidence()))
         return self
 
-    @writing
-    @whole
+    @learning
     def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
         """Learn some more rows, once, in the order given. ``classes`` names labels that need not occur in Y."""
         learner = self.learner_ if self.__sklearn_is_fitted__() else self._new_learner()
@@ -103,7 +102,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     def _learn(self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels) -> None:
         notes = self._notes or Notes()
         self._have(learner_=learner, _notes=notes)
-        learn_rows(learner, rows, labels, notes, whole=True)
+        learner._learn_rows(rows, labels, watching(learner, rows, labels, notes, whole=True))
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         labels, parts = LabelBatches(), []
@@ -131,13 +130,11 @@ class RowCategorizer(CategoryModel[MatrixLike]):
             self._learn_next(rows, numbered(batch.labels or [], len(batch)))
         return self
 
-    @writing
-    @whole
+    @learning
     def _learn_next(self, rows: Rows, labels: NumberedLabels) -> None:
         self._learn(self.learner_, rows, labels)
 
     @merging
-    @whole
     def merge(self, other: RowCategorizer) -> Self:
         """Take up what another model has learned on other rows, over the same columns, and how sure it was."""
         if not isinstance(other, RowCategorizer):

@@ -13,7 +13,7 @@ from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.categories.index.retrieval import SHARE, unit
-from shortlist.concurrency import prefetch, reading, whole, writing
+from shortlist.concurrency import learning, prefetch, reading
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
@@ -112,8 +112,7 @@ class TextRater(Rater):
         self._have(text_=text, learner_=learner, n_examples_=len(texts), n_features_in_=n_columns, _vector=part)
         return self
 
-    @writing
-    @whole
+    @learning
     def learn(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
         """Go on learning; new words are learned as they come."""
         if not self.__sklearn_is_fitted__():

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from shortlist.arrays.kernels import Floats, Ints, Longs, step
 from shortlist.arrays.rows import MatrixLike, Rows, is_full
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_real, as_rows, as_seed, as_whole
-from shortlist.concurrency import reading, runs, snapshot, stop_here, whole, writing
+from shortlist.concurrency import learning, reading, runs, snapshot, stop_here, writing
 from shortlist.errors import InputError, counted, there_are
 from shortlist.estimators import Estimator
 from shortlist.files.container import text_to_array
@@ -136,8 +136,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             raise
         return self
 
-    @writing
-    @whole
+    @learning
     def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Go on learning from these rows, once, in the order given.
 
@@ -147,8 +146,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         self._run(*self._prepare(X, y, classes))
         return self
 
-    @writing
-    @whole
+    @learning
     def predict_and_learn(self, X: MatrixLike, y: ArrayLike) -> Ratings:
         """As ``partial_fit``, and give the rating that the last rule predicted for each row just before learning it."""
         rated = self._run(*self._prepare(X, y))

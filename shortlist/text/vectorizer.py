@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, give_back
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
-from shortlist.concurrency import by_threads, merging, reading, snapshot, stop_here, whole, writing
+from shortlist.concurrency import by_threads, learning, merging, reading, snapshot, stop_here, writing
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, clone, not_fitted
 from shortlist.files.container import Later
@@ -396,7 +396,6 @@ class TextVectorizer(Estimator):
             self._settings = self._settings.suiting(texts, recurring)
 
     @merging
-    @whole
     def merge(self, other: TextVectorizer) -> Self:
         """Take up what another vectorizer of the same parameters has learned, as if its texts had come next. Exact."""
         other._give_to(self)
@@ -417,8 +416,7 @@ class TextVectorizer(Estimator):
             numbers = np.arange(self.n_features_, dtype=np.int32)
         self._weighting.merge(other._weighting, numbers, self.n_features_)
 
-    @writing
-    @whole
+    @learning
     def forget_rare(self) -> NDArray[np.bool_]:
         """Forget the features of fewer than ``min_df`` documents, as ``fit`` does; says which columns are kept."""
         if self._settings.min_df == 1 or self._settings.hashed is not None:
@@ -465,8 +463,7 @@ class TextVectorizer(Estimator):
             self._weighting.learn(rows)
             yield rows
 
-    @writing
-    @whole
+    @learning
     def learn_rows(self, texts: Sequence[Document]) -> Rows:
         """Take up these texts, and give their rows, weighted by the counts after all of them."""
         return self.weighted(self.take(texts).rows)
@@ -475,8 +472,7 @@ class TextVectorizer(Estimator):
         """Take up these texts, and give their rows of counts, not yet weighted."""
         return self.take(texts).rows
 
-    @writing
-    @whole
+    @learning
     def take(self, texts: Iterable[Document], *, recurring: bool = False) -> Taken:
         """``take_up`` for those who may have to give some of the texts back: all of them are taken up, or none.
 
@@ -498,8 +494,7 @@ class TextVectorizer(Estimator):
         self._weighting.learn(rows)
         return Taken(rows, settings, n_features, (self._weighting.m, self.n_features_))
 
-    @writing
-    @whole
+    @learning
     def give_back(self, taken: Taken, n_kept: int = 0) -> None:
         """Undo ``take`` for all its texts but the first few, unless others have been taken up since."""
         taken.give_back(self, n_kept)
@@ -508,8 +503,7 @@ class TextVectorizer(Estimator):
         """Weighted rows from rows of counts, by what has been taken up by now. The counts may be overwritten."""
         return self._weighting.weigh(rows, self._settings.character_weight, self.vocabulary_.quoted)
 
-    @writing
-    @whole
+    @learning
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
         """Forget all features but those kept, which are renumbered in their order."""
         self.vocabulary_ = self.vocabulary_.keep(kept)

@@ -93,6 +93,7 @@ EDITS = [
 ]
 
 
+@pytest.mark.long
 def test_an_edit_elsewhere_is_noticed(kept):
     for file, before, after, expected in EDITS:
         path = kept.folder / f"{file}.py"

@@ -130,6 +130,7 @@ def noisy_stream(n, right, seed=0):
     return X.tocsr(), [[int(c)] for c in Y], [[int(c)] for c in true]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("right", [1.0, 0.5])
 def test_wrong_labels_cost_corrections_little(right):
     """Here each word speaks for itself, and counting is all one can do: the worst that can happen to corrections."""

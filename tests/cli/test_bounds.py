@@ -3,6 +3,8 @@
 import json
 import warnings
 
+import pytest
+
 import shortlist as sl
 from shortlist.models.memory import LEAST, MOST
 from tests.models.test_memory import stream
@@ -16,6 +18,7 @@ def test_a_bound_is_kept_in_the_model_and_can_be_changed(run, news):
     assert sl.load("news.shortlist").max_memory == 2 * 10**9 - MOST.libraries
 
 
+@pytest.mark.long
 def test_reaching_it_is_said_in_words(run, tmp_path):
     pairs = (pair for batch in stream(20) for pair in zip(*batch, strict=True))
     lines = (json.dumps({"text": text, "labels": labels}) for text, labels in pairs)

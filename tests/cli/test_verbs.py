@@ -203,6 +203,7 @@ except SystemExit:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.long
 def test_train_the_best(run, tmp_path):
     words = {"grain": ["wheat", "corn", "barley"], "money": ["bank", "rates", "loan"]}
     rows = [{"text": f"the {words[own][n % 3]} of day {n}", "labels": [own]} for n in range(40) for own in words]

@@ -12,7 +12,7 @@ import shortlist as sl
 from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist import concurrency as interrupts
 from shortlist.categories.checks import example_data
-from shortlist.concurrency import stop_here, whole
+from shortlist.concurrency import Noting, stop_here
 from shortlist.files import store
 
 
@@ -20,14 +20,14 @@ def ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)
 
 
-@whole
 def steps(done, stop=False):
-    for n in range(3):
-        done.append(n)
-        if n == 1:
-            ctrl_c()
-        if stop:
-            stop_here()
+    with Noting():
+        for n in range(3):
+            done.append(n)
+            if n == 1:
+                ctrl_c()
+            if stop:
+                stop_here()
 
 
 @pytest.mark.parametrize(("stop", "expected"), [(False, [0, 1, 2]), (True, [0, 1])])
@@ -54,9 +54,9 @@ def test_a_handler_of_the_programs_own_is_left_alone():
 def test_other_threads_are_left_alone():
     handlers = []
 
-    @whole
     def look():
-        handlers.append(signal.getsignal(signal.SIGINT))
+        with Noting():
+            handlers.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=look)
     thread.start()

@@ -79,6 +79,7 @@ def test_what_cannot_be_unpacked_is_refused(model, tmp_path):
             sl.load(path)
 
 
+@pytest.mark.long
 def test_a_small_file_does_not_become_a_huge_model():
     packed, note = packing.pack([np.zeros(1 << 19)] * 60, np.dtype(np.float64), 60 << 19)
     with mock.patch.object(packing, "MOST_MORE", 1 << 20), pytest.raises(packing.NotPacked):

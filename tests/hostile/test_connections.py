@@ -13,6 +13,7 @@ from tests.server.conftest import folder, model_file  # noqa: F401
 from tests.server.servers import in_thread
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
 def test_others_are_answered(tmp_path):
     outcomes, answers, grown, tracebacks = trial(2 * len(KINDS), tmp_path, make_model(tmp_path))

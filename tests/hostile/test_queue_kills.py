@@ -11,6 +11,7 @@ from tests.hostile.promotion_kills import Promoting, candidate_of
 from tests.hostile.queue_kills import FAULTS, Judging, make_model
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
 def test_three_judge_and_a_fourth_has_the_sure_ones_decided(tmp_path):
     kills, found = trial(4, tmp_path, make_model(tmp_path), asking=Judging)

@@ -135,6 +135,7 @@ def test_damaged_archives(format, kind, data):
     consume(data.draw(damaged(compress(SAMPLES[format]))), None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", range(0, len(SAMPLES["parquet"]), 61))  # each takes a process
 def test_damaged_parquet(place):
     data = bytearray(SAMPLES["parquet"])

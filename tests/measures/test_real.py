@@ -8,6 +8,7 @@ from sklearn.datasets import load_svmlight_files
 from shortlist.measures import evaluate_documents, wilcoxon
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_single_features_of_ohsumed(data_folder):
     folder = data_folder("letor_ohsumed", "letor_ohsumed")

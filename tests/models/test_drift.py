@@ -1,6 +1,7 @@
 """Lists keep their promise after the labels of a stream have changed their meaning."""
 
 import numpy as np
+import pytest
 
 import shortlist as sl
 
@@ -31,6 +32,7 @@ def lists_along(seed):
     return covered, sizes
 
 
+@pytest.mark.long
 def test_lists_cover_again_soon_after_the_labels_changed():
     """Of several streams: in a single one, some two hundred examples were observed by then, which leaves two points to
     chance."""

@@ -136,6 +136,7 @@ def test_rows_are_learned_when_they_fill_a_sixteenth():
     assert held[1] < LEAST // 16
 
 
+@pytest.mark.long
 def test_a_model_from_a_file_goes_on_as_the_saved_one_would_have(tmp_path):
     model = capped()
     model.save(tmp_path / "model.shortlist")
@@ -167,6 +168,7 @@ def test_a_bound_that_is_not_reached_changes_nothing(how):
     assert as_bytes(bound.set_params(max_memory=None)) == as_bytes(free)
 
 
+@pytest.mark.long
 def test_fitting_more_than_there_is_room_for_at_a_time_still_learns_all():
     model = Categorizer(max_memory=LEAST)
     with pytest.warns(RoomMade):

@@ -65,6 +65,7 @@ def test_another_model_is_taken_where_it_is_surely_better(few):
     assert found.model.learner_.n_examples_ == 400
 
 
+@pytest.mark.long
 def test_the_usual_model_stays_where_none_is_surely_better():
     texts, labels = notes(150)
     model = sl.Categorizer.tuned(texts, labels)
@@ -100,6 +101,7 @@ def test_many_finalists_need_better_proof():
     assert decide(usual, [other, *equal]) is usual
 
 
+@pytest.mark.long
 def test_the_same_seed_finds_the_same(few):
     few(sl.Categorizer("feature-focus"), sl.Categorizer("mmp"))
     one, again = (search(sl.Categorizer(), examples(), random_state=3).record for _ in range(2))

@@ -7,6 +7,7 @@ from mord import LogisticAT
 from shortlist import PRank
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:scipy.optimize:DeprecationWarning")  # of options that mord passes
 def test_as_good_as_logistic_at():
     generator = np.random.default_rng(0)

@@ -21,6 +21,7 @@ def wrong():
     return [Examples(texts=["wheat", "gold", "corn"], labels=[["p2"], ["p1", "p3"], ["p1"]])]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("named", [False, True])
 def test_pictures_and_errors_show_what_labels_are_called(named, model, wrong, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")

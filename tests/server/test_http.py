@@ -131,6 +131,7 @@ def test_the_model_and_the_metrics(server):
     assert server.get("/healthz").json() == {"status": "ok"}
 
 
+@pytest.mark.long
 def test_snapshots_are_written_beside(folder):
     with in_thread(folder, snapshot_examples=3, snapshot_seconds=3600) as server:
         for n in range(3):
@@ -314,6 +315,7 @@ def test_a_long_answer_may_take_longer_than_a_request(tmp_path, capsys):
     assert (logged["event"], logged["status"]) == ("request", 200)
 
 
+@pytest.mark.long
 def test_an_export_that_nobody_takes_is_cut_and_says_so(folder, capsys):
     journal = Journal(folder)
     journal.append([[Example(f"{n} " + "w" * 30_000, ["x"]) for n in range(400)]])

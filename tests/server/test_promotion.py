@@ -310,6 +310,7 @@ def test_what_a_candidate_cannot_learn_is_said_before_and_after(partial, run):
     assert "it cannot learn 3 examples of the journal" in run("go-back", partial, "--force").err
 
 
+@pytest.mark.long
 def test_what_is_checked_against_the_old_model_waits_for_the_new_one(partial, run, monkeypatch):
     """A partial judgement that the model of before takes, while another is put in its place."""
     assert run("rehearse", partial, "--learner", "rocchio").code == 0

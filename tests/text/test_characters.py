@@ -42,6 +42,7 @@ def assert_same_as_char_wb(some, size, lowercase):
         assert {name for name in found if name[0] != '"'} == set(words)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("lowercase", [True, False])

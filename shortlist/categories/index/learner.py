@@ -40,9 +40,10 @@ from shortlist.categories.index.lists import (
     were_seen,
     with_slots,
 )
+from shortlist.categories.index.retrieval import Dense
 from shortlist.categories.learner import Allowed, Watch, at_once
 from shortlist.categories.merging import MergingLearner, PartedLearner
-from shortlist.concurrency import by_threads, reading, runs, whole, writing
+from shortlist.concurrency import by_threads, learning, reading, runs
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
@@ -65,6 +66,7 @@ class IndexLearner(MergingLearner, PartedLearner):
     max_total_edges: int | None
     edges_dropped_: int  # how many edges have made room, since fit or since the model was opened
     _most_edges = UNLIMITED
+    _ahead = retrieval.NOBODY  # the rankings of the next rows that were asked for, each just before its turn
 
     @abstractmethod
     def _learn_some(
@@ -104,19 +106,26 @@ class IndexLearner(MergingLearner, PartedLearner):
 
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         cap = self._cap()
+        self._begin_pass(order.size, first_pass)
         self._index = self._index.for_features(rows.n_features)
         if self._index.n_edges == 0:
             most = int(rows.lengths() @ np.diff(labels.indptr))  # other pieces of the pass are still to come
             self._index = reserved(self._index, most, cap)
-        for some_rows, some_labels, some in self._pieces(rows, labels, order):
-            done, why = 0, WANTS_SLOTS
-            while why != DONE:
-                done, why, slots = self._learn_some(some_rows, some_labels, some, done, first_pass, cap)
-                if why == WANTS_SLOTS:
-                    self._index = with_slots(self._index, slots, cap)
-                elif why == WANTS_EDGES:
-                    self._drop_weakest(full(cap))
+        try:
+            for some_rows, some_labels, some in self._pieces(rows, labels, order):
+                done, why = 0, WANTS_SLOTS
+                while why != DONE:
+                    done, why, slots = self._learn_some(some_rows, some_labels, some, done, first_pass, cap)
+                    if why == WANTS_SLOTS:
+                        self._index = with_slots(self._index, slots, cap)
+                    elif why == WANTS_EDGES:
+                        self._drop_weakest(full(cap))
+        finally:
+            self.__dict__.pop("_ahead", None)
         check_finite(self.values, self._bias())
+
+    def _begin_pass(self, n_rows: int, first_pass: bool) -> None:
+        """Before so many examples are learned."""
 
     def _pieces(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs
@@ -143,17 +152,24 @@ class IndexLearner(MergingLearner, PartedLearner):
         """What each label has before any vote (float64[labels])."""
         return np.zeros(len(self._labels))
 
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        retrieval.rank(rows, self._index, self._bias(), self._width(), self.rare, ids, scores)
+    def _features(self, rows: Rows) -> tuple[Rows, Dense | None]:
+        """The words of rows, and the vectors with their weights, where there are any."""
+        return rows, None
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats, allowed: Allowed = retrieval.ALL) -> None:
+        words, dense = self._features(rows)
+        retrieval.rank(words, self._index, self._bias(), self._width(), self.rare, ids, scores, allowed, dense)
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        retrieval.rank(rows, self._index, self._bias(), self._width(), self.rare, ids, scores, allowed)
+        self._rank(rows, ids, scores, allowed)
 
     def _scores(self, rows: Rows) -> Floats:
-        return retrieval.all_scores(rows, self._index, self._bias(), self._width(), self.rare)
+        words, dense = self._features(rows)
+        return retrieval.all_scores(words, self._index, self._bias(), self._width(), self.rare, dense)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        return retrieval.votes(row, self._index, self._bias(), label, self._width(), self.rare)
+        words, dense = self._features(row)
+        return retrieval.votes(words, self._index, self._bias(), label, self._width(), self.rare, dense)
 
     # Bounds.
 
@@ -169,8 +185,7 @@ class IndexLearner(MergingLearner, PartedLearner):
         """How many edges the index may hold."""
         return min(UNLIMITED if self.max_total_edges is None else self.max_total_edges, self._most_edges)
 
-    @writing
-    @whole
+    @learning
     def limit_edges(self, most: int) -> None:
         """Another cap on the edges beside ``max_total_edges``, set by whoever has counted the memory there is."""
         self._most_edges = max(1, most)
@@ -192,8 +207,7 @@ class IndexLearner(MergingLearner, PartedLearner):
         """Which of these columns some example had."""
         return were_seen(columns, self._index)
 
-    @writing
-    @whole
+    @learning
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
         """Forget all columns but those kept, which are renumbered in their order."""
         self._forget_columns(kept)

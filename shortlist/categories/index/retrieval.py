@@ -208,19 +208,13 @@ def share_of(feature: np.void, x: float, rare: int) -> float:
 
 
 @part
-def fetch_list(index: Index, f: int) -> None:
-    """Ask memory for the list of feature f, which will be read soon."""
-    first = index.features[f]["start"]
-    for line in range(LINES):
-        fetch(index.edges, first + line * EDGES_IN_LINE)
-
-
-@part
 def fetch_lists(rows: Rows, i: int, index: Index) -> None:
-    """Ask memory for the lists of the features of row i."""
+    """Ask memory for the lists of the features of row i, which will be read soon."""
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         if rows.indices[j] < index.features.size:
-            fetch_list(index, rows.indices[j])
+            first = index.features[rows.indices[j]]["start"]
+            for line in range(LINES):
+                fetch(index.edges, first + line * EDGES_IN_LINE)
 
 
 @loop

@@ -19,9 +19,9 @@ from shortlist.categories.index import rehearsal, retrieval
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import Index, are_counts, are_rows, cut_lists
 from shortlist.categories.index.rehearsal import NO_RING, Ring
-from shortlist.categories.index.retrieval import NOBODY, Ahead, Dense, room_for_rankings
+from shortlist.categories.index.retrieval import Ahead, Dense, room_for_rankings
 from shortlist.categories.index.tuning import EXAMPLES, LABELS, Learned, Rules, learn, least_share
-from shortlist.categories.learner import Allowed, CategoryLearner, Watch, at_once
+from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency import reading
 from shortlist.errors import InputError
 from shortlist.estimators import clone
@@ -97,8 +97,6 @@ class TunedIndex(IndexLearner):
     nonnegative = False  # words are, which is checked here
     takes_partial = True
     leakage = True  # the weight of dropped edges still counts in a feature's total
-    _ahead: Ahead = NOBODY
-    _streams = False  # whether each example comes once
     _named: tuple[list[Label], retrieval.Vectors] = ([], retrieval.NO_WEIGHTS)  # labels that it begins with
 
     def __init__(
@@ -236,16 +234,12 @@ class TunedIndex(IndexLearner):
         self._planned = as_whole(usual if self.passes is None else self.passes, "passes", least=1)
         return self._planned
 
-    def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+    def _begin_pass(self, n_rows: int, first_pass: bool) -> None:
         self._pass = 0 if first_pass else self._pass + 1
-        further, n = max(1, self._planned - 1), float(order.size)
+        further, n = max(1, self._planned - 1), float(n_rows)
         self._to_come = np.array([n * (further + 1 - self._pass), n * further])
         self._biases = grown(self._biases, len(self._labels))
         self._weights = retrieval.widened(self._weights, len(self._labels))
-        try:
-            super()._learn(rows, labels, order, first_pass)
-        finally:
-            self.__dict__.pop("_ahead", None)
 
     def _pieces(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs
@@ -266,16 +260,9 @@ class TunedIndex(IndexLearner):
             self._ring_to_fill(), make_scratch(len(self._labels)),
         )  # fmt: skip
 
-    def _learn_more(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
-        self._streams = self.passes is None and float(self.step) > 0
-        try:
-            return super()._learn_more(rows, Y, watch)
-        finally:  # also where it was stopped
-            del self._streams
-
     def _ring_to_fill(self) -> Ring:
-        """Where the examples that are learned now are kept; nowhere, if they are not a stream."""
-        if not self._streams:
+        """Where the examples that are learned now are kept; nowhere, if they are not a stream to be learned again."""
+        if not self._in_stream or self.passes is not None or float(self.step) == 0.0:
             return NO_RING
         if self._counts[EXAMPLES] >= rehearsal.MOST_EXAMPLES:
             self._ring = NO_RING
@@ -300,25 +287,9 @@ class TunedIndex(IndexLearner):
     def _bias(self) -> Floats:
         return grown(self._biases, len(self._labels))[: len(self._labels)]
 
-    def _dense(self, own: retrieval.Vectors) -> Dense:
-        return Dense(own, retrieval.widened(self._weights, len(self._labels)))
-
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        self._rank_allowed(rows, retrieval.ALL, ids, scores)
-
-    def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
+    def _features(self, rows: Rows) -> tuple[Rows, Dense]:
         words, own = self._split(rows)
-        retrieval.rank(
-            words, self._index, self._bias(), self.max_edges, self.rare, ids, scores, allowed, self._dense(own)
-        )
-
-    def _scores(self, rows: Rows) -> Floats:
-        words, own = self._split(rows)
-        return retrieval.all_scores(words, self._index, self._bias(), self.max_edges, self.rare, self._dense(own))
-
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        words, own = self._split(row)
-        return retrieval.votes(words, self._index, self._bias(), label, self.max_edges, self.rare, self._dense(own))
+        return words, Dense(own, retrieval.widened(self._weights, len(self._labels)))
 
     @reading
     def has_seen(self, columns: Ints) -> NDArray[np.bool_]:

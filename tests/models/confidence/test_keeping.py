@@ -46,6 +46,7 @@ def test_it_is_saved_and_goes_on_as_if_it_had_not_been(tmp_path):
     assert np.array_equal(first.lengths(scores, 0.9), second.lengths(scores, 0.9))
 
 
+@pytest.mark.long
 def test_no_more_is_kept_than_there_is_room_for():
     ids, scores, truth, _ = single(3 * SIZE, 0)
     confidence = observed(ids, scores, truth, [0, 3 * SIZE])
@@ -53,6 +54,7 @@ def test_no_more_is_kept_than_there_is_room_for():
     assert sum(array.nbytes for array in confidence.to_state().all_arrays().values()) < 2_500_000
 
 
+@pytest.mark.long
 def test_what_it_takes_is_counted():
     ids, scores, truth, _ = single(2 * SIZE, 0)
     confidence = observed(ids, scores, truth, [0, 2 * SIZE])
@@ -142,6 +144,7 @@ def a_hit_of_no_label(arrays):
     arrays["true"][0] = arrays["hits"][0].sum() + arrays["beyond"][0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", [
     lambda s: s.settings.update(fitted_on=-1),
     lambda s: s.settings.update(observed=1),

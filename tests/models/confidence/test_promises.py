@@ -27,6 +27,7 @@ def test_lists_hold_all_true_labels_as_often_as_promised(made, coverage):
     assert lengths.min() >= 1
 
 
+@pytest.mark.long
 def test_few_honest_examples_are_enough_for_the_promise_and_too_few_list_everything():
     """On average over many times 60 examples, which draw the curves and are judged by them, part by part."""
     covered = []
@@ -165,6 +166,7 @@ def test_a_table_of_what_deciding_alone_brings():
     assert all(row.right >= row.precision for row in table if row.share > 0)
 
 
+@pytest.mark.long
 def test_coverage_comes_back_after_labels_change_their_meaning():
     """Half-way, the label that was likely never is; then the ranker learns anew, over 1,500 examples."""
     n, labels = 8000, 30
