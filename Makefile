@@ -23,11 +23,10 @@ REAL_label-studio := label-studio # beside what the extra brings, which does not
 demo: $(VENV)/.ready
 	$(BIN)/shortlist demo
 
-# Inner loops are compiled beside the checks. `make test WHICH=` runs what takes long, too, as .ci/run does: collected
-# once, and no process is left alone with the last file twice.
+# `make test WHICH=` runs what takes long, too, as .ci/run does: collected once, and no process is left alone with the
+# last file twice.
 WHICH := not long
-test: $(VENV)/.ready-test
-	$(MAKE) --jobs 2 check loops
+test: $(VENV)/.ready-test loops
 	$(PYTEST) -m "$(WHICH)"
 
 # What takes long by its nature: wheels in empty environments, the site, clusters, memory of whole processes, larger data

@@ -31,8 +31,6 @@ class OnCluster:
         """The model that was asked for, fitted to all parts."""
         from shortlist.distributed import train
 
-        if asked.max_memory is not None:
-            raise InputError("--max-memory is for one machine; leave out --workers and --dask")
         model = asked.model(of_texts=self.holds_texts)
         with saying_warnings(model):
             return train(self.cluster, self.parts, model, self.skipped)
@@ -60,10 +58,22 @@ def answered(model: Model[Any], part: Part, stream: Stream, k: int, as_json: boo
     return {"lines": np.frombuffer(found.encode("utf-8", "surrogatepass"), dtype=np.uint8)}
 
 
+def is_asked_for(options: Clustering) -> bool:
+    return options.workers is not None or options.dask is not None
+
+
+def check_cluster(options: Clustering, asked: Settings) -> None:
+    """Refuse what a cluster does not train, before one is started."""
+    if is_asked_for(options) and asked.max_memory is not None:
+        raise InputError("--max-memory is for one machine; leave out --workers and --dask")
+    if is_asked_for(options) and asked.task != "categories":
+        raise InputError(f"{asked.task} are learned on one machine; leave out --workers and --dask")
+
+
 @contextmanager
 def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterator[OnCluster | None]:
     """The cluster that the options ask for, with the data in parts; None where they ask for none."""
-    if options.workers is None and options.dask is None:
+    if not is_asked_for(options):
         for name, value in (("--keep", options.keep), ("--part-size", options.part_size)):
             if value is not None:
                 raise InputError(f"{name} is for a cluster; add --workers N or --dask ADDRESS")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.best import check_best, search_here, show_search
-from shortlist.cli.on_cluster import on_cluster
+from shortlist.cli.on_cluster import check_cluster, is_asked_for, on_cluster
 from shortlist.cli.options import (
     NAMED,
     Clustering,
@@ -121,7 +121,8 @@ def train(
     makes = None if encoder is None else find_encoder(encoder)
     given = named_values("--set", settings)
     asked = Settings(task, learner, measure, given, max_memory, makes)  # type: ignore[arg-type]
-    check_best(asked, best, minutes, cluster.workers is not None or cluster.dask is not None)
+    check_best(asked, best, minutes, is_asked_for(cluster))
+    check_cluster(cluster, asked)
     began = time.perf_counter()
     found: Found | None = None
     if from_names:

@@ -153,6 +153,7 @@ def no_folders(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.mark.long
 def test_folders_that_cannot_be_written(kept, no_folders, monkeypatch, tmp_path):
     """Compiled loops go to the user's own folder; where that is not to be had either, they are compiled each time."""
     beside = kept.folder / "__pycache__"

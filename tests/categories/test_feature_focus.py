@@ -183,6 +183,7 @@ def test_only_what_a_feature_was_always_seen_with_has_all_of_its_weight():
     assert [len(edges_of(learner).get(f, [])) for f in (0, 1)] == [0, 1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cap", [1, 5, 40, 1000])
 @pytest.mark.parametrize("leakage", [True, False])
 def test_ever_new_words_and_labels_stay_inside_the_edge_cap(cap, leakage):

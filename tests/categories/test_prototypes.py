@@ -160,6 +160,7 @@ def test_average_precision_lost_stays_within_the_bound(seed, k):
     assert 0 < learner.total <= bound(1, k, R2, gamma)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", [1, 2, 3])
 @pytest.mark.parametrize("damage", ["relevant move the wrong way", "others move the wrong way", "ties teach nothing"])
 def test_a_broken_update_breaks_the_bound(loss, damage):
@@ -185,6 +186,7 @@ def test_a_broken_update_breaks_the_bound(loss, damage):
 # Sparse storage
 
 
+@pytest.mark.long
 def test_a_crowd_of_labels_costs_nothing():
     """A hundred thousand labels known in advance: all of them err on the first rows, and none of them is stored."""
     random = np.random.default_rng(0)

@@ -188,6 +188,7 @@ def test_a_correct_score_teaches_nothing():
     assert learned(learner.partial_fit(X, Y))[0] == settled[0]
 
 
+@pytest.mark.long
 def test_a_change_of_meaning_is_learned_soon():
     """The labels of all words change; surprises are rare before, so each of them is taken seriously."""
     X, Y, _ = noisy_stream(6000, right=1.0)

@@ -25,6 +25,7 @@ def table(tmp_path):
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [ONE, TWO, FIELDS], ids=["one", "two", "fields"])
 def test_commands_on_columns(run, table, columns):
     named = [*columns, "--label-column", "Label"]

@@ -34,6 +34,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True)
 
 
+@pytest.mark.long
 def test_the_usual_model_learns_and_ranks_without_scikit_learn(tmp_path):
     done = run(USUAL_MODEL, str(tmp_path / "one.shortlist"))
     assert done.stdout.splitlines() == ["[]", "True"], done.stderr

@@ -100,6 +100,7 @@ def test_evaluate_each_label(run, model, news):
     assert "precision" in run("evaluate", model, news, "--per-label").out
 
 
+@pytest.mark.long
 def test_evaluate_draws(run, model, news, tmp_path):
     pytest.importorskip("matplotlib")
     assert run("evaluate", model, news, "--plot", "pictures").code == 0

@@ -72,6 +72,7 @@ def test_the_model_is_the_same_without(json_file, monkeypatch, part_size):
     assert checksum(sure.learner_.to_state()) == checksum(unsure.learner_.to_state())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part_size", [35_000, 90_000, 10**6], ids=["five parts", "two", "one"])
 @pytest.mark.parametrize("in_order", [False, True], ids=["mixed", "by label"])
 def test_what_it_says_of_itself_is_true_of_new_texts(tmp_path, part_size, in_order):

@@ -54,6 +54,8 @@ def test_what_makes_no_sense_is_refused(there, json_file, tmp_path):
         (["train", json_file, "--keep", tmp_path], "--keep is for a cluster"),
         (["train", "-", *there], "standard input cannot be read in parts"),
         (["train", json_file, "--task", "ratings", *there], "ratings are learned on one machine"),
+        (["train", json_file, "--task", "documents", "--workers", 2], "documents are learned on one machine"),
+        (["train", json_file, "--max-memory", "1GB", "--workers", 2], "--max-memory is for one machine"),
         (["evaluate", model, json_file, "--plot", tmp_path, *there], "--plot and --errors need the examples here"),
     ):
         with pytest.raises(InputError, match=sentence):

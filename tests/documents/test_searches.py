@@ -49,6 +49,7 @@ def value_found(ranker, s, s_bar):
     return ranker._loss(above, starts, relevant)[0] + 2 * swapped / (R * N)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ranker", "measure"), MEASURES, ids=IDS)
 @settings(max_examples=60)
 @given(s=st.lists(SCORE, min_size=1, max_size=3), s_bar=st.lists(SCORE, min_size=1, max_size=3))

@@ -295,6 +295,7 @@ def test_onnx_files_of_something_else(onnx_folder):
     tried(image, "takes input_ids, pixels, token_type_ids, not the tokens of a text")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(40))
 def test_files_with_a_changed_byte_work_or_are_refused(onnx_folder, seed):
     """Of safetensors, ONNX and tokenizer, some bytes changed at random: a sentence or an encoder, nothing else."""

@@ -41,6 +41,7 @@ def test_vectors_are_those_of_the_formulas(folder, pooling):
     np.testing.assert_allclose(np.linalg.norm(made, axis=1), 1, atol=1e-6)
 
 
+@pytest.mark.long
 def test_any_order_batch_and_number_of_threads_gives_the_same_bits(folder):
     texts = random_texts(150)
     alone = np.concatenate([load_encoder(str(folder), threads=1)([text]) for text in texts])

@@ -64,6 +64,7 @@ def consume(data, format, **options):
     return None if said else (count, stream)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format", [name for name in SAMPLES if name != "parquet"])
 @MANY
 @given(data=st.data())

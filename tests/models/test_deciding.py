@@ -154,6 +154,7 @@ def test_what_is_observed_does_not_depend_on_how_a_stream_is_cut():
     assert made[0] == made[1] == made[2]
 
 
+@pytest.mark.long
 def test_the_number_of_threads_changes_nothing():
     made = []
     for n_jobs in (1, 4):

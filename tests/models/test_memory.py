@@ -88,6 +88,7 @@ def capped(**options):
     return model
 
 
+@pytest.mark.long
 def test_words_and_index_stay_in_step():
     model = capped()
     n = len(model.text_.vocabulary_)
@@ -160,6 +161,7 @@ def test_what_was_forgotten_is_still_known_when_a_label_has_another_name():
     assert model.forgotten_ == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["fit_batches", "learn_batches"])
 def test_a_bound_that_is_not_reached_changes_nothing(how):
     free = getattr(Categorizer(), how)(stream(3))

@@ -99,6 +99,7 @@ def test_rules_of_a_request(server):
     assert server.post("/v1/rank", json={"text": "a", "tame": 2}).status_code == 422
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
 @pytest.mark.parametrize("change", CHANGES, ids=lambda one: one["change"])
 def test_killed_in_the_middle_taken_back_and_replayed(folder, model_file, change):

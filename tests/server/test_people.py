@@ -142,6 +142,7 @@ def test_every_server_of_a_folder_knows_of_a_removal(folder, capfd):
     assert token not in capfd.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"people": [{"name": "x"}]}', '{"people": 3}'])
 def test_a_damaged_file_lets_nobody_in_but_by_the_one_token(folder, tokens, content):
     with in_thread(folder, token=TOKEN) as server:

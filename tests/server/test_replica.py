@@ -28,6 +28,7 @@ events = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(st.lists(events, max_size=14))
 def test_any_history_gives_the_model_of_the_journal(model_file, history):

@@ -12,6 +12,7 @@ import pytest
 from shortlist.text.features import DIGIT, NOT_ONE_TO_ONE, letter_table
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_the_table_agrees_with_str_methods_everywhere(lowercase):
     table = letter_table(lowercase).tolist()
@@ -28,6 +29,7 @@ def test_the_table_agrees_with_str_methods_everywhere(lowercase):
     np.testing.assert_array_equal(folded & ~DIGIT, table)
 
 
+@pytest.mark.long
 def test_no_other_capital_depends_on_what_surrounds_it():
     for code in range(0x110000):
         character = chr(code)

@@ -33,6 +33,7 @@ def test_batches_make_no_difference():
     assert store.checksum(whole.to_state()) == store.checksum(parts.to_state())
 
 
+@pytest.mark.long
 def test_it_is_saved_and_goes_on_as_if_it_had_not_been(tmp_path):
     ids, scores, truth, _ = single(SIZE + 700, 0)
     first = observed(ids, scores, truth, [0, SIZE + 300])
@@ -117,6 +118,7 @@ def state():
     return observed(ids, scores, truth, [0, 200]).to_state()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BAD)
 def test_a_damaged_window_is_refused(state, name):
     Confidence.from_state(copy.deepcopy(state))
