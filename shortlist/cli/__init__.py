@@ -32,7 +32,6 @@ from shortlist.cli import (
     serve,
     train,
     warmup,
-    workspace,
 )
 from shortlist.concurrency import is_stuck
 from shortlist.errors import ShortlistError
@@ -60,8 +59,7 @@ GROUPS: dict[str, dict[Callable[..., None], str]] = {
         queue.queue: "Add texts to the queue of a server, or show it.",
         people.people: "Say who may use a server.",
         export.export: "Write the examples that a server has learned.",
-        workspace.backup: "Copy the state of a running server to a new folder.",
-        workspace.workspace: "Save all that a server has in one file, or open it.",
+        rehearse.backup: "Copy the state of a running server to a new folder.",
     },
     "Connect": {
         connect.mcp: "Offer a server to assistants (Model Context Protocol).",

@@ -1,4 +1,4 @@
-"""shortlist rehearse, promote, go-back"""
+"""shortlist rehearse, promote, go-back, backup"""
 
 from __future__ import annotations
 
@@ -139,3 +139,17 @@ def go_back(
 
     say_passed(promotion.go_back(state, force))
     print(f"The earlier model is back. Next: shortlist serve --state {state}")
+
+
+def backup(
+    state: State, target: Annotated[Path, typer.Argument(help="The folder to make.", show_default=False)]
+) -> None:  # fmt: skip
+    """Copy the state folder of a server, which may be running, to a new folder.
+
+    The copy can be served as it is: shortlist serve --state TARGET. A copy by other means may catch the journal in the
+    middle of a write. It holds the people with the hashes of their tokens: keep it as safe as the folder itself.
+    """
+    from shortlist.server.backup import back_up
+
+    back_up(state, target)
+    print(f"Copied {state} to {target}. shortlist serve --state {target} serves the copy.")
