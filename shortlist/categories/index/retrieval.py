@@ -138,7 +138,7 @@ def correct_vector(vector: Vectors, weights: Weights, scratch: Scratch, n: int, 
         wrong[n_wrong] = c
         n_wrong += scratch.scores[c] != 0.0
     for g in range(vector.size):
-        shift = eta * vector[g]
+        shift = eta * np.float64(vector[g])
         for c in wrong[:n_wrong]:
             weights[g, c] += shift * scratch.scores[c]
 
