@@ -3,7 +3,8 @@
     python -m benchmarks.start
 
 The package is copied to an empty folder, so that the first demo compiles its loops. Prints a table, and for a warm
-``rank`` the modules that take longest to import.
+``rank`` the modules that take longest to import. Best run in the environment that ``make demo`` makes: where the tools
+of the tests are installed, Numba and NumPy import some of them, a tenth of a second in each command.
 """
 
 import os

@@ -376,6 +376,16 @@ def test_signed_dense_rows_are_vectors():
     assert TunedIndex().fit(abs(X), Y).n_vector_ == 0
 
 
+def test_words_and_vector_have_their_shares_of_a_row():
+    V, X, Y = meanings(60)
+    learner = TunedIndex(vector=4).fit(np.hstack([V, X]), Y)
+    for v, x, of_words, of_vector in [(V, X, 0.35, 0.65), (V, 0 * X, 0.0, 1.0), (0 * V, X, 1.0, 0.0)]:
+        words, vectors = learner._split(learner._check(3 * np.hstack([v, x])))
+        np.testing.assert_allclose((vectors.astype(float) ** 2).sum(axis=1), of_vector, atol=1e-6)
+        squares = np.add.reduceat(np.append(words.data**2, 0.0), words.indptr[:-1]) if of_words else np.zeros(1)
+        np.testing.assert_allclose(squares, of_words, atol=1e-6)
+
+
 def test_words_and_vectors_are_better_than_either():
     (V, X, Y), (new_V, new_X, truth) = meanings(), meanings(seed=1)
     both = TunedIndex(vector=4).fit(np.hstack([V, X]), Y).score(np.hstack([new_V, new_X]), truth)

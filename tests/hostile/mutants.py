@@ -25,7 +25,12 @@ from pathlib import Path
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 ROOT = Path(__file__).parents[2]
-INDEX = [f"tests/categories/test_{name}.py" for name in ("feature_focus", "pruning", "tuned_index")]
+INDEX = [f"tests/categories/test_{name}" for name in (  # the slow twins: other tests take minutes uncompiled
+    "tuned_index.py::test_is_exactly_its_twin", "tuned_index.py::test_words_and_vectors_are_exactly_its_twin",
+    "partial.py::test_tuned_index_is_exactly_its_twin", "retrieval.py::test_votes_add_up_as_in_the_twin",
+    "feature_focus.py::test_kernel_and_twin_hold_the_same_edges", "pruning.py", "ahead.py",
+    "tuned_index.py::test_words_and_vector_have_their_shares_of_a_row",
+)]  # fmt: skip
 JOURNAL = [f"tests/server/test_{name}.py" for name in (
     "journal", "journal_questions", "damage", "watching", "export", "label_changes",
 )]  # fmt: skip
