@@ -8,8 +8,10 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.options import DefaultOptions
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.types.misc import unliteral
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
@@ -68,10 +70,50 @@ class Part(CPUDispatcher):
         return found
 
 
+class PartLibrary(JITCodeLibrary):
+    """The code of a part: optimised, and made machine code, inside the loops that call it, and not alone as well."""
+
+    def _optimize_final_module(self) -> None:
+        """Nothing to do: the module of a loop holds its parts when it is optimised."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    @property
+    def codegen(self) -> Any:
+        return NoAddresses
+
+
+class NoAddresses:
+    """Stands where Numba asks for the address of a compiled function's constants."""
+
+    @staticmethod
+    def set_env(name: str, constants: object) -> None:
+        """A part has no address of its own."""
+
+
+def _kept_in(library: type[JITCodeLibrary], compile_one: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Numba's ``compile`` of one function, whose code is kept in such a library."""
+
+    def compile_so(signature: Any) -> Any:
+        codegen = cpu_target.target_context.codegen()
+        with global_compiler_lock:
+            before = codegen._library_class
+            codegen._library_class = library
+            try:
+                return compile_one(signature)
+            finally:
+                codegen._library_class = before
+
+    return compile_so
+
+
 def _part(function: Function, **options: bool) -> Function:
     compiled = numba.njit(**COMPILED, no_cpython_wrapper=True, **options)(function)
     if compiled is not function:
         compiled.__class__ = Part
+        compiled.compile = _kept_in(PartLibrary, compiled.compile)
     return compiled
 
 
@@ -81,6 +123,7 @@ def _compiled(function: Function, **options: bool) -> Function:
         with contextlib.suppress(RuntimeError):  # no folder can be written, neither here nor the user's own
             compiled._cache = StampedCache(function)
             compiled.compile = in_turn(compiled.compile, compiled._cache.place)
+        compiled.compile = _kept_in(JITCodeLibrary, compiled.compile)
     return compiled
 
 
