@@ -52,6 +52,7 @@ def one_error(positions: Positions) -> Values:
     return 1 - among_first(positions, 1)
 
 
+@registered("MAP", "higher", "the mean of AP over queries", families=["documents"], paper="003")
 @registered("AP", "higher", "1/|y| · Σ_{r∈y} |{r'∈y : rank(r') ≤ rank(r)}| / rank(r)", paper="001, 003")
 def average_precision(positions: Positions) -> Values:
     """Average precision: the mean, over relevant items, of the precision at their rank. What was not retrieved adds 0,
@@ -59,24 +60,14 @@ def average_precision(positions: Positions) -> Values:
     return positions.total(positions.nth / positions.rank) / positions.size
 
 
-@registered("MAP", "higher", "the mean of AP over queries", families=["documents"], paper="003")
-def mean_average_precision(positions: Positions) -> Values:
-    """Mean average precision: another name of AP."""
-    return average_precision(positions)
-
-
 @registered("nDCG", "higher", "nDCG@k with k = ∞")
-def ndcg(positions: Positions) -> Values:
-    """Normalised discounted cumulative gain of the whole ranking."""
-    return ndcg_at(positions, np.inf)
-
-
 @registered(
     "nDCG@k", "higher",
     "Σ_{r∈y, rank(r)≤k} g(r)/log2(1+rank(r)), over the same sum for the best possible ranking", paper="003, XMC",
 )  # fmt: skip
-def ndcg_at(positions: Positions, k: float) -> Values:
-    """Normalised discounted cumulative gain of the first k. The gain g is the grade of relevance, 1 for a label."""
+def ndcg(positions: Positions, k: float = np.inf) -> Values:
+    """Normalised discounted cumulative gain of the first k, or of the whole ranking. The gain g is the grade of
+    relevance, 1 for a label."""
     return _discounted(positions, positions.gain, positions.ideal_gain, k)
 
 
