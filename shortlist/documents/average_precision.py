@@ -54,11 +54,6 @@ class MapSVM(StructuralRanker):
     queries_set_aside_ : array
         Ids of the queries without a relevant or without a non-relevant document, which teach nothing.
 
-    References
-    ----------
-    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
-    precision. SIGIR.
-
     Examples
     --------
     >>> from shortlist import MapSVM

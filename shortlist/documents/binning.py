@@ -47,11 +47,6 @@ class ScoreBins(TransformerMixin, BaseEstimator):
     n_features_in_ : int
         The number of columns.
 
-    References
-    ----------
-    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
-    precision. SIGIR.
-
     Examples
     --------
     >>> from shortlist.documents.binning import ScoreBins

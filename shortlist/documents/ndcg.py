@@ -54,11 +54,6 @@ class NdcgSVM(StructuralRanker):
     coef_, objective_, duality_gap_, n_iter_, n_constraints_, n_active_constraints_, queries_set_aside_
         As those of :class:`~shortlist.documents.average_precision.MapSVM`.
 
-    References
-    ----------
-    Chakrabarti, S., Khanna, R., Sawant, U. and Bhattacharyya, C. (2008). Structured learning for non-smooth ranking
-    losses. KDD.
-
     Examples
     --------
     >>> from shortlist import NdcgSVM

@@ -34,10 +34,6 @@ class RocSVM(StructuralRanker):
     coef_, objective_, duality_gap_, n_iter_, n_constraints_, n_active_constraints_, queries_set_aside_
         As those of :class:`~shortlist.documents.average_precision.MapSVM`.
 
-    References
-    ----------
-    Joachims, T. (2005). A support vector method for multivariate performance measures. ICML.
-
     Examples
     --------
     >>> from shortlist import RocSVM

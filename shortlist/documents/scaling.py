@@ -35,11 +35,6 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_features_in_ : int
         The number of features, once fitted.
 
-    References
-    ----------
-    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
-    precision. SIGIR.
-
     Examples
     --------
     >>> from shortlist import QueryScaler
