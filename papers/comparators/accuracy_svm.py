@@ -57,20 +57,6 @@ class AccuracySVM(LinearRanker):
     n_thresholds : int, default 50
         Even thresholds for each retrieval score, in variants 3 and 4.
 
-    Attributes
-    ----------
-    coef_ : array
-        The weights w, one for each feature or, in variants 3 and 4, for each bin.
-    intercept_ : float
-        The constant b.
-    n_iter_ : int
-        Steps of the solver.
-
-    References
-    ----------
-    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
-    precision. SIGIR.
-
     Examples
     --------
     >>> from papers.comparators.accuracy_svm import AccuracySVM
