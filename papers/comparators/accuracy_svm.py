@@ -26,10 +26,9 @@ from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole
 from shortlist.concurrency import reading, snapshot
 from shortlist.documents.average_precision import map_loss
-from shortlist.documents.binning import ScoreBins
+from shortlist.documents.features import QueryScaler, ScoreBins
 from shortlist.documents.queries import as_queries
 from shortlist.documents.ranker import LinearRanker, as_relevance
-from shortlist.documents.scaling import QueryScaler
 from shortlist.errors import InputError
 from shortlist.files.store import State
 
