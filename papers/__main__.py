@@ -18,7 +18,7 @@ from shortlist.errors import InputError
 if TYPE_CHECKING:
     from papers.experiment import Experiment, Figure, Table
     from papers.report.numbers import Report, Section
-    from papers.running import Outcome, Tally
+    from papers.running import Outcome
 
 
 def papers(
@@ -110,7 +110,7 @@ def _fetch(name: str, data: Path) -> None:
     from papers.fetching import fetch
 
     with _bar() as update:
-        folder = fetch(name, data, lambda file, there, of: update(f"downloading {file}", there, of, ""))
+        folder = fetch(name, data, update)
     say(f"{name} is in {folder}")
 
 
@@ -142,7 +142,6 @@ def _run(
 
     from papers.datasets import DATASETS
     from papers.finding import content_digest, lay_out
-    from papers.report.numbers import in_words
     from papers.running import run
 
     needs = sorted({name for one in chosen for name in one.needs})
@@ -153,37 +152,29 @@ def _run(
         expected = DATASETS[name].digest
         same = "as checked" if digest == expected else "not the files that were measured before"
         known[name] = f"{digest[:12]} ({same if expected else 'never measured before'})"
+    cores = os.cpu_count() or 1
     with _bar() as update:
-
-        def progress(tally: Tally) -> None:
-            left = "" if tally.seconds_left is None else f"{in_words(tally.seconds_left)} left"
-            update(tally.name, tally.done, tally.jobs, left)
-
-        cores = os.cpu_count() or 1
         outcomes = run(
             chosen, folder, out, quick=quick, workers=cores if workers == -1 else workers, fresh=fresh,
-            compute=compute, digests=digests, progress=progress,
+            compute=compute, digests=digests, progress=update,
         )  # fmt: skip
     return outcomes, known
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[str, int, int | None, str], None]]:
+def _bar() -> Iterator[Callable[[str, int, int | None], None]]:
     """A bar on standard error if that is a terminal; a function that moves it."""
     if not sys.stderr.isatty():
-        yield lambda what, done, of, left: None
+        yield lambda what, done, of: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    shown = TextColumn("{task.fields[what]}", markup=False), BarColumn(), TextColumn("{task.fields[left]}")
+    done = TextColumn("{task.completed:,.0f} of {task.total:,.0f}")
+    shown = TextColumn("{task.description}", markup=False), BarColumn(), done, TimeRemainingColumn()
     with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, what="preparing", left="")
-
-        def update(what: str, done: int, of: int | None, left: str) -> None:
-            bar.update(task, completed=done, total=of, what=what, left=f"{done:,} of {of or 0:,} {left}")
-
-        yield update
+        task = bar.add_task("preparing", total=0)
+        yield lambda what, done, of: bar.update(task, completed=done, total=of or 0, description=what)
 
 
 def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Report:

@@ -26,12 +26,12 @@ BASE = ("svmmap-cranfield", "svmmap-fields", "svmmap-ohsumed")
 FILMS = ("prank-movielens",)
 PROTOTYPES = "shortlist/categories/prototypes/mmp.py"
 FOCUS = "shortlist/categories/index/feature_focus.py"
-LOSSES = "shortlist/measures/losses.py"
+MEASURES = "shortlist/measures/rankings.py"
 SOLVER = "shortlist/documents/structural_svm.py"
 
 PAPERS: dict[str, list[Item]] = {
     "001: Crammer and Singer, A new family of online algorithms for category ranking": [
-        Item("2", "losses", "loss1, loss2 and loss3", (), LOSSES, "tests/measures/test_twins.py"),
+        Item("2", "losses", "loss1, loss2 and loss3", (), MEASURES, "tests/measures/test_twins.py"),
         Item("2", "figure 1", "the margin of a document", (), "papers/margins.py", "tests/measures/test_by_hand.py"),
         Item("3", "figure 2", "MMP", (), PROTOTYPES, "tests/categories/test_prototypes.py"),
         Item("3", "theorem 1", "mistake bounds of the three losses", (), PROTOTYPES,
@@ -43,7 +43,7 @@ PAPERS: dict[str, list[Item]] = {
              "shortlist/categories/prototypes/rocchio.py", "tests/categories/test_prototypes.py"),
         Item("4.4", "section 4.4", "terms selected by Rocchio's weights", (),
              "papers/comparators/rocchio_selection.py", "tests/categories/test_prototypes.py"),
-        Item("4.5", "section 4.5", "the measures", (), LOSSES, "tests/measures/test_twins.py"),
+        Item("4.5", "section 4.5", "the measures", (), MEASURES, "tests/measures/test_twins.py"),
         Item("4.6", "figure 4", "losses while learning, Reuters-21578", ("mmp-reuters",)),
         Item("4.6", "figure 5", "losses while learning, Reuters-2000", ("mmp-rcv1",)),
         Item("4.6", "table 1", "losses on test documents, Reuters-21578", ("mmp-reuters",)),
@@ -71,7 +71,7 @@ PAPERS: dict[str, list[Item]] = {
     ],
     "003: Yue, Finley, Radlinski and Joachims, A support vector method for optimizing average precision": [
         Item("2.2", "tables 1 to 4", "optimal ROC area or accuracy with suboptimal MAP", (),
-             "shortlist/measures/ranks.py", "tests/measures/test_by_hand.py"),
+             MEASURES, "tests/measures/test_by_hand.py"),
         Item("3.1", "algorithm 1", "optimisation problem 1, by cutting planes", (), SOLVER,
              "tests/documents/test_solver.py"),
         Item("3.1", "proposition 1", "slacks bound the loss", (), SOLVER, "tests/documents/test_solver.py"),
@@ -82,7 +82,7 @@ PAPERS: dict[str, list[Item]] = {
              "tests/documents/test_searches.py"),
         Item("3.3", "lemma 1", "a later document gains less", (), "", "tests/documents/test_searches.py"),
         Item("3.3", "theorem 2", "each place on its own is optimal", (), "", "tests/documents/test_searches.py"),
-        Item("4", "figure 2", "how much a score counts", (), "shortlist/documents/binning.py",
+        Item("4", "figure 2", "how much a score counts", (), "shortlist/documents/features.py",
              "tests/documents/test_features.py"),
         Item("4", "table 5", "the data", (*BASE, "svmmap-submissions")),
         Item("5.1", "table 6", "SVM-map and the best base functions", BASE),
@@ -101,7 +101,7 @@ PAPERS: dict[str, list[Item]] = {
              "tests/categories/test_feature_focus.py"),
         Item("3.2", "figures 3(b) and 4(b)", "RankedRetrieval", (), "shortlist/categories/index/retrieval.py",
              "tests/categories/test_feature_focus.py"),
-        Item("3.3", "measures", "R_k, MRR and HR", (), "shortlist/measures/ranks.py", "tests/measures/test_twins.py"),
+        Item("3.3", "measures", "R_k, MRR and HR", (), MEASURES, "tests/measures/test_twins.py"),
         Item("3.3", "lemma 1", "scaled weights rank alike", (), "", "tests/categories/test_lemmas.py"),
         Item("3.4", "theorem 2", "NP-hardness, proved as theorem 4", (), "", "tests/categories/test_hardness.py"),
         Item("4.1", "figure 4(c)", "FSU, the feature streaming update", (), FOCUS,

@@ -11,8 +11,8 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
+from shortlist.documents.features import QueryScaler
 from shortlist.documents.retrieval import METHODS, RetrievalIndex
-from shortlist.documents.scaling import QueryScaler
 from shortlist.errors import InputError
 from shortlist.inputs import read
 from shortlist.measures import evaluate_documents

@@ -26,7 +26,7 @@ from papers.document_tables import CHOSEN, show
 from papers.experiment import Experiment, Job, Result
 from shortlist.arrays.kernels import Longs
 from shortlist.documents.average_precision import MapSVM
-from shortlist.documents.binning import ScoreBins
+from shortlist.documents.features import ScoreBins
 from shortlist.documents.mrr import MrrSVM
 from shortlist.documents.ndcg import NdcgSVM
 from shortlist.documents.roc import RocSVM

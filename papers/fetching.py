@@ -1,4 +1,4 @@
-"""Downloading a data set from its publisher: what broke off goes on, and what is not the data set is not kept."""
+"""Downloading a data set from its publisher: whole files are kept, and what is not the data set is not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from papers.finding import content_digest
 from shortlist.errors import InputError
 
 Progress = Callable[[str, int, int | None], None]  # file, bytes there, bytes in all where known
-ATTEMPTS = 3
 BLOCK = 1 << 16
 PATIENCE = 30.0  # seconds without a byte
 
@@ -44,59 +43,39 @@ def fetch(name: str, data: str | Path, progress: Progress = lambda file, there, 
 
 
 def _download(remote: Remote, folder: Path, progress: Progress) -> Path:
-    """One file, by as many attempts as it takes while something comes."""
+    """One file, which is kept once it is whole and right."""
     file, part = folder / remote.name, folder / f"{remote.name}.part"
     if file.exists():
         return file
-    for left in range(ATTEMPTS - 1, -1, -1):
-        try:
-            _receive(remote, part, progress)
-            break
-        except urllib.error.HTTPError as problem:
-            raise InputError(f"{remote.url} answers {problem.code} {problem.reason}") from None
-        except (OSError, http.client.HTTPException) as problem:
-            if not left:
-                there = part.stat().st_size if part.exists() else 0
-                why = getattr(problem, "reason", None) or problem
-                raise InputError(
-                    f"the download of {remote.url} broke off after {there:,} bytes ({why}); run the same again to go on"
-                ) from None
-    if remote.digest:
-        kind, _, expected = remote.digest.partition(":")
-        found = hashlib.new(kind, part.read_bytes()).hexdigest()
-        if found != expected:
-            part.unlink()
-            raise InputError(
-                f"{remote.url} is not the file that was published: its {kind} is {found}, not {expected}; "
-                "it was not kept"
-            )
+    kind, _, expected = (remote.digest or "sha256:").partition(":")
+    digest, there, total = hashlib.new(kind), 0, None
+    try:
+        with urllib.request.urlopen(remote.url, timeout=PATIENCE) as answer, part.open("wb") as stream:
+            length = answer.headers.get("Content-Length")
+            total = int(length) if length else None
+            progress(remote.name, there, total)
+            while block := answer.read(BLOCK):
+                stream.write(block)
+                digest.update(block)
+                there += len(block)
+                progress(remote.name, there, total)
+        if total is not None and there < total:
+            raise http.client.IncompleteRead(b"", total - there)
+    except urllib.error.HTTPError as problem:
+        raise InputError(f"{remote.url} answers {problem.code} {problem.reason}") from None
+    except (OSError, http.client.HTTPException) as problem:
+        why = getattr(problem, "reason", None) or problem
+        raise InputError(
+            f"the download of {remote.url} broke off after {there:,} bytes ({why}); run the same again"
+        ) from None
+    if expected and digest.hexdigest() != expected:
+        part.unlink()
+        raise InputError(
+            f"{remote.url} is not the file that was published: its {kind} is {digest.hexdigest()}, not {expected}; "
+            "it was not kept"
+        )
     os.replace(part, file)
     return file
-
-
-def _receive(remote: Remote, part: Path, progress: Progress) -> None:
-    """Append what is still missing to the part that is there."""
-    there = part.stat().st_size if part.exists() else 0
-    request = urllib.request.Request(remote.url, headers={"Range": f"bytes={there}-"} if there else {})
-    try:
-        answer = urllib.request.urlopen(request, timeout=PATIENCE)
-    except urllib.error.HTTPError as problem:
-        if problem.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
-            return  # everything is there; the digest will show whether it is too much
-        raise
-    with answer, part.open("ab") as stream:
-        if answer.status != http.client.PARTIAL_CONTENT:  # the server sends all of it
-            stream.truncate(0)
-            there = 0
-        length = answer.headers.get("Content-Length")
-        total = there + int(length) if length else None
-        progress(remote.name, there, total)
-        while block := answer.read(BLOCK):
-            stream.write(block)
-            there += len(block)
-            progress(remote.name, there, total)
-    if total is not None and there < total:
-        raise http.client.IncompleteRead(b"", total - there)
 
 
 def _unpack_checked(wanted: DataSet, archive: Path, target: Path) -> None:

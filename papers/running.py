@@ -45,16 +45,6 @@ class Outcome:
     jobs: int = 0  # all that the experiment has, also those that were not done
 
 
-@dataclass
-class Tally:
-    """How far a run is: for the bar on the terminal."""
-
-    name: str  # of the experiment that the last job belongs to
-    done: int
-    jobs: int
-    seconds_left: float | None
-
-
 class Task(NamedTuple):
     """A job of an experiment, and the file that keeps its result."""
 
@@ -82,7 +72,7 @@ def run(
     fresh: bool = False,
     compute: bool = True,
     digests: dict[str, str] | None = None,
-    progress: Callable[[Tally], None] = lambda tally: None,
+    progress: Callable[[str, int, int], None] = lambda name, done, of: None,
 ) -> list[Outcome]:
     """Run all jobs of the experiments that are not kept in ``out``; what fails does not stop the others.
 
@@ -97,11 +87,10 @@ def run(
     tasks = {one.name: [_task(one, job, out, digests or {}) for job in one.jobs(quick)] for one in chosen}
     kept = {task.file: answer for all_of in tasks.values() for task in all_of if (answer := _read(task.file))}
     missing = [task for all_of in tasks.values() for task in all_of if compute and task.file not in kept]
-    clock = _Clock(missing, workers)
-    for task, answer in _work(missing, folder, workers):
+    for done, (task, answer) in enumerate(_work(missing, folder, workers), 1):
         kept[task.file] = answer
         _write(task, answer)
-        progress(clock.tick(task, answer))
+        progress(task.experiment.name, done, len(missing))
     return [_outcome(one, tasks[one.name], kept) for one in chosen]
 
 
@@ -226,26 +215,3 @@ def do(run: Callable[[Path, Job], Result], folder: Path, job: Job) -> Answer:
         reason = f"{type(problem).__name__}: {problem}"
         return Answer("", time.process_time() - began, reason, traceback.format_exc())
     return Answer(text, time.process_time() - began)
-
-
-class _Clock:
-    """Time left, by the mean time of the jobs of the same experiment so far, or of all where it has none yet."""
-
-    def __init__(self, tasks: list[Task], workers: int) -> None:
-        self.left = {task.experiment.name: 0 for task in tasks}
-        for task in tasks:
-            self.left[task.experiment.name] += 1
-        self.spent: dict[str, list[float]] = {}
-        self.jobs, self.workers = len(tasks), workers
-        self.began = time.perf_counter()
-
-    def tick(self, task: Task, answer: Answer) -> Tally:
-        name = task.experiment.name
-        self.left[name] -= 1
-        self.spent.setdefault(name, []).append(answer.seconds)
-        every = [seconds for own in self.spent.values() for seconds in own]
-        passed = time.perf_counter() - self.began
-        stretch = passed * self.workers / sum(every) if sum(every) else 1.0  # where the machine has other things to do
-        mean = {other: self.spent.get(other, every) for other in self.left}
-        expected = sum(n * sum(mean[other]) / len(mean[other]) for other, n in self.left.items())
-        return Tally(name, len(every), self.jobs, stretch * expected / self.workers)

@@ -33,9 +33,9 @@ from shortlist.categories.prototypes.mmp import MMP
 from shortlist.categories.prototypes.rocchio import Rocchio
 from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron
 from shortlist.inputs import read
-from shortlist.measures.curves import precision_recall
 from shortlist.measures.evaluation import evaluate
 from shortlist.measures.positions import Positions, place_labels
+from shortlist.measures.rankings import precision_recall
 from shortlist.measures.registry import measure
 from shortlist.text.vectorizer import TextVectorizer
 

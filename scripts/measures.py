@@ -14,7 +14,6 @@ SECTIONS: dict[tuple[Family, ...], tuple[str, str]] = {
     ("categories",): ("Rankings of labels only", "`evaluate(ranking, truth, [...])`"),
     ("documents",): ("Documents for queries only", "`evaluate_documents(scores, relevance, query, [...])`"),
     ("ratings",): ("Ordered ratings", "`evaluate_ratings(predicted, truth, [...])`; `scale=[...]` names other steps."),
-    ("models",): ("Costs of models", "Measured by experiments, not computed from rankings."),
 }
 
 START = """\

@@ -26,10 +26,9 @@ from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole
 from shortlist.concurrency import reading, snapshot
 from shortlist.documents.average_precision import map_loss
-from shortlist.documents.binning import ScoreBins
+from shortlist.documents.features import QueryScaler, ScoreBins
 from shortlist.documents.queries import as_queries
 from shortlist.documents.ranker import LinearRanker, as_relevance
-from shortlist.documents.scaling import QueryScaler
 from shortlist.errors import InputError
 from shortlist.files.store import State
 
@@ -56,20 +55,6 @@ class AccuracySVM(LinearRanker):
         too.
     n_thresholds : int, default 50
         Even thresholds for each retrieval score, in variants 3 and 4.
-
-    Attributes
-    ----------
-    coef_ : array
-        The weights w, one for each feature or, in variants 3 and 4, for each bin.
-    intercept_ : float
-        The constant b.
-    n_iter_ : int
-        Steps of the solver.
-
-    References
-    ----------
-    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
-    precision. SIGIR.
 
     Examples
     --------

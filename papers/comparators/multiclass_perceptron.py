@@ -35,17 +35,6 @@ class MulticlassPerceptron(RatingLearner):
     random_state, hypothesis, scale
         As those of PRank.
 
-    Attributes
-    ----------
-    classes_ : array
-        The scale, lowest rating first.
-
-    References
-    ----------
-    Crammer, K. and Singer, Y. (2003). Ultraconservative online algorithms for multiclass problems. JMLR 3.
-
-    Crammer, K. and Singer, Y. (2001). Pranking with Ranking. NIPS 14 (as a rival of PRank).
-
     Examples
     --------
     >>> from papers.comparators.multiclass_perceptron import MulticlassPerceptron

@@ -53,24 +53,6 @@ class OneVersusRest(PrototypeLearner):
     n_jobs : int, default=None
         Threads for ranking; results do not depend on it. −1 for all processors.
 
-    Attributes
-    ----------
-    classes_ : ndarray
-        All labels, in order of first appearance.
-    label_counts_ : ndarray
-        In how many examples each label was seen.
-    n_examples_, n_features_in_ : int
-        How many examples were learned, and how many columns the widest had.
-    feature_names_in_ : ndarray of str
-        The names of the columns, where they have names.
-    n_weights_ : int
-        How many weights the classifiers hold.
-
-    References
-    ----------
-    The comparators of Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004),
-    section 5.
-
     Examples
     --------
     >>> from papers.comparators.one_versus_rest import OneVersusRest

@@ -33,20 +33,6 @@ class RocchioSelection(SelectorMixin, BaseEstimator):
     beta, gamma : float, default=16.0, 4.0
         Of Rocchio's weights.
 
-    Attributes
-    ----------
-    support_ : ndarray of bool
-        Which columns are kept.
-    n_features_in_ : int
-        How many columns there were.
-    feature_names_in_ : ndarray of str
-        Their names, where they have names.
-
-    References
-    ----------
-    Crammer and Singer, "A new family of online algorithms for category ranking", SIGIR 2002 (paper 001),
-    section 4.4.
-
     Examples
     --------
     >>> from papers.comparators.rocchio_selection import RocchioSelection

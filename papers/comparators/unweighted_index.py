@@ -66,23 +66,6 @@ class UnweightedIndex(CategoryLearner):
     n_jobs : int, default=None
         Threads for ranking; results do not depend on it. −1 for all processors.
 
-    Attributes
-    ----------
-    classes_ : ndarray
-        All labels, in order of first appearance.
-    label_counts_ : ndarray
-        In how many examples each label was seen.
-    n_examples_, n_features_in_ : int
-        How many examples were learned, and how many columns the widest had.
-    feature_names_in_ : ndarray of str
-        The names of the columns, where they have names.
-
-    References
-    ----------
-    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 6.4.1. It tells of
-    Madani, Greiner, Kempe and Salavatipour, "Recall systems: efficient learning and use of category indices", AISTATS
-    2007, whose own algorithm, with weights on the side of the classes, this is not.
-
     Examples
     --------
     >>> from papers.comparators.unweighted_index import UnweightedIndex

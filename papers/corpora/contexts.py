@@ -34,36 +34,9 @@ CONJUNCTIONS = {
 def word_contexts(
     texts: Iterable[str], conjunctions: str = "chosen"
 ) -> tuple[scipy.sparse.csr_array, NDArray[np.object_], ContextNames]:
-    """The contexts of all words of some texts. Contexts do not reach from one text into the next.
+    """The contexts of all words of some texts: a Boolean row for each word, the words, and the names of the columns.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        The texts.
-    conjunctions : {"chosen", "runs"}, default "chosen"
-        Which nine conjunctions of neighbouring words are features; the beginning of this file tells of both.
-
-    Returns
-    -------
-    X : sparse matrix of shape (n_words, n_contexts)
-        A Boolean row for each word.
-    words : array of shape (n_words,)
-        The words themselves, each the label of its row.
-    names : sequence of str
-        The names of the columns.
-
-    References
-    ----------
-    Madani, O., Connor, M. and Greiner, W. (2009). Learning when concepts abound. JMLR 10.
-
-    Examples
-    --------
-    >>> from shortlist import word_contexts
-    >>> X, words, names = word_contexts(["to be or not to be"])
-    >>> words.tolist()
-    ['to', 'be', 'or', 'not', 'to', 'be']
-    >>> [names[column] for column in X[[0]].indices[:3]]
-    ['_ be', '_ * or', '_ * * not']
+    Contexts do not reach from one text into the next. ``conjunctions``: the beginning of this file tells of both kinds.
     """
     as_choice(conjunctions, "conjunctions", tuple(CONJUNCTIONS))
     places = PLACES + CONJUNCTIONS[conjunctions]

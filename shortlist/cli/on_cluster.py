@@ -86,8 +86,8 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
         return
     from shortlist.arrays.validation import as_real
 
-    if reading.vectors is not None and reading.vector_column is not None:
-        raise InputError("--vectors and --vector-column both give vectors; give one of them")
+    if reading.vectors is not None:
+        raise InputError("--vectors is for one machine; on a cluster, vectors stand beside the texts: --vector-column")
     if reading.target is not None:
         raise InputError("tables of numbers with a --target are learned on one machine; leave out --workers and --dask")
     if "-" in data:
@@ -110,11 +110,6 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
         say(f"{empty} has no examples")
     with connect(options.dask, options.workers) as client:
         say(f"{counted(len(parts), 'parts')} on {counted(len(client.nthreads()), 'workers')}")
-        cluster = Cluster(client, options.keep)
-        if reading.vectors is not None:
-            from shortlist.distributed.categories import with_vectors
-
-            parts = with_vectors(cluster, parts, reading.vectors)
-        there = OnCluster(cluster, parts)
+        there = OnCluster(Cluster(client, options.keep), parts)
         yield there
         say_skipped(there.skipped)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.categories.learner import CategoryLearner
 from shortlist.distributed.categories import note, opened
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part
@@ -21,30 +20,25 @@ from shortlist.measures import Evaluation
 from shortlist.models.answers import JudgedRanking
 from shortlist.models.base import Model
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.row_categorizer import RowCategorizer
 from shortlist.ranking import Ranking
 
 Arrays = dict[str, NDArray[Any]]
 
 
 def rank(
-    cluster: Cluster, parts: Sequence[Part], model: CategoryModel[Any] | CategoryLearner, k: int = 5,
-    skipped: Skipped | None = None,
-) -> Iterator[Ranking]:  # fmt: skip
+    cluster: Cluster, parts: Sequence[Part], model: CategoryModel[Any], k: int = 5, skipped: Skipped | None = None
+) -> Iterator[Ranking]:
     """The k best labels of the texts or rows of each part, in order."""
-    asked = as_model(model)
-    names = asked.classes_.tolist()
-    for found in answers(cluster, parts, asked, ranked, k, skipped=skipped):
+    names = model.classes_.tolist()
+    for found in answers(cluster, parts, model, ranked, k, skipped=skipped):
         yield Ranking(found["ids"], found["scores"], names, found.get("probabilities"))
 
 
 def evaluate(
-    cluster: Cluster, parts: Sequence[Part], model: Model[Any] | CategoryLearner, measures: Sequence[str],
-    skipped: Skipped | None = None,
-) -> Evaluation:  # fmt: skip
-    """Measures of a Categorizer or a learner of categories, as on one machine."""
-    asked = as_model(model)
-    return asked._report(judge(cluster, parts, asked, measures, skipped), measures).measures
+    cluster: Cluster, parts: Sequence[Part], model: Model[Any], measures: Sequence[str], skipped: Skipped | None = None
+) -> Evaluation:
+    """Measures of a model, as on one machine."""
+    return model._report(judge(cluster, parts, model, measures, skipped), measures).measures
 
 
 def judge(
@@ -56,11 +50,6 @@ def judge(
     names, deep = model.classes_.tolist(), model._judged_depth(measures)
     for found in answers(cluster, parts, model, ranked_and_labelled, deep, skipped=skipped):
         yield JudgedRanking(Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"]))
-
-
-def as_model(model: Model[Any] | CategoryLearner) -> Model[Any]:
-    """A learner alone as a model of rows of features."""
-    return RowCategorizer.of(model) if isinstance(model, CategoryLearner) else model
 
 
 def answers(

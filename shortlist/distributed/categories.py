@@ -9,10 +9,8 @@ it is found out how sure they are.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,14 +24,14 @@ from shortlist.categories.index.independent import IndependentIndex, some_rows
 from shortlist.categories.index.tuned_index import beside_vector
 from shortlist.categories.merging import PartedLearner, added
 from shortlist.distributed.cluster import Cluster, digest
-from shortlist.distributed.parts import Part, Slice, check_counts, check_some
+from shortlist.distributed.parts import Part, check_counts, check_some
 from shortlist.errors import InputError, counted
 from shortlist.files import store
 from shortlist.files.container import array_to_text, text_to_array
 from shortlist.files.store import State
 from shortlist.inputs import Examples, Skipped
 from shortlist.inputs.labelled import with_labels
-from shortlist.inputs.vectors import apart, open_vectors, unequal
+from shortlist.inputs.vectors import apart
 from shortlist.labels import LabelIndex, LabelSets, numbered
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
@@ -54,38 +52,15 @@ def left_of_each(counts: Sequence[int]) -> list[int]:
     return np.diff(edges).tolist()
 
 
-# Vectors of a file of their own, beside texts in parts: each worker reads the rows of its part.
-
-
-def with_vectors(cluster: Cluster, parts: Sequence[Part], path: str | os.PathLike[str]) -> list[Part]:
-    """The same parts, whose texts have the rows of a .npy file beside them."""
-    n_rows, there = len(open_vectors(path)), Path(path).resolve()
-    if any(part.options.get("skip_bad") for part in parts):
-        raise InputError("texts that are left out would shift the vectors of all others; leave out skip_bad")
-    keys = [digest("texts", part) for part in parts]
-    found = cluster.each(count, lambda n: (parts[n],), keys)
-    ends = np.cumsum([0, *(one.settings["examples"] for one in found)]).tolist()
-    if ends[-1] != n_rows:
-        raise unequal(path, n_rows, ends[-1])
-    about = there.stat()
-    version = f"{about.st_size} {about.st_mtime_ns}"
-    return [
-        part._replace(vectors=Slice(str(there), first, last, version))
-        for part, first, last in zip(parts, ends[:-1], ends[1:], strict=True)
-    ]
-
-
-def count(part: Part) -> State:
-    """How many examples a part has, with labels or without."""
-    return State("Count", {"examples": sum(len(batch) for batch in part.open())}, {}, {})
-
-
 LabelLists = list[list[Label]]
 Trained = TypeVar("Trained", bound=CategoryModel[Any])
 
 
 def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skipped | None = None) -> Trained:
-    """Fit a model of texts, or of rows of features. Notes in ``skipped`` what was left out."""
+    """Fit a Categorizer or RowCategorizer. Notes in ``skipped`` what was left out."""
+    if not isinstance(model, CategoryModel):
+        what = getattr(model, "task", type(model).__name__)
+        raise InputError(f"{what} are learned on one machine; leave out --workers and --dask")
     text = None
     if isinstance(model, Categorizer):
         if model.max_memory is not None:
@@ -94,7 +69,7 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
             raise InputError("an encoder makes vectors on one machine; a cluster learns those that stand in the data")
         text = settled(cluster, parts, model._new_text())
     learner, has_vectors = model._new_learner(), False
-    if any(part.options.get("vector") is not None or part.vectors is not None for part in parts):
+    if any(part.options.get("vector") is not None for part in parts):
         learner, has_vectors = beside_vector(learner, 0), True
     if not isinstance(learner, (AdditiveLearner, PartedLearner)):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")

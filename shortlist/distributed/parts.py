@@ -33,15 +33,6 @@ HEAD = 1 << 16
 UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
-class Slice(NamedTuple):
-    """The rows first..last-1 of a .npy file."""
-
-    path: str
-    first: int
-    last: int
-    version: str  # changes when the file does
-
-
 class Part(NamedTuple):
     """The bytes start..stop-1 of a file, or all of it where stop is None, and how to read them."""
 
@@ -53,7 +44,6 @@ class Part(NamedTuple):
     format: str
     options: dict[str, Any]  # of the format, and of ``read``
     version: str  # changes when the file does
-    vectors: Slice | None = None  # those of its texts, where they stand in a file of their own
 
     @property
     def name(self) -> str:
@@ -62,11 +52,6 @@ class Part(NamedTuple):
 
     def open(self) -> Stream:
         """The examples of the part."""
-        stream = self._stream()
-        own = self.vectors
-        return stream if own is None else stream.with_vectors(own.path, own.first, own.last)
-
-    def _stream(self) -> Stream:
         if self.stop is None and "://" not in self.address:
             return read(self.address, self.format, **self.options)
         with opened(self.address) as file:

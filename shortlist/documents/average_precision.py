@@ -54,11 +54,6 @@ class MapSVM(StructuralRanker):
     queries_set_aside_ : array
         Ids of the queries without a relevant or without a non-relevant document, which teach nothing.
 
-    References
-    ----------
-    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
-    precision. SIGIR.
-
     Examples
     --------
     >>> from shortlist import MapSVM
@@ -75,9 +70,7 @@ class MapSVM(StructuralRanker):
     def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
         longest = int(np.diff(starts).max())
         harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, longest + 1))])
-        above = np.zeros(scores.size, dtype=np.int64)
-        most_violated(scores, starts, relevant, harmonic, above)
-        return above
+        return most_violated(scores, starts, relevant, harmonic)
 
     def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         return map_loss(above, starts, relevant)
@@ -87,12 +80,13 @@ class MapSVM(StructuralRanker):
 
 
 @kernel
-def most_violated(scores: Floats, starts: Longs, relevant: Longs, harmonic: Floats, above: Longs) -> None:
-    """Write for each relevant document how many non-relevant ones the most violated ranking puts before it.
+def most_violated(scores: Floats, starts: Longs, relevant: Longs, harmonic: Floats) -> Longs:
+    """For each relevant document, how many non-relevant ones the most violated ranking puts before it: int64[m].
 
     scores float64[m]: each query's relevant documents by falling score, then its non-relevant ones likewise;
-    starts int64[n+1], relevant int64[n], harmonic float64[longest query + 1], above int64[m].
+    starts int64[n+1], relevant int64[n], harmonic float64[longest query + 1].
     """
+    above = np.zeros(scores.size, dtype=np.int64)
     for q in range(relevant.size):
         first, R = starts[q], relevant[q]
         s = scores[first : first + R]
@@ -103,6 +97,7 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, harmonic: Floa
             while j < opt.size and opt[j] <= i + 1:
                 j += 1
             above[first + i] = j
+    return above
 
 
 @kernel

@@ -37,11 +37,6 @@ class MrrSVM(StructuralRanker):
     coef_, objective_, duality_gap_, n_iter_, n_constraints_, n_active_constraints_, queries_set_aside_
         As those of :class:`~shortlist.documents.average_precision.MapSVM`.
 
-    References
-    ----------
-    Chakrabarti, S., Khanna, R., Sawant, U. and Bhattacharyya, C. (2008). Structured learning for non-smooth ranking
-    losses. KDD.
-
     Examples
     --------
     >>> from shortlist import MrrSVM
@@ -56,9 +51,7 @@ class MrrSVM(StructuralRanker):
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"mrr": {}}
 
     def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
-        above = np.zeros(scores.size, dtype=np.int64)
-        most_violated(scores, starts, relevant, above)
-        return above
+        return most_violated(scores, starts, relevant)
 
     def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         return above[starts[:-1]] / (above[starts[:-1]] + 1.0)  # 1 − 1/(t + 1)
@@ -68,12 +61,13 @@ class MrrSVM(StructuralRanker):
 
 
 @kernel
-def most_violated(scores: Floats, starts: Longs, relevant: Longs, above: Longs) -> None:
-    """Write for each relevant document how many non-relevant ones the most violated ranking puts before it.
+def most_violated(scores: Floats, starts: Longs, relevant: Longs) -> Longs:
+    """For each relevant document, how many non-relevant ones the most violated ranking puts before it: int64[m].
 
     scores float64[m]: each query's relevant documents by falling score, then its non-relevant ones likewise;
-    starts int64[n+1], relevant int64[n], above int64[m].
+    starts int64[n+1], relevant int64[n].
     """
+    above = np.zeros(scores.size, dtype=np.int64)
     for q in range(relevant.size):
         first, R = starts[q], relevant[q]
         s, s_bar, before = scores[first : first + R], scores[first + R : starts[q + 1]], above[first : first + R]
@@ -101,3 +95,4 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, above: Longs) 
         before[0] = best_t
         for i in range(1, R):
             before[i] = max(best_t, before[i])
+    return above

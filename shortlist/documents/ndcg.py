@@ -54,11 +54,6 @@ class NdcgSVM(StructuralRanker):
     coef_, objective_, duality_gap_, n_iter_, n_constraints_, n_active_constraints_, queries_set_aside_
         As those of :class:`~shortlist.documents.average_precision.MapSVM`.
 
-    References
-    ----------
-    Chakrabarti, S., Khanna, R., Sawant, U. and Bhattacharyya, C. (2008). Structured learning for non-smooth ranking
-    losses. KDD.
-
     Examples
     --------
     >>> from shortlist import NdcgSVM
@@ -79,9 +74,7 @@ class NdcgSVM(StructuralRanker):
         self.k = k
 
     def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
-        above = np.zeros(scores.size, dtype=np.int64)
-        most_violated(scores, starts, relevant, self._discounts(starts), above)
-        return above
+        return most_violated(scores, starts, relevant, self._discounts(starts))
 
     def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         discounts = self._discounts(starts)
@@ -124,12 +117,13 @@ class NdcgSVM(StructuralRanker):
 
 
 @kernel
-def most_violated(scores: Floats, starts: Longs, relevant: Longs, discounts: Floats, above: Longs) -> None:
-    """Write for each relevant document how many non-relevant ones the most violated ranking puts before it.
+def most_violated(scores: Floats, starts: Longs, relevant: Longs, discounts: Floats) -> Longs:
+    """For each relevant document, how many non-relevant ones the most violated ranking puts before it: int64[m].
 
     scores float64[m]: each group's relevant documents by falling score, then its non-relevant ones likewise;
-    starts int64[n+1], relevant int64[n], discounts float64[at most k], above int64[m].
+    starts int64[n+1], relevant int64[n], discounts float64[at most k].
     """
+    above = np.zeros(scores.size, dtype=np.int64)
     for p in range(relevant.size):
         first, R = starts[p], relevant[p]
         s, s_bar, before = scores[first : first + R], scores[first + R : starts[p + 1]], above[first : first + R]
@@ -173,3 +167,4 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, discounts: Flo
                 before[best_i] = best_a
             else:
                 best_a -= 1
+    return above

@@ -55,13 +55,6 @@ class RetrievalIndex:
         What makes vectors of texts, for the method "meaning": the name of an encoder, such as "all-MiniLM-L6-v2", or a
         callable from a list of texts to a matrix with a row for each.
 
-    References
-    ----------
-    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
-    precision. SIGIR.
-
-    Robertson, S. E., Walker, S., Jones, S., Hancock-Beaulieu, M. M. and Gatford, M. (1994). Okapi at TREC-3.
-
     Examples
     --------
     >>> from shortlist import RetrievalIndex

@@ -34,10 +34,6 @@ class RocSVM(StructuralRanker):
     coef_, objective_, duality_gap_, n_iter_, n_constraints_, n_active_constraints_, queries_set_aside_
         As those of :class:`~shortlist.documents.average_precision.MapSVM`.
 
-    References
-    ----------
-    Joachims, T. (2005). A support vector method for multivariate performance measures. ICML.
-
     Examples
     --------
     >>> from shortlist import RocSVM
@@ -54,24 +50,24 @@ class RocSVM(StructuralRanker):
     _score_needs_both = True
 
     def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
-        above = np.zeros(scores.size, dtype=np.int64)
-        most_violated(scores, starts, relevant, above)
-        return above
+        return most_violated(scores, starts, relevant)
 
     def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
-        return roc_loss(above, starts, relevant)
+        group, _, entry = relevant_entries(starts, relevant)
+        return np.bincount(group, above[entry], relevant.size) / (relevant * (np.diff(starts) - relevant))
 
 
 # Joachims (2005), Algorithm 3, for every query.
 
 
 @kernel
-def most_violated(scores: Floats, starts: Longs, relevant: Longs, above: Longs) -> None:
-    """Write for each relevant document how many non-relevant ones the most violated ranking puts before it.
+def most_violated(scores: Floats, starts: Longs, relevant: Longs) -> Longs:
+    """For each relevant document, how many non-relevant ones the most violated ranking puts before it: int64[m].
 
     scores float64[m]: each query's relevant documents by falling score, then its non-relevant ones likewise;
-    starts int64[n+1], relevant int64[n], above int64[m].
+    starts int64[n+1], relevant int64[n].
     """
+    above = np.zeros(scores.size, dtype=np.int64)
     for q in range(relevant.size):
         first_bar = starts[q] + relevant[q]
         j = first_bar
@@ -79,9 +75,4 @@ def most_violated(scores: Floats, starts: Longs, relevant: Longs, above: Longs) 
             while j < starts[q + 1] and scores[i] - scores[j] < 0.5:
                 j += 1
             above[i] = j - first_bar
-
-
-def roc_loss(above: Longs, starts: Longs, relevant: Longs) -> Floats:
-    """The share of the R·N pairs in the wrong order, given the non-relevant documents before each relevant one."""
-    group, _, entry = relevant_entries(starts, relevant)
-    return np.bincount(group, above[entry], relevant.size) / (relevant * (np.diff(starts) - relevant))
+    return above

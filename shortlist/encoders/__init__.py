@@ -1,7 +1,6 @@
 """Text to dense vectors: encoders whose weights are in a folder or an installed package, checked by digest.
 
-    finding.py     where the files of an encoder are; the known names and their digests
-    settings.py    a folder as sentence-transformers lays it out, its files and its settings
+    finding.py     where the files of an encoder are, and its settings; the known names and their digests
     graph.py       a BERT network from safetensors, as an ONNX graph
     network.py     onnxruntime, batches and threads
     universal.py   the multilingual Universal Sentence Encoder

@@ -8,13 +8,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from shortlist.encoders.finding import find
-from shortlist.encoders.network import Network, Progress, Told, Vectors, counting
-from shortlist.encoders.settings import sha256
+from shortlist.encoders.finding import find, sha256
+from shortlist.encoders.network import Network, Progress, Vectors, counting
 from shortlist.encoders.static import DIMENSION, VERSION, Table
 from shortlist.encoders.universal import Universal
 from shortlist.errors import InputError, installing
@@ -25,14 +24,6 @@ OVERHEAD = 256  # bytes of a vector in memory, beside its numbers
 STATIC = ":static"  # after a name: the table that is made from these weights
 NETWORKS = {"bert": Network, "onnx": Network, "universal": Universal}
 PACKAGES = ("onnxruntime", "onnx", "tokenizers")
-
-
-class Engine(Protocol):
-    """What makes the vectors: a network or a table."""
-
-    dimension: int
-
-    def vectors(self, texts: list[str], told: Told) -> Vectors: ...
 
 
 class Encoder:
@@ -56,7 +47,7 @@ class Encoder:
         What the digest was made from, for JSON: the digests of both files, and how they are used.
     """
 
-    def __init__(self, name: str, settings: dict[str, Any], engine: Engine) -> None:
+    def __init__(self, name: str, settings: dict[str, Any], engine: Network | Table) -> None:
         self.name, self.settings, self.digest = name, settings, digest_of(settings)
         self.dimension = engine.dimension
         self._engine = engine
@@ -118,7 +109,9 @@ def load_encoder(name: str, *, threads: int | None = None, progress: Progress | 
     if threads is not None and threads < 1:
         raise InputError(f"threads must be at least 1, not {threads}")
     plain = name.removesuffix(STATIC)
-    _require(name)
+    missing = [package for package in PACKAGES if find_spec(package) is None]
+    if missing:
+        raise InputError(f"encoder {name} needs {', '.join(missing)}; {installing('meaning')}")
     source = find(plain)
     kind = NETWORKS[source.settings.network]
     if plain == name:
@@ -136,12 +129,6 @@ def load_same(name: str, digest: str, *, threads: int | None = None) -> Encoder:
             "bring back its files, or train again"
         )
     return encoder
-
-
-def _require(name: str) -> None:
-    missing = [package for package in PACKAGES if find_spec(package) is None]
-    if missing:
-        raise InputError(f"encoder {name} needs {', '.join(missing)}; {installing('meaning')}")
 
 
 def digest_of(settings: dict[str, Any]) -> str:

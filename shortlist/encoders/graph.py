@@ -59,22 +59,18 @@ def weights_of(arrays: Mapping[str, NDArray[Any]], shape: Shape, where: object) 
     n, inner = shape.width, shape.inner
 
     def take(name: str, *sizes: int | None) -> NDArray[np.float32]:
-        if name not in arrays:
-            raise InputError(f"{where} has no weights {name}: get the file again")
-        found = arrays[name]
-        if found.dtype not in (np.float32, np.float16):
-            raise InputError(f"{where} has {name} as {found.dtype}, not float32 or float16: save the model as float32")
-        if len(found.shape) != len(sizes) or any(b not in (a, None) for a, b in zip(found.shape, sizes, strict=True)):
-            raise InputError(
-                f"{where} has {name} in the shape {found.shape}, which does not fit the rest of the network"
-            )
+        """The weights of that name, of these sizes; None is any that is not 0."""
+        found = arrays.get(name)
+        right = found is not None and found.dtype in (np.float32, np.float16) and found.ndim == len(sizes)
+        if found is None or not right or any(a != (b or a or 1) for a, b in zip(found.shape, sizes, strict=True)):
+            there = "nothing" if found is None else f"{found.dtype}{list(found.shape)}"
+            wanted = ", ".join(str(size or "any") for size in sizes)
+            raise InputError(f"{where} has {there} as {name}, not float32 or float16[{wanted}]: get the file again")
         if not np.isfinite(found).all():
             raise InputError(f"{where} has numbers in {name} that are not finite: get the file again")
         return found.astype(np.float32, copy=False)
 
     words, positions, kinds = (take(f"embeddings.{name}_embeddings.weight", None, n) for name in EMBEDDINGS)
-    if not len(words) or not len(positions) or not len(kinds):
-        raise InputError(f"{where} has an empty table of embeddings: get the file again")
     made = {"words": words, "positions": positions + kinds[0]}  # every token is of the first kind
     norms = ["embeddings.LayerNorm"]
     for layer in range(shape.layers):

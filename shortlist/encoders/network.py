@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.concurrency import by_threads
 from shortlist.encoders import graph
+from shortlist.encoders.finding import Source
 from shortlist.encoders.kept import kept
-from shortlist.encoders.settings import Source
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ BATCH_TOKENS = 1024  # and tokens
 INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 POOLED = "sentence_embedding"  # an output that needs no pooling, where a graph has it
 MOST_SAID = 200  # letters of what a library says
-AGAIN = "get the file again, or use another encoder"
 
 Vectors = NDArray[np.float32]  # a row for each text or token
 Progress = Callable[[int, int], None]  # how many texts or tokens are encoded so far, of how many
@@ -49,6 +49,16 @@ def counting(progress: Progress | None, total: int) -> Told:
             progress(done, total)
 
     return told
+
+
+@contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """One sentence, whatever a library says about a file that is damaged, hostile or of something else."""
+    try:
+        yield
+    except Exception as problem:
+        said = " ".join(str(problem).split())[:MOST_SAID] or type(problem).__name__
+        raise InputError(f"{what}: {said}; get the file again, or use another encoder") from None
 
 
 def n_tokens(tokenizer: Tokenizer) -> int:
@@ -78,13 +88,11 @@ class Network:
         """The tokenizer of a file, which pads nothing and cuts nothing off."""
         from tokenizers import Tokenizer
 
-        try:
+        with refusing(f"{source.where_tokenizer} is not a tokenizer"):
             tokenizer = Tokenizer.from_str(source.tokenizer.decode())
             tokenizer.no_padding()
             tokenizer.no_truncation()
             tokenizer.encode("a")
-        except Exception as problem:
-            raise InputError(f"{source.where_tokenizer} is not a tokenizer: {_said(problem)}; {AGAIN}") from None
         return tokenizer
 
     def _open(self, source: Source) -> InferenceSession:
@@ -92,12 +100,16 @@ class Network:
         session = self._from_onnx(source) if source.settings.network == "onnx" else self._from_bert(source)
         inputs = [one.name for one in session.get_inputs()]
         if set(inputs) - INPUTS or "input_ids" not in inputs:
-            raise InputError(f"{self._where} takes {', '.join(inputs)}, not the tokens of a text; {AGAIN}")
+            raise InputError(f"{self._where} takes {', '.join(inputs)}, not the tokens of a text: use another encoder")
         return session
 
     def _from_bert(self, source: Source) -> InferenceSession:
         """A session on a graph that is made from safetensors."""
-        arrays = _arrays(source)
+        from onnxruntime import OrtValue
+        from safetensors.numpy import load
+
+        with refusing(f"{source.where} is not a whole safetensors file"):
+            arrays = {name.removeprefix("bert."): array for name, array in load(source.weights).items()}
         shape = graph.shape_of(arrays, source.settings.heads, source.settings.epsilon, source.where)
         weights = graph.weights_of(arrays, shape, source.where)
         sizes = {name: array.shape for name, array in weights.items()}
@@ -112,7 +124,7 @@ class Network:
                 f"{source.settings.max_length}: correct max_seq_length in sentence_bert_config.json"
             )
         key = "-".join(map(str, (graph.VERSION, *shape, sizes["words"][0], sizes["positions"][0])))
-        self._weights = _as_values(weights)
+        self._weights = [OrtValue.ortvalue_from_numpy(array) for array in weights.values()]  # not copied
         model = kept(f"bert-{key}.onnx", lambda: graph.graph_of(shape, sizes))
         return open_session(model, source.where, list(weights), self._weights)
 
@@ -120,10 +132,8 @@ class Network:
         """A session on a graph from a file, if all of its weights are in it."""
         import onnx
 
-        try:
+        with refusing(f"{source.where} is not an ONNX file"):
             parts = list(_inside(onnx.load_model_from_string(source.weights)))
-        except Exception as problem:
-            raise InputError(f"{source.where} is not an ONNX file: {_said(problem)}; {AGAIN}") from None
         if any(getattr(one, "data_location", 0) == onnx.TensorProto.EXTERNAL for one in parts):
             raise InputError(f"{source.where} keeps weights in another file: save it as one file, with all its weights")
         if any("Dynamic" in str(getattr(one, "op_type", "")) for one in parts):
@@ -144,7 +154,7 @@ class Network:
             made[some] = self.pooled(np.array([tokens[i] for i in some], dtype=np.int64))
             return len(some)
 
-        for n in in_threads(encode, list(batches([len(one) for one in tokens], self._batch)), self._threads):
+        for n in by_threads(encode, batches([len(one) for one in tokens], self._batch), self._threads):
             told(n)
         return made
 
@@ -158,7 +168,7 @@ class Network:
             return self.pooled(np.array([[*before, token, *after] for token in some], dtype=np.int64))
 
         made = []
-        for some in in_threads(encode, list(range(0, self.n_tokens, self._batch)), self._threads):
+        for some in by_threads(encode, range(0, self.n_tokens, self._batch), self._threads):
             made.append(some)
             told(len(some))
         return np.concatenate(made)
@@ -173,19 +183,14 @@ class Network:
         """The vectors of texts of the same number of tokens (int64[texts, tokens])."""
         if not tokens.size:  # a tokenizer that puts nothing around a text, and empty texts
             return np.zeros((len(tokens), self.dimension), dtype=np.float32)
-        try:
-            found = self._run(tokens)
-        except Exception as problem:
-            raise InputError(f"{self._where} cannot encode a text: {_said(problem)}; {AGAIN}") from None
-        n, length = tokens.shape
-        if not isinstance(found, np.ndarray) or found.dtype != np.float32 or found.size == 0:
-            raise InputError(f"{self._where} does not make vectors of float32 numbers; {AGAIN}")
-        if found.ndim == 3 and found.shape[:2] == (n, length):
-            found = found[:, 0] if self._settings.pooling == "cls" else found.mean(axis=1)
-        if found.ndim != 2 or len(found) != n:
-            raise InputError(f"{self._where} makes an array of the shape {found.shape} of {n} texts; {AGAIN}")
-        if not np.isfinite(found).all():
-            raise InputError(f"{self._where} makes numbers that are not finite; {AGAIN}")
+        with refusing(f"{self._where} cannot encode a text"):
+            found = np.asarray(self._run(tokens))
+            if found.ndim == 3 and found.shape[:2] == tokens.shape:
+                found = found[:, 0] if self._settings.pooling == "cls" else found.mean(axis=1)
+            if found.dtype != np.float32 or found.ndim != 2 or len(found) != len(tokens) or not found.size:
+                raise ValueError(f"it makes {found.dtype}{list(found.shape)} of {len(tokens)} texts, not vectors")
+            if not np.isfinite(found).all():
+                raise ValueError("it makes numbers that are not finite")
         return found
 
     def _run(self, tokens: NDArray[np.int64]) -> NDArray[Any]:
@@ -203,29 +208,6 @@ def batches(lengths: list[int], most: int) -> Iterator[list[int]]:
         yield from (together[first : first + size] for first in range(0, len(together), size))
 
 
-def in_threads(work: Callable[[Any], Any], items: list[Any], threads: int) -> Iterator[Any]:
-    """What the work makes of each item, in order; after an error or Ctrl-C no further item is begun."""
-    if threads == 1 or len(items) < 2:
-        yield from map(work, items)
-        return
-    pool = ThreadPoolExecutor(min(threads, len(items)))
-    try:
-        yield from pool.map(work, items)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _arrays(source: Source) -> Mapping[str, NDArray[Any]]:
-    """The arrays of a safetensors file, under the names that BertModel gives them."""
-    from safetensors.numpy import load
-
-    try:
-        found = load(source.weights)
-    except Exception as problem:
-        raise InputError(f"{source.where} is not a whole safetensors file: {_said(problem)}; {AGAIN}") from None
-    return {name.removeprefix("bert."): array for name, array in found.items()}
-
-
 def _inside(message: Any) -> Iterator[Any]:
     """All messages inside of one in the format of Protocol Buffers, however deep."""
     for field, value in message.ListFields():
@@ -234,13 +216,6 @@ def _inside(message: Any) -> Iterator[Any]:
                 if hasattr(one, "ListFields"):
                     yield one
                     yield from _inside(one)
-
-
-def _as_values(weights: graph.Weights) -> list[OrtValue]:
-    """Arrays as onnxruntime takes them: not copied."""
-    from onnxruntime import OrtValue
-
-    return [OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
 
 
 def open_session(
@@ -255,15 +230,8 @@ def open_session(
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # shapes vary: less memory, no more time
     options.add_session_config_entry("session.load_model_format", "ONNX")
     options.log_severity_level = 4  # errors are raised; there is no need to print them as well
-    try:
+    with refusing(f"{where} is refused by onnxruntime"):
         if names:
             options.add_external_initializers(list(names), list(values))
         processor = ["CPUExecutionProvider"]
         return onnxruntime.InferenceSession(model, options, providers=processor, enable_fallback=False)
-    except Exception as problem:
-        raise InputError(f"{where} is refused by onnxruntime: {_said(problem)}; {AGAIN}") from None
-
-
-def _said(problem: Exception) -> str:
-    """What a library says, in one line."""
-    return " ".join(str(problem).split())[:MOST_SAID] or type(problem).__name__

@@ -12,9 +12,9 @@ import scipy
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from shortlist.encoders.finding import Source
 from shortlist.encoders.kept import kept
 from shortlist.encoders.network import Network, Progress, Told, Vectors, counting, n_tokens
-from shortlist.encoders.settings import Source
 from shortlist.errors import InputError
 
 VERSION = 1  # of the table: another one is made again

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.encoders.finding import Source
 from shortlist.encoders.kept import kept
 from shortlist.encoders.network import Network, open_session
-from shortlist.encoders.settings import Source
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -117,44 +117,26 @@ class Container(NamedTuple):
     size: int
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """All arrays, having checked that they lie end to end and fill the file."""
+        """All arrays, which must lie end to end and fill the file; read once."""
+        found: dict[str, NDArray[np.generic]] = {}
+        place = self.start
         try:
-            places = {name: _place(entry) for name, entry in self.layout.items()}
+            for name, entry in sorted(self.layout.items(), key=lambda one: one[1]["data_offsets"]):
+                dtype, shape, (first, last) = np.dtype(DTYPES[entry["dtype"]]), entry["shape"], entry["data_offsets"]
+                whole = all(type(number) is int and number >= 0 for number in (*shape, first, last))
+                fits = place == self.start + first and place + dtype.itemsize * math.prod(shape) == self.start + last
+                if not whole or not fits or self.start + last > self.size:
+                    raise NoContainer
+                array = found[name] = np.empty(shape, dtype=dtype)
+                held = array.reshape(-1).view(np.uint8).data
+                if array.size and self.file.readinto(held) != array.nbytes:  # type: ignore[attr-defined]
+                    raise NoContainer
+                place = self.start + last
         except (AttributeError, KeyError, TypeError, ValueError):
             raise NoContainer from None
-        end = 0
-        for place in sorted(places.values(), key=lambda place: (place.first, place.last)):
-            if place.first != end:
-                raise NoContainer
-            end = place.last
-        if self.start + end != self.size:
+        if place != self.size:
             raise NoContainer
-        return {name: self._read(place) for name, place in places.items()}
-
-    def _read(self, place: _Place) -> NDArray[np.generic]:
-        array = np.empty(place.shape, dtype=place.dtype)
-        if array.size:
-            self.file.seek(self.start + place.first)
-            if self.file.readinto(array.reshape(-1).view(np.uint8).data) != array.nbytes:  # type: ignore[attr-defined]
-                raise NoContainer
-        return array
-
-
-class _Place(NamedTuple):
-    dtype: Any
-    shape: tuple[int, ...]
-    first: int
-    last: int
-
-
-def _place(entry: Any) -> _Place:
-    """Where an array is, by its entry in the layout: as many bytes as its type and shape take."""
-    shape, (first, last) = tuple(entry["shape"]), entry["data_offsets"]
-    place = _Place(np.dtype(DTYPES[entry["dtype"]]), shape, first, last)
-    whole = all(type(number) is int and number >= 0 for number in (*shape, first, last))
-    if not whole or last - first != place.dtype.itemsize * math.prod(shape):
-        raise ValueError
-    return place
+        return found
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +42,6 @@ LATER = ("letters",)  # packed arrays that stay so until somebody needs them: na
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
-class Header(TypedDict):
-    """What the JSON header of a file says of a state."""
-
-    kind: str
-    settings: dict[str, Any]
-    parts: dict[str, Header]
-
-
 @dataclass
 class State:
     """All that a model is: its class, what fits in JSON, its arrays, and the models inside it."""
@@ -65,7 +57,8 @@ class State:
         parts = {name: part.compacted() for name, part in self.parts.items()}
         return State(self.kind, self.settings, self.compact() if self.compact else self.arrays, parts)
 
-    def header(self) -> Header:
+    def header(self) -> dict[str, Any]:
+        """What the JSON header of a file says of it."""
         return {
             "kind": self.kind,
             "settings": self.settings,
@@ -89,7 +82,7 @@ class State:
         return State(self.kind, self.settings, arrays, parts)
 
     @classmethod
-    def join(cls, header: Header, arrays: Mapping[str, Array]) -> State:
+    def join(cls, header: dict[str, Any], arrays: Mapping[str, Array]) -> State:
         """The inverse of ``header`` and ``all_arrays``."""
         own = {name: array for name, array in arrays.items() if "/" not in name}
         parts = {}
@@ -346,9 +339,6 @@ def checksum(state: State) -> str:
 # What a model file says of its model without its arrays, which may be large.
 
 
-Answer = TypeVar("Answer")
-
-
 def learned_examples(path: str | os.PathLike[str]) -> int:
     """How many examples the model in a file has learned, by its header; the rest of the file is not looked at."""
     return _asked(path, _most_examples)
@@ -359,7 +349,7 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     return _asked(path, lambda header: str(header["kind"]))
 
 
-def _asked(path: str | os.PathLike[str], question: Callable[[dict[str, Any]], Answer]) -> Answer:
+def _asked(path: str | os.PathLike[str], question: Callable[[dict[str, Any]], Any]) -> Any:
     try:
         with container.opened(path) as found:
             return question(_header(path, found.texts.get(KEY))["model"])

@@ -4,11 +4,10 @@ Importing a file enters its measures into the registry, in the order in which th
 """
 
 # isort: off
-from shortlist.measures import ranks, losses, assignments, propensity, ratings  # noqa: F401 — in this order
+from shortlist.measures import rankings, assignments, propensity, ratings  # noqa: F401 — in this order
 
 # isort: on
 from shortlist.measures.assignments import HierarchicalF1, LabelTable, hierarchical_f1, per_label
-from shortlist.measures.curves import among_first_k, precision_recall, progressive
 from shortlist.measures.evaluation import (
     Evaluation,
     depth,
@@ -19,6 +18,7 @@ from shortlist.measures.evaluation import (
 )
 from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.propensity import Propensities
+from shortlist.measures.rankings import among_first_k, precision_recall, progressive
 from shortlist.measures.ratings import confusion
 from shortlist.measures.registry import MEASURES, Measure, measure
 from shortlist.measures.significance import Comparison, paired_bootstrap, sign_test, wilcoxon

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -64,44 +64,21 @@ MICRO = "2·Σ correct / (Σ assigned + Σ true), sums over examples and labels"
 MACRO = "mean over labels of 2·correct / (assigned + true), sums over examples"
 
 
-@registered("micro-F1", "higher", MICRO, families=["categories"], total=_ratio)
-def micro_f1(positions: Positions) -> Values:
-    """Micro-averaged F1 when each example is assigned as many labels as it truly has."""
-    return _micro(positions, _as_many_as_true(positions))
-
-
-@registered("macro-F1", "higher", MACRO, families=["categories"], total=_mean_of_ratios)
-def macro_f1(positions: Positions) -> scipy.sparse.csr_array:
-    """Macro-averaged F1 when each example is assigned as many labels as it truly has; over the labels that are true
-    or assigned at least once."""
-    return _macro(positions, _as_many_as_true(positions))
-
-
 @registered("micro-F1@t", "higher", MICRO, families=["categories"], total=_ratio, needs=["complete rankings"])
-def micro_f1_above(positions: Positions, t: float) -> Values:
-    """Micro-averaged F1 when the labels that score above t are assigned."""
-    return _micro(positions, positions.above(t))
-
-
-@registered("macro-F1@t", "higher", MACRO, families=["categories"], total=_mean_of_ratios,
-            needs=["complete rankings"])  # fmt: skip
-def macro_f1_above(positions: Positions, t: float) -> scipy.sparse.csr_array:
-    """Macro-averaged F1 when the labels that score above t are assigned; over the labels that are true or assigned at
-    least once."""
-    return _macro(positions, positions.above(t))
-
-
-def _as_many_as_true(positions: Positions) -> NDArray[np.int64]:
-    return np.minimum(positions.size, positions.length)
-
-
-def _micro(positions: Positions, assigned: NDArray[np.int64]) -> Values:
+@registered("micro-F1", "higher", MICRO, families=["categories"], total=_ratio)
+def micro_f1(positions: Positions, t: float | None = None) -> Values:
+    """Micro-averaged F1 where each example is assigned as many labels as it truly has, or those that score above t."""
+    assigned = _assigned(positions, t)
     correct = positions.total(positions.rank <= assigned[positions.row])
     return np.column_stack([correct, assigned + positions.size])
 
 
-def _macro(positions: Positions, assigned: NDArray[np.int64]) -> scipy.sparse.csr_array:
-    """One row for each example: correct, then assigned + true, for each label that is one or the other anywhere."""
+@registered("macro-F1@t", "higher", MACRO, families=["categories"], total=_mean_of_ratios, needs=["complete rankings"])
+@registered("macro-F1", "higher", MACRO, families=["categories"], total=_mean_of_ratios)
+def macro_f1(positions: Positions, t: float | None = None) -> scipy.sparse.csr_array:
+    """Macro-averaged F1 where each example is assigned as many labels as it truly has, or those that score above t;
+    over the labels that are true or assigned at least once."""
+    assigned = _assigned(positions, t)
     row, item = positions.first(assigned)
     labels, true_column, assigned_column = _columns(positions, item)
     correct = positions.rank <= assigned[positions.row]
@@ -114,6 +91,11 @@ def _macro(positions: Positions, assigned: NDArray[np.int64]) -> scipy.sparse.cs
     return scipy.sparse.hstack([hits, both + ones(row, assigned_column)], format="csr")
 
 
+def _assigned(positions: Positions, t: float | None) -> NDArray[np.int64]:
+    """How many labels each example is assigned: those above t, or as many as it truly has."""
+    return np.minimum(positions.size, positions.length) if t is None else positions.above(t)
+
+
 def _columns(
     positions: Positions, assigned: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
@@ -123,18 +105,6 @@ def _columns(
 
 
 # Label by label
-
-
-class LabelRecord(TypedDict):
-    """One label's counts and measures, as JSON has them."""
-
-    label: Label | None
-    true: int
-    assigned: int
-    correct: int
-    precision: float
-    recall: float
-    f1: float
 
 
 @dataclass(frozen=True)
@@ -163,14 +133,12 @@ class LabelTable:
     def f1(self) -> Values:
         return 2 * self.correct / (self.true + self.assigned)
 
-    def to_dicts(self) -> list[LabelRecord]:
+    def to_dicts(self) -> list[dict[str, Any]]:
         """One dictionary for each label, ready for JSON, most frequent label first."""
-        columns = self.true, self.assigned, self.correct, self.precision, self.recall, self.f1
         keys = "true", "assigned", "correct", "precision", "recall", "f1"
-        order = np.argsort(-self.true, kind="stable").tolist()
-        lists = [column.tolist() for column in columns]
-        rows = ({"label": self.names[i]} | dict(zip(keys, (one[i] for one in lists), strict=True)) for i in order)
-        return [cast("LabelRecord", row) for row in rows]
+        order = np.argsort(-self.true, kind="stable")
+        columns = [[self.names[i] for i in order], *(getattr(self, key)[order].tolist() for key in keys)]
+        return [dict(zip(("label", *keys), row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def per_label(
@@ -211,12 +179,9 @@ def per_label(
     (['energy', 'grain'], [0.0, 0.5])
     """
     positions = place_labels(ranking, truth, n_labels)
-    if threshold is not None:
-        cut = positions.above(as_real(threshold, "threshold"))
-    elif k is not None:
+    cut = _assigned(positions, None if threshold is None else as_real(threshold, "threshold"))
+    if threshold is None and k is not None:
         cut = np.minimum(as_whole(k, "k", least=1), positions.length)
-    else:
-        cut = _as_many_as_true(positions)
     _, item = positions.first(cut)
     labels, true_column, assigned_column = _columns(positions, item)
     known = ranking._names

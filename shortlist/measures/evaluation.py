@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,32 +20,11 @@ from shortlist.measures.registry import Family, Measure, measure
 from shortlist.measures.significance import CONFIDENCE, interval, resampled_sums
 from shortlist.ranking import Ranking, html_table
 
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
 LIMITED = ("P@", "recall@")  # measures that even the best ranking may not bring to 1
 DEPTH = 200  # labels to rank for a measure of whole rankings that a long beginning suffices for
 
 
 # What an evaluation found: measures with their intervals, as a table, as JSON, in a notebook.
-
-
-class MeasureRecord(TypedDict):
-    """One measure, as JSON has it; None where a value does not exist."""
-
-    value: float | None
-    better: Literal["higher", "lower"]
-    low: NotRequired[float | None]  # ends of the interval
-    high: NotRequired[float | None]
-    highest: NotRequired[float | None]  # that any ranking could have
-
-
-class EvaluationRecord(TypedDict):
-    """An evaluation, as JSON has it."""
-
-    instances: int
-    left_out: dict[str, int]
-    measures: dict[str, MeasureRecord]
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,13 +76,13 @@ class Evaluation:
     def __getitem__(self, name: str) -> float:
         return self.values[measure(name).name]
 
-    def to_dict(self) -> EvaluationRecord:
+    def to_dict(self) -> dict[str, Any]:
         """Everything but the values of single examples, ready for JSON; a value that does not exist is None."""
 
         def number(value: float) -> float | None:
             return float(value) if np.isfinite(value) else None
 
-        rows: dict[str, MeasureRecord] = {}
+        rows: dict[str, dict[str, Any]] = {}
         for one in self.measures:
             rows[one.name] = {"value": number(self.values[one.name]), "better": one.better}
             if one.name in self.intervals:
@@ -318,7 +297,6 @@ def _summarise(
     per_instance = {}
     left_out = {reason: int(empty.sum())} if empty.any() else {}
     for one in chosen:
-        assert one.compute is not None  # only measures of models cannot be computed here, and they were refused above
         needed = {"propensities": propensities} if "propensities" in one.needs else {}
         with np.errstate(divide="ignore", invalid="ignore"):  # dividing by 0 where an example is left out
             found = one.compute(data, **needed, **one.parameters)
@@ -350,12 +328,12 @@ def _summarise(
 
 def _highest(chosen: Sequence[Measure], data: Positions | Steps, empty: NDArray[np.bool_]) -> dict[str, float]:
     """What measures of the first k positions reach if all relevant items stand first."""
-    limited = [one for one in chosen if one.name.startswith(LIMITED) and one.compute is not None]
+    limited = [one for one in chosen if one.name.startswith(LIMITED)]
     if not limited or not isinstance(data, Positions) or empty.all():
         return {}
     ideal = replace(data, rank=data.nth.astype(np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = {one.name: one.compute(ideal, **one.parameters)[~empty] for one in limited if one.compute}
+        found = {one.name: one.compute(ideal, **one.parameters)[~empty] for one in limited}
     return {name: float(values.mean()) for name, values in found.items()}
 
 

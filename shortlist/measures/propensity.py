@@ -43,11 +43,6 @@ class Propensities:
     counts, n_examples, A, B
         As given, checked.
 
-    References
-    ----------
-    Jain, H., Prabhu, Y. and Varma, M. (2016). Extreme multi-label loss functions for recommendation, tagging, ranking &
-    other missing label applications. KDD.
-
     Examples
     --------
     >>> import numpy as np

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.errors import InputError
-from shortlist.measures.registry import MEASURES, Measure, registered
+from shortlist.measures.registry import registered
 
 Values = NDArray[np.float64]
 
@@ -77,13 +77,3 @@ def confusion(predicted: ArrayLike, truth: ArrayLike, scale: ArrayLike | None = 
     steps = as_steps(predicted, truth, scale)
     k = steps.scale.size
     return np.bincount(steps.true * k + steps.predicted, minlength=k * k).reshape(k, k)
-
-
-# What a model costs (paper 004): experiments measure it, and the registry describes it.
-
-for name, formula, description in (
-    ("T_tr", "seconds", "Training time."),
-    ("d", "Σ edges touched / Σ active features", "Edges touched for each active feature when one example is ranked."),
-    ("|W|", "edges", "Number of edges of the index, or of non-zero weights."),
-):
-    MEASURES[name] = Measure(name, "lower", ("models",), formula, description, "004", None)

@@ -25,7 +25,7 @@ from shortlist.errors import InputError
 if TYPE_CHECKING:
     import scipy.sparse
 
-Family = Literal["categories", "documents", "ratings", "models"]
+Family = Literal["categories", "documents", "ratings"]
 Need = Literal["complete rankings", "propensities"]
 Total = Callable[[NDArray[np.float64], float], float]
 Compute: TypeAlias = "Callable[..., NDArray[np.float64] | scipy.sparse.csr_array]"
@@ -42,7 +42,7 @@ class Measure:
     formula: str
     description: str
     paper: str
-    compute: Compute | None = field(repr=False, compare=False)
+    compute: Compute = field(repr=False, compare=False)
     total: Total | None = field(default=None, repr=False, compare=False)
     needs: tuple[Need, ...] = ()
     parameters: Mapping[str, float] = field(default_factory=dict, hash=False)

@@ -14,9 +14,9 @@ from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_rows, as_whole
 from shortlist.concurrency import reading, snapshot
+from shortlist.documents.features import METHODS, QueryScaler
 from shortlist.documents.queries import QueryRanking, as_queries
 from shortlist.documents.ranker import LinearRanker
-from shortlist.documents.scaling import METHODS, QueryScaler
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone
 from shortlist.files.store import State, build

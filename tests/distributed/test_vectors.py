@@ -7,8 +7,6 @@ import pytest
 
 import shortlist as sl
 from shortlist.distributed import categories
-from shortlist.distributed.answers import rank
-from shortlist.distributed.categories import with_vectors
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
 from shortlist.inputs import read
@@ -73,27 +71,3 @@ def test_what_does_not_fit_is_refused(client, tmp_path):
         categories.train(Cluster(client), cut(files[0], vector="v"), sl.Categorizer(sl.Rocchio()))
     with pytest.raises(sl.InputError, match="an encoder makes vectors on one machine"):
         categories.train(Cluster(client), cut(files[0]), sl.Categorizer(encoder=lambda texts: np.ones((len(texts), 2))))
-
-
-def test_a_file_of_vectors_is_cut_as_the_texts_are(client, tmp_path):
-    some = records(200)
-    path, matrix = written(tmp_path / "news.jsonl", some), tmp_path / "news.npy"
-    np.save(matrix, np.array([one["v"] for one in some], dtype=np.float32))
-    cluster = Cluster(client)
-    inside, beside = cut(path, vector="v", part_size=5_000), with_vectors(cluster, cut(path, part_size=5_000), matrix)
-    assert len(beside) == len(inside) > 2
-    assert [part.vectors.first for part in beside[1:]] == [part.vectors.last for part in beside[:-1]]
-    one, other = (categories.train(cluster, parts, sl.Categorizer()) for parts in (inside, beside))
-    for name, array in one.to_state().all_arrays().items():
-        assert array.tobytes() == other.to_state().all_arrays()[name].tobytes(), name
-    for found, expected in zip(rank(cluster, beside, one), rank(cluster, inside, one), strict=True):
-        assert found.scores.tobytes() == expected.scores.tobytes()
-
-
-def test_a_file_of_vectors_has_a_row_for_each_text(client, tmp_path):
-    path, matrix = written(tmp_path / "news.jsonl", records(30)), tmp_path / "news.npy"
-    np.save(matrix, np.ones((29, 3)))
-    with pytest.raises(sl.InputError, match="has 29 rows, and there are 30 texts; it needs a row for each"):
-        with_vectors(Cluster(client), cut(path, part_size=500), matrix)
-    with pytest.raises(sl.InputError, match="texts that are left out would shift the vectors"):
-        with_vectors(Cluster(client), cut(path, skip_bad=True), matrix)

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import MapSVM, MrrSVM, NdcgSVM, RocSVM
-from shortlist.documents import roc
 from shortlist.documents.average_precision import place_each
 from shortlist.documents.queries import as_queries
 from tests.reference.documents import (
@@ -140,7 +139,6 @@ def test_queries_that_are_searched_together_stay_apart():
     """Where one query alone is tried, its end is also the end of all."""
     scores = np.array([0.9, 0.2, 0.8, 0.1, 0.3, 0.7, 0.6, 0.5, 0.4, 0.0])
     starts, relevant = np.array([0, 4, 7, 10]), np.array([2, 1, 2])
-    above = np.zeros(scores.size, dtype=np.int64)
-    roc.most_violated(scores, starts, relevant, above)
+    above = RocSVM()._search(scores, starts, relevant)
     assert above.tolist() == [1, 2, 0, 0, 2, 0, 0, 0, 1, 0]
-    assert roc.roc_loss(above, starts, relevant).tolist() == [3 / 4, 2 / 2, 1 / 2]
+    assert RocSVM()._loss(above, starts, relevant).tolist() == [3 / 4, 2 / 2, 1 / 2]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shortlist.encoders import finding, load_encoder
-from shortlist.encoders.settings import Settings
+from shortlist.encoders.finding import Settings
 from shortlist.errors import InputError
 from tests.encoders.conftest import HEADS
 from tests.reference import bert

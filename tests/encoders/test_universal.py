@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shortlist.encoders import finding, load_encoder
-from shortlist.encoders.settings import Settings, sha256
+from shortlist.encoders.finding import Settings, sha256
 from shortlist.errors import InputError
 
 REAL = "universal-sentence-encoder-multilingual"

@@ -1,4 +1,4 @@
-"""ScoreBins: retrieval scores turned into the features of paper 003, section 5.2, and the picture of what was learned.
+"""Retrieval scores made into features: scaled within each query, or cut into the bins of paper 003, section 5.2.
 
 For each retrieval function f and threshold t ∈ K_f, φ(x, d) has the indicator [f(d|x) > t]. A linear model over these
 is a sum of step functions, one for each retrieval function: a score that passes the thresholds t_1 ≤ … ≤ t_m counts
@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
+import scipy  # whose stats are loaded when they are asked for
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shortlist.arrays.columns import check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_whole
+from shortlist.documents.queries import as_queries
 from shortlist.errors import InputError, counted
 from shortlist.files.store import State
 
@@ -26,7 +28,73 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from typing_extensions import Self
 
+METHODS = ("range", "percentile")
 SPACINGS = ("quantiles", "even")
+
+
+class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Bring each feature of each query's documents to [0, 1]. There is nothing to learn, so new queries need no fit.
+
+    Parameters
+    ----------
+    method : {"range", "percentile"}, default "range"
+        "range" is (f − least)/(greatest − least) within the query, 0 where all are equal, as in the paper's SVM-acc4;
+        "percentile" is the share of the query's other documents that score lower, as in its SVM-acc3.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The number of features, once fitted.
+
+    Examples
+    --------
+    >>> from shortlist import QueryScaler
+    >>> QueryScaler().transform([[3.0], [5.0], [4.0], [100.0], [300.0]], query=["a", "a", "a", "b", "b"])
+    array([[0. ],
+           [1. ],
+           [0.5],
+           [0. ],
+           [1. ]])
+    """
+
+    # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
+    __metadata_request__transform = {"query": True}  # noqa: RUF012
+    __metadata_request__fit_transform = {"query": True}  # noqa: RUF012
+
+    def __init__(self, method: str = "range") -> None:
+        self.method = method
+
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
+        """Only check."""
+        as_choice(self.method, "method", METHODS)
+        self.n_features_in_ = as_rows(X).n_features
+        note_names(self, column_names(X))
+        return self
+
+    def fit_transform(self, X: MatrixLike, y: ArrayLike | None = None, query: ArrayLike | None = None) -> Floats:
+        """The scaled features."""
+        return self.fit(X).transform(X, query=query)
+
+    def transform(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
+        """The scaled features, a dense array: scaling leaves few zeros."""
+        method = as_choice(self.method, "method", METHODS)
+        if hasattr(self, "n_features_in_"):
+            check_columns(self, X)
+        rows = as_rows(X)
+        queries = as_queries(query, rows.n_rows)
+        scaled = rows.to_matrix().toarray()
+        for first, last in zip(queries.starts[:-1], queries.starts[1:], strict=True):
+            block = scaled[first:last]
+            if method == "range":
+                least, greatest = block.min(axis=0), block.max(axis=0)
+                scaled[first:last] = (block - least) / np.where(greatest > least, greatest - least, 1.0)
+            else:
+                lower = scipy.stats.rankdata(block, method="min", axis=0) - 1
+                scaled[first:last] = lower / max(1, last - first - 1)
+        return scaled
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 class ScoreBins(TransformerMixin, BaseEstimator):
@@ -47,14 +115,9 @@ class ScoreBins(TransformerMixin, BaseEstimator):
     n_features_in_ : int
         The number of columns.
 
-    References
-    ----------
-    Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for optimizing average
-    precision. SIGIR.
-
     Examples
     --------
-    >>> from shortlist.documents.binning import ScoreBins
+    >>> from shortlist import ScoreBins
     >>> bins = ScoreBins(n_thresholds=3, spacing="even").fit([[0.0], [4.0]])
     >>> bins.thresholds_
     array([[1., 2., 3.]])
