@@ -207,7 +207,7 @@ class Csv(Table):
                 texts[str(column.name)] = columns[place]
             elif column.what == "features":
                 values[str(column.name)] = [cell_value(self._with_point(cell)) for cell in columns[place]]
-        return Fielded(texts, values)
+        return Fielded(texts, values, len(columns[0]))
 
     def _row(self, source: Source, layout: Layout, number: int, row: list[str]) -> Row | None:
         """The example of a row; None where it is bad and skipped."""
