@@ -18,14 +18,14 @@ from shortlist.inputs.format import Format, Option
 from shortlist.inputs.frames import Frame, Frames, Parquet
 from shortlist.inputs.json_records import Doccano, JsonArray, JsonLines, LabelStudio
 from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
-from shortlist.inputs.sparse import Letor, SvmLight, Xmc
+from shortlist.inputs.sparse import Letor, SvmLight
 from shortlist.inputs.tables import Names
 from shortlist.inputs.text_files import ClassFolders, FastText, PlainLines
 from shortlist.inputs.vectors import beside
 
 # From the most particular to the most general: sniffing asks them in this order.
 KINDS: tuple[type[Format], ...] = (
-    Frames, Parquet, Doccano, JsonLines, LabelStudio, JsonArray, FastText, Xmc, Letor, SvmLight, Csv, Tsv, Numbers,
+    Frames, Parquet, Doccano, JsonLines, LabelStudio, JsonArray, FastText, Letor, SvmLight, Csv, Tsv, Numbers,
     ClassFolders, PlainLines,
 )  # fmt: skip
 FORMATS: dict[str, type[Format]] = {kind.name: kind for kind in KINDS}
