@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.best import check_best, search_here, show_search
 from shortlist.cli.on_cluster import check_cluster, is_asked_for, on_cluster
 from shortlist.cli.options import (
     NAMED,
@@ -35,9 +34,11 @@ from shortlist.cli.options import (
     with_names,
 )
 from shortlist.cli.terminal import (
+    counting,
     facts_in_words,
     learning_bar,
     print_json,
+    print_table,
     progress,
     say,
     say_when_compiling,
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
     from shortlist.models.base import Model
     from shortlist.models.making import Settings
     from shortlist.models.search import Found
+
+MINUTES = 10.0
 
 
 @reads
@@ -121,7 +124,7 @@ def train(
     makes = None if encoder is None else find_encoder(encoder)
     given = named_values("--set", settings)
     asked = Settings(task, learner, measure, given, max_memory, makes)  # type: ignore[arg-type]
-    check_best(asked, best, minutes, is_asked_for(cluster))
+    check_best(asked, best, minutes, cluster)
     check_cluster(cluster, asked)
     began = time.perf_counter()
     found: Found | None = None
@@ -133,7 +136,7 @@ def train(
             model, format, skipped = with_names(there.train(asked), names), there.format, there.skipped
         else:
             stream = reading.open_for(task, data[0])
-            found = search_here(asked, data[0], stream, minutes) if best else None
+            found = search_here(asked, data[0], stream, MINUTES if minutes is None else minutes) if best else None
             model = with_names(found.model, names) if found else train_here(asked, data[0], stream, n_jobs, names)
             format, skipped = stream.format, stream.skipped
     seconds = time.perf_counter() - began
@@ -151,7 +154,9 @@ def train(
         print_json(said | facts | {"skipped": skipped.count} | ({"search": found.record} if found else {}))
     else:
         if found:
-            show_search(found)
+            table = found.table()
+            print_table(table.title, table.columns, table.rows)
+            print(f"Chosen: {found.chosen}{'' if found.model.can_learn else ', which cannot go on learning'}.")
         taught = "; each name that teaches counts as an example" if teach else ""
         print(
             f"Learned in {seconds:.1f} s: {facts_in_words(facts)}{taught}.\nWrote {target} ({size(n_bytes)}). "
@@ -184,6 +189,37 @@ def train_here(
     model = with_names(asked.model(of_texts=first.texts is not None), names)
     with saying_warnings(model), learning_bar() as bar:
         return model._fit_by_threads(chain([first], batches), n_jobs, bar)
+
+
+# --best: a search for the learner and settings that suit the data.
+
+
+def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clustering) -> None:
+    """Refuse what cannot be asked for together."""
+    if not best and minutes is not None:
+        raise InputError("--minutes is how long a search may take; it goes with --best")
+    if best and asked.task != "categories":
+        raise InputError(f"--best is for --task categories, not {asked.task}")
+    if best and (asked.learner is not None or asked.values):
+        raise InputError("--best chooses the learner and its settings; leave out --learner and --set")
+    if best and is_asked_for(cluster):
+        raise InputError("--best tries models on this machine; leave out --workers and --dask")
+
+
+def search_here(asked: Settings, source: str, stream: Stream, minutes: float) -> Found:
+    """The best model for a stream of examples, all of which are kept."""
+    from shortlist.inputs.labelled import gathered, teaching
+    from shortlist.models.category_model import CategoryModel
+    from shortlist.models.search import search
+
+    examples = gathered(teaching(asked.task, source, stream, progress(stream, "reading")))
+    model = asked.model(of_texts=examples.texts is not None)
+    assert isinstance(model, CategoryModel)
+    with saying_warnings(model), counting("trying") as told:
+        return search(model, examples, seconds=60 * minutes, progress=lambda step: told(step.done, step.trials))
+
+
+# The file to write.
 
 
 def examples_of(target: Path) -> int:
