@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -61,7 +60,7 @@ class Stream:
     def __iter__(self) -> Iterator[Examples]:
         seen = 0
         while True:
-            with _collector_paused(), _explained():
+            with _explained():
                 batch = next(self._batches, None)
             if batch is None:
                 return
@@ -117,19 +116,6 @@ def _explained() -> Iterator[None]:
         yield
     except OSError as problem:
         raise InputError(f"cannot read {problem.filename}: {problem.strerror}") from None
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep Python from looking for cycles while a batch is made: among its many small lists it would look long."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def read(
