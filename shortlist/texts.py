@@ -217,9 +217,13 @@ class Fielded(Sequence[Mapping[str, Value]]):
         lengths: Longs = sum(map(lengths_of, self.texts.values()), np.zeros(self._n, dtype=np.int64))
         return lengths
 
+    def in_turn(self) -> list[str]:
+        """The texts of the fields of the first document, then those of the second, and so on."""
+        return list(chain.from_iterable(zip(*self.texts.values(), strict=True)))
+
     def laid(self) -> Texts:
-        """The texts of the fields of the first document, then those of the second, and so on, end to end."""
-        return Texts.of(list(chain.from_iterable(zip(*self.texts.values(), strict=True))))
+        """The same, end to end."""
+        return Texts.of(self.in_turn())
 
     def joined(self) -> list[str]:
         """Each document as one text: its fields, a line feed between them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -53,7 +53,7 @@ def compare(
         raise InputError("--held-out must lie between 0 and 1, and --splits must be at least 1")
     stream = reading.open_for("categories", data)
     given = gathered(teaching("categories", data, stream, progress(stream, "reading")))
-    examples = list(given.texts) if given.texts is not None else given.rows
+    examples: Any = list(given.texts) if given.texts is not None else given.rows
     labels = [list(own) for own in given.labels or ()]
     rounds = compare_learners(names, examples, labels, splits=splits, held_out=held_out, random_state=seed)
     watched = track(rounds, "comparing", splits, console=Console(stderr=True), transient=True)
