@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from functools import cached_property
 from itertools import chain
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -128,7 +128,11 @@ class WithVectors(Sequence[Any]):
     def __iter__(self) -> Iterator[Any]:
         return iter(self.texts)
 
-    def __getitem__(self, which: Any) -> Any:
+    @overload
+    def __getitem__(self, which: int) -> object: ...
+    @overload
+    def __getitem__(self, which: slice) -> WithVectors: ...
+    def __getitem__(self, which: int | slice) -> object:
         texts = self.texts[which]
         return WithVectors(texts, self.vectors[which]) if isinstance(which, slice) else texts
 
@@ -232,7 +236,11 @@ class Fielded(Sequence[Mapping[str, Value]]):
     def __len__(self) -> int:
         return self._n
 
-    def __getitem__(self, which: Any) -> Any:
+    @overload
+    def __getitem__(self, which: int) -> Mapping[str, Value]: ...
+    @overload
+    def __getitem__(self, which: slice) -> Fielded: ...
+    def __getitem__(self, which: int | slice) -> Mapping[str, Value] | Fielded:
         if isinstance(which, slice):
             return self.take(range(self._n)[which])
         own = {name: values[which] for name, values in self.values.items()}
