@@ -1,14 +1,11 @@
-"""Texts as they lie in one long text, from the file to the tokeniser.
-
-A file is read a block at a time, and the texts of a block stay where they are in it: only their places are noted. The
-tokeniser goes over the code points of the whole block; a text becomes a ``str`` of its own where somebody asks for it.
-"""
+"""Texts, documents of several fields, and texts with vectors, on their way from whoever gives them to the tokeniser."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
+from functools import cached_property
 from itertools import chain
 from typing import Any, TypeAlias, cast, overload
 
@@ -22,78 +19,44 @@ from shortlist.errors import InputError, counted
 BLOCK = 1 << 17  # letters that go through the kernels at a time: what fits in a processor's cache
 
 
-class Texts(Sequence[str]):
+class Texts:
     """Texts that lie in one: text i is ``whole[starts[i]:ends[i]]``, and none begins before the one before it ends."""
 
-    def __init__(self, whole: str, starts: Longs, ends: Longs, codes: NDArray[np.uint32] | None = None) -> None:
+    def __init__(self, whole: str, starts: Longs, ends: Longs) -> None:
         self.whole = whole
         self.starts, self.ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
-        self._codes = codes
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
         """The same texts, laid end to end."""
-        if type(texts) is Texts:
-            return texts
         if len(texts) == 1:
             return cls(texts[0], np.array([0]), np.array([len(texts[0])]))
         lengths = lengths_of(texts)
         ends = np.cumsum(lengths)
         return cls("".join(texts), ends - lengths, ends)
 
-    @property
+    @cached_property
     def codes(self) -> NDArray[np.uint32]:
         """The code points of the whole."""
-        if self._codes is None:
-            self._codes = to_codes(self.whole)
-        return self._codes
+        return to_codes(self.whole)
 
     def __len__(self) -> int:
         return self.starts.size
 
     def __iter__(self) -> Iterator[str]:
-        whole = self.whole
-        for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True):
-            yield whole[start:end]
+        return iter(self.pick(slice(None)))
 
-    @overload
-    def __getitem__(self, which: int) -> str: ...
-    @overload
-    def __getitem__(self, which: slice) -> Texts: ...
-    def __getitem__(self, which: int | slice) -> str | Texts:
-        if not isinstance(which, slice):
-            return self.whole[self.starts[which] : self.ends[which]]
-        if which.step not in (None, 1):
-            return self.take(range(len(self))[which])
-        starts, ends = self.starts[which], self.ends[which]
-        if not starts.size:
-            return Texts.of([])
-        first, last = int(starts[0]), int(ends[-1])
-        codes = None if self._codes is None else self._codes[first:last]
-        return Texts(self.whole[first:last], starts - first, ends - first, codes)
+    def __getitem__(self, which: int) -> str:
+        return self.whole[self.starts[which] : self.ends[which]]
 
-    def pick(self, which: Sequence[int] | Longs) -> list[str]:
+    def pick(self, which: Sequence[int] | Longs | slice) -> list[str]:
         """The texts of those numbers, in that order, each a ``str`` of its own."""
         places = zip(self.starts[which].tolist(), self.ends[which].tolist(), strict=True)
         return [self.whole[start:end] for start, end in places]
 
-    def take(self, which: Sequence[int]) -> Texts:
-        """The texts of those numbers, in that order."""
-        return Texts.of(self.pick(np.asarray(which, dtype=np.int64)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(list(self))
-
 
 def as_texts(texts: Iterable[object], name: str = "texts") -> Sequence[str]:
-    """Check that these are texts, and give them as a list, or as they lie in one."""
-    if isinstance(texts, Texts):
-        return texts
+    """Check that these are texts, and give them as a list."""
     try:
         if isinstance(texts, str | bytes) or hasattr(texts, "tocsr"):  # a sparse matrix is not asked for its rows
             raise TypeError
@@ -116,8 +79,6 @@ def lengths_of(texts: Sequence[object]) -> Longs:
     if hasattr(texts, "lengths"):
         lengths: Longs = texts.lengths()
         return lengths
-    if isinstance(texts, Texts):
-        return texts.ends - texts.starts
     return np.fromiter(map(len, cast("Sequence[str]", texts)), dtype=np.int64, count=len(texts))
 
 
@@ -143,13 +104,6 @@ def to_text(codes: NDArray[np.uint32]) -> str:
     """The inverse of ``to_codes``."""
     text: str = codes.view(f"U{codes.size}").item() if codes.size else ""
     return text.ljust(codes.size, "\0")  # NumPy takes the last NULs for room that is not used
-
-
-# Documents of several fields: a title and a body, an author, a price.
-#
-# A document is a mapping: text under a name is a field of words, a list of texts are categories (authors, departments),
-# and a number is a number. A category is one feature, ``author=Smith``. A number is one too, ``price=12.5``, and so is
-# the band that it lies in, ``price 10–20``: from 1 to 2, to 5, to 10 times a power of ten.
 
 
 # Texts, each with a vector beside it: the embedding that somebody has made of it.
@@ -179,9 +133,8 @@ class WithVectors(Sequence[Any]):
     @overload
     def __getitem__(self, which: slice) -> WithVectors: ...
     def __getitem__(self, which: int | slice) -> object:
-        if isinstance(which, slice):
-            return WithVectors(self.texts[which], self.vectors[which])
-        return self.texts[which]
+        texts = self.texts[which]
+        return WithVectors(texts, self.vectors[which]) if isinstance(which, slice) else texts
 
     def take(self, which: Sequence[int]) -> WithVectors:
         """The documents of those numbers, in that order."""
@@ -209,6 +162,13 @@ def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
     return found
 
 
+# Documents of several fields: a title and a body, an author, a price.
+#
+# A document is a mapping: text under a name is a field of words, a list of texts are categories (authors, departments),
+# and a number is a number. A category is one feature, ``author=Smith``. A number is one too, ``price=12.5``, and so is
+# the band that it lies in, ``price 10–20``: from 1 to 2, to 5, to 10 times a power of ten.
+
+
 Value: TypeAlias = str | float | Sequence[str]
 Document: TypeAlias = str | Mapping[str, Value]  # as people give them; one text is a document too
 BANDS = {"1": (1, 2), "2": (2, 5), "3": (2, 5), "4": (2, 5)}  # by the first digit; 5 to 10 from 5 on
@@ -218,28 +178,26 @@ class Fielded(Sequence[Mapping[str, Value]]):
     """Documents of several fields, field by field: texts, and values that are no texts, None where there is none."""
 
     def __init__(
-        self, texts: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[Value | None]] | None = None
+        self, texts: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[Value | None]], n: int
     ) -> None:
-        self.texts, self.values = dict(texts), dict(values or {})
-        self._n = max(map(len, (*self.texts.values(), *self.values.values())), default=0)
+        self.texts, self.values, self._n = texts, values, n
 
     @classmethod
-    def of(cls, documents: Sequence[Mapping[str, Value]], name: str = "texts") -> Fielded:
-        """From mappings, which need not all have the same fields."""
+    def of(cls, documents: Sequence[Mapping[str, Value]], name: str | None = "texts") -> Fielded:
+        """From mappings, which need not all have the same fields. Without a ``name`` they were checked already."""
         texts: dict[str, list[str]] = {}
         values: dict[str, list[Value | None]] = {}
         for n, document in enumerate(documents):
             for field, value in document.items():
-                if not isinstance(field, str) or not field:
+                if name is not None and (not isinstance(field, str) or not field):
                     raise InputError(f"{name}[{n}] has a field named {field!r}; fields are named with text")
                 if isinstance(value, str):
                     texts.setdefault(field, [""] * len(documents))[n] = value
                 elif value is not None:
-                    features_of(field, value, f"{name}[{n}]")  # refuses what is neither
+                    if name is not None:
+                        features_of(field, value, f"{name}[{n}]")  # refuses what is neither
                     values.setdefault(field, [None] * len(documents))[n] = value
-        found = cls(texts, values)
-        found._n = len(documents)
-        return found
+        return cls(texts, values, len(documents))
 
     def features(self) -> list[list[str]]:
         """For each document the features that are no words."""
@@ -263,9 +221,13 @@ class Fielded(Sequence[Mapping[str, Value]]):
         lengths: Longs = sum(map(lengths_of, self.texts.values()), np.zeros(self._n, dtype=np.int64))
         return lengths
 
+    def in_turn(self) -> list[str]:
+        """The texts of the fields of the first document, then those of the second, and so on."""
+        return list(chain.from_iterable(zip(*self.texts.values(), strict=True)))
+
     def laid(self) -> Texts:
-        """The texts of the fields of the first document, then those of the second, and so on, end to end."""
-        return Texts.of(list(chain.from_iterable(zip(*self.texts.values(), strict=True))))
+        """The same, end to end."""
+        return Texts.of(self.in_turn())
 
     def joined(self) -> list[str]:
         """Each document as one text: its fields, a line feed between them."""
@@ -274,16 +236,13 @@ class Fielded(Sequence[Mapping[str, Value]]):
     def __len__(self) -> int:
         return self._n
 
-    def __iter__(self) -> Iterator[Mapping[str, Value]]:
-        return (self[n] for n in range(self._n))
-
     @overload
     def __getitem__(self, which: int) -> Mapping[str, Value]: ...
     @overload
     def __getitem__(self, which: slice) -> Fielded: ...
     def __getitem__(self, which: int | slice) -> Mapping[str, Value] | Fielded:
         if isinstance(which, slice):
-            return self._chosen(lambda own: own[which], len(range(self._n)[which]))
+            return self.take(range(self._n)[which])
         own = {name: values[which] for name, values in self.values.items()}
         return {name: texts[which] for name, texts in self.texts.items()} | {
             name: value for name, value in own.items() if value is not None
@@ -291,13 +250,9 @@ class Fielded(Sequence[Mapping[str, Value]]):
 
     def take(self, which: Sequence[int]) -> Fielded:
         """The documents of those numbers, in that order."""
-        return self._chosen(lambda own: [own[n] for n in which], len(which))
-
-    def _chosen(self, choose: Callable[[Any], Any], n: int) -> Fielded:
-        texts, values = ({name: choose(own) for name, own in every.items()} for every in (self.texts, self.values))
-        found = Fielded(texts, values)
-        found._n = n
-        return found
+        texts = {name: [own[n] for n in which] for name, own in self.texts.items()}
+        values = {name: [own[n] for n in which] for name, own in self.values.items()}
+        return Fielded(texts, values, len(which))
 
 
 def features_of(field: str, value: object, where: str) -> list[str]:
@@ -337,7 +292,7 @@ def as_documents(documents: Iterable[object], name: str = "texts") -> Sequence[A
     """Check that these are texts, or documents of several fields, and give them as they are worked on."""
     if type(documents) is list and set(map(type, documents)) <= {str}:
         return documents  # what most are, and are asked for again and again on their way
-    if isinstance(documents, (Fielded, Texts, WithVectors)):
+    if isinstance(documents, (Fielded, WithVectors)):
         return documents
     if not isinstance(documents, (list, tuple)):
         _check_order(documents, name)

@@ -1,5 +1,6 @@
 """Texts that lie in one behave as the list of them does."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,15 +30,11 @@ def apart(listed, gap):
 @given(st.lists(anything, max_size=6), st.sampled_from(["", "\t", "label\t"]), st.data())
 def test_texts_are_a_list(listed, gap, data):
     texts = apart(listed, gap)
-    assert (texts, list(texts), len(texts), repr(texts)) == (listed, listed, len(listed), repr(listed))
-    part = data.draw(st.slices(len(listed)))
-    if data.draw(st.booleans()):
-        assert to_text(texts.codes) == texts.whole
-    assert texts[part] == listed[part]
-    assert to_text(texts[part].codes) == texts[part].whole
+    assert (list(texts), len(texts)) == (listed, len(listed))
+    assert to_text(texts.codes) == texts.whole
     if listed:
         which = data.draw(st.lists(st.integers(0, len(listed) - 1), max_size=4))
-        assert texts.take(which) == [listed[n] for n in which] == texts.pick(which)
+        assert texts.pick(np.array(which, dtype=np.int64)) == [listed[n] for n in which]
         assert texts[-1] == listed[-1]
     with pytest.raises(IndexError):
         texts[len(listed)]
@@ -62,7 +59,6 @@ def test_blocks_are_cut_where_they_are_full(lengths):
     usual, room.BLOCK = room.BLOCK, 10
     try:
         assert [listed[block] for block in blocks(listed)] == expected
-        assert [Texts.of(listed)[block] for block in blocks(Texts.of(listed))] == expected
     finally:
         room.BLOCK = usual
 

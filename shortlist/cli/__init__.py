@@ -24,7 +24,6 @@ from shortlist.cli import (
     export,
     inspect,
     labels,
-    learn,
     people,
     queue,
     rank,
@@ -40,7 +39,7 @@ from shortlist.errors import ShortlistError
 GROUPS: dict[str, dict[Callable[..., None], str]] = {
     "Learn and rank": {
         train.train: "Learn from labelled examples and write a model file.",
-        learn.learn: "Teach a model file more examples.",
+        train.learn: "Teach a model file more examples.",
         rank.rank: "Rank the labels of texts, or assign labels to them.",
         rank.explain: "Show why a text gets a label.",
         labels.labels: "List, rename, merge, split or retire labels of a model.",

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.options import Data, Json, Reading, Settable, complete_learner, named_values, reads
-from shortlist.cli.terminal import print_json, print_table, progress, say_when_compiling
+from shortlist.cli.terminal import counting, print_json, print_table, progress, say_when_compiling
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,7 +52,7 @@ def audit(
     pairs = [texts_and_labels(batch) for batch in batches]
     texts = [text for some, _ in pairs for text in some]
     labels = NumberedLabels.stack([own for _, own in pairs])  # type: ignore[misc]
-    with parts_done() as watch:
+    with counting("looking") as watch:
         found = auditor.audit(texts, labels, limit, watch=watch).numbered_as(range(1, len(texts) + 1))
     if as_json:
         print_json(found.to_dict() | {"skipped": stream.skipped.count})
@@ -110,18 +107,3 @@ def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any])
 
 def in_words(labels: list[Label]) -> str:
     return ", ".join(map(str, labels)) or "none"
-
-
-@contextmanager
-def parts_done() -> Iterator[Callable[[int, int], None]]:
-    """What is told how many parts are done: a bar on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda done, parts: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = ("looking", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("looking")
-        yield lambda done, parts: bar.update(task, completed=done, total=parts)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shortlist.cli.options import Data, Json, Reading, reads
 from shortlist.cli.terminal import print_json, print_table, progress, say_when_compiling, size
 from shortlist.errors import InputError, counted
-
-if TYPE_CHECKING:
-    from shortlist.arrays.rows import Rows
 
 SURE = 0.05
 
@@ -39,6 +36,7 @@ def compare(
     from rich.console import Console
     from rich.progress import track
 
+    from shortlist.inputs.labelled import gathered, teaching
     from shortlist.models.comparing import ORDERED_BY, differences
     from shortlist.models.comparing import compare as compare_learners
     from shortlist.models.learners import learners as known_learners
@@ -53,7 +51,10 @@ def compare(
         named("categories", name, "--learners")
     if not 0 < held_out < 1 or splits < 1:
         raise InputError("--held-out must lie between 0 and 1, and --splits must be at least 1")
-    examples, labels = load(data, reading)
+    stream = reading.open_for("categories", data)
+    given = gathered(teaching("categories", data, stream, progress(stream, "reading")))
+    examples: Any = list(given.texts) if given.texts is not None else given.rows
+    labels = [list(own) for own in given.labels or ()]
     rounds = compare_learners(names, examples, labels, splits=splits, held_out=held_out, random_state=seed)
     watched = track(rounds, "comparing", splits, console=Console(stderr=True), transient=True)
     contestants = deque(watched, maxlen=1)[0]  # each round has what is known so far
@@ -76,16 +77,3 @@ def compare(
         for one in found
     ]  # fmt: skip
     print_table("Differences", ["", ORDERED_BY, "sign test p", "Wilcoxon p", "more than chance"], shown)
-
-
-def load(data: str, reading: Reading) -> tuple[list[str] | Rows, list[list[str]]]:
-    """All texts or rows of a file, and their labels."""
-    from shortlist.arrays.rows import Rows
-    from shortlist.inputs.labelled import teaching
-
-    stream = reading.open_for("categories", data)
-    batches = list(teaching("categories", data, stream, progress(stream, "reading")))
-    labels = [own for batch in batches for own in batch.labels or ()]
-    if batches[0].texts is not None:
-        return [text for batch in batches for text in batch.texts or ()], labels
-    return Rows.stack([batch.rows for batch in batches if batch.rows is not None]), labels

@@ -60,11 +60,11 @@ def rehearse(
     with only_one(state):
         found = rehearsed(state, made)
     if plot is not None:
-        from shortlist.report.plots import plot_over_time
+        from shortlist.report.plots import plot_curves
 
         ends = [one["to"] for one in found["windows"]]
         curves = {name: (ends, [one[name] for one in found["windows"]]) for name in ("present", "candidate")}
-        plot_over_time(plot, curves, "P@1")
+        plot_curves(plot, curves, "examples", "P@1", "P@1 over time")
     print_json(found) if as_json else show(state, found)
 
 

@@ -87,7 +87,7 @@ def serve(
 def demo_model(folder: Path) -> Path:
     """A model of the docstrings of Python's standard library."""
     from shortlist import Categorizer
-    from shortlist.cli.docstrings import docstrings
+    from shortlist.cli.demo import docstrings
 
     say("learning the docstrings of Python's standard library, for a demo…")
     path = folder / "demo.shortlist"

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from shortlist.errors import counted
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from shortlist.inputs import Examples, Skipped, Stream
     from shortlist.models.base import Answers, Model
 
@@ -100,21 +102,27 @@ def _on_the_terminal(bar: object) -> Iterator[None]:
         _bars.remove(bar)
 
 
+def bar(*columns: Any) -> Progress:
+    """A bar on standard error, which shows nothing where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    return Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+
+
 def progress(stream: Stream, doing: str) -> Iterator[Examples]:
     """The batches of a stream, with a bar on standard error if that is a terminal; at the end, what was skipped."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty():  # nor is the library of bars loaded
         yield from stream
     else:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+        from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
-        columns = (doing, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        with bar, _on_the_terminal(bar):
-            task = bar.add_task(doing, total=stream.bytes_total)
+        shown = bar(doing, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+        with shown, _on_the_terminal(shown):
+            task = shown.add_task(doing, total=stream.bytes_total)
             for batch in stream:
                 yield batch
-                bar.update(task, completed=stream.bytes_read)
+                shown.update(task, completed=stream.bytes_read)
     for note in stream.notes:
         say(note)
     say_skipped(stream.skipped)
@@ -129,22 +137,28 @@ def learning_bar() -> Iterator[Callable[[int], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
+    from rich.progress import SpinnerColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), "learning: {task.completed:,.0f} examples gone through", TimeElapsedColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task("learning", total=None)
+    shown = bar(SpinnerColumn(), "learning: {task.completed:,.0f} examples gone through", TimeElapsedColumn())
+    task = shown.add_task("learning", total=None)
 
     def told(more: int) -> None:
         if not _bars:
-            bar.start()
-        bar.advance(task, more)
+            shown.start()
+        shown.advance(task, more)
 
     try:
         yield told
     finally:
-        bar.stop()
+        shown.stop()
+
+
+@contextmanager
+def counting(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """What is told how many parts of how many are done, for a bar on standard error if that is a terminal."""
+    with bar() as shown:
+        task = shown.add_task(doing, total=None)
+        yield lambda done, parts: shown.update(task, completed=done, total=parts)
 
 
 def say_skipped(skipped: Skipped) -> None:

@@ -1,4 +1,4 @@
-"""shortlist train"""
+"""shortlist train, learn"""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.best import check_best, search_here, show_search
 from shortlist.cli.on_cluster import check_cluster, is_asked_for, on_cluster
 from shortlist.cli.options import (
     NAMED,
     Clustering,
+    Data,
     FilesOrNone,
     Jobs,
     Json,
     Language,
     MaxMemory,
+    ModelFile,
     Output,
     Policy,
     Reading,
@@ -35,9 +36,11 @@ from shortlist.cli.options import (
     with_names,
 )
 from shortlist.cli.terminal import (
+    counting,
     facts_in_words,
     learning_bar,
     print_json,
+    print_table,
     progress,
     say,
     say_when_compiling,
@@ -53,6 +56,8 @@ if TYPE_CHECKING:
     from shortlist.models.base import Model
     from shortlist.models.making import Settings
     from shortlist.models.search import Found
+
+MINUTES = 10.0
 
 
 @reads
@@ -121,7 +126,7 @@ def train(
     makes = None if encoder is None else find_encoder(encoder)
     given = named_values("--set", settings)
     asked = Settings(task, learner, measure, given, max_memory, makes)  # type: ignore[arg-type]
-    check_best(asked, best, minutes, is_asked_for(cluster))
+    check_best(asked, best, minutes, cluster)
     check_cluster(cluster, asked)
     began = time.perf_counter()
     found: Found | None = None
@@ -133,7 +138,7 @@ def train(
             model, format, skipped = with_names(there.train(asked), names), there.format, there.skipped
         else:
             stream = reading.open_for(task, data[0])
-            found = search_here(asked, data[0], stream, minutes) if best else None
+            found = search_here(asked, data[0], stream, MINUTES if minutes is None else minutes) if best else None
             model = with_names(found.model, names) if found else train_here(asked, data[0], stream, n_jobs, names)
             format, skipped = stream.format, stream.skipped
     seconds = time.perf_counter() - began
@@ -151,12 +156,63 @@ def train(
         print_json(said | facts | {"skipped": skipped.count} | ({"search": found.record} if found else {}))
     else:
         if found:
-            show_search(found)
+            table = found.table()
+            print_table(table.title, table.columns, table.rows)
+            print(f"Chosen: {found.chosen}{'' if found.model.can_learn else ', which cannot go on learning'}.")
         taught = "; each name that teaches counts as an example" if teach else ""
         print(
             f"Learned in {seconds:.1f} s: {facts_in_words(facts)}{taught}.\nWrote {target} ({size(n_bytes)}). "
             f"Next: shortlist rank {target} …"
         )
+
+
+@reads
+def learn(
+    *,
+    model_file: ModelFile,
+    data: Data = "-",
+    output: Output = None,
+    max_memory: MaxMemory = None,
+    vocabulary: Vocabulary = None,
+    language: Language = None,
+    policy: Policy = "grow",
+    reading: Reading,
+    as_json: Json = False,
+) -> None:
+    """Go on learning: take up more labelled examples, in the order in which they come.
+
+    New words and labels may come at any time. The model file is replaced once everything has been learned, or left as
+    it is.
+    """
+    from shortlist.inputs.labelled import teaching
+    from shortlist.models.category_model import CategoryModel
+    from shortlist.models.making import bound_memory, open_model
+
+    say_when_compiling()
+    model = open_model(model_file)
+    target = output or model_file
+    check_output(target)
+    if max_memory is not None:
+        bound_memory(model, max_memory)
+    model = with_names(model, read_names(vocabulary, language, policy))
+    before = model.describe()
+    stream = reading.open_for(model.task, data, model)
+    with saying_warnings(model):
+        model.learn_batches(teaching(model.task, data, stream, progress(stream, "learning"), may_be_empty=True))
+    model.save(target)
+    facts = model.describe()
+    if getattr(model, "vocabulary_", None) is None:  # whose labels may have no example
+        warn_of_labels(facts)
+    if isinstance(model, CategoryModel) and model.confidence_.runs.now:
+        say(
+            "warning: the examples came sorted by label, from which nothing can be promised: no label is assigned by "
+            "--precision until others come mixed; shuffle the file, or use shortlist train"
+        )
+    if as_json:
+        print_json({"model": str(target), "format": stream.format, **facts, "skipped": stream.skipped.count})
+    else:
+        new = {name: n - before[name] for name, n in facts.items() if name in ("examples", "labels", "features")}
+        print(f"Learned {facts_in_words(new)} more, and wrote {target}.")
 
 
 def write_named(model: Model[Any], target: Path, compact: bool, as_json: bool) -> None:
@@ -184,6 +240,37 @@ def train_here(
     model = with_names(asked.model(of_texts=first.texts is not None), names)
     with saying_warnings(model), learning_bar() as bar:
         return model._fit_by_threads(chain([first], batches), n_jobs, bar)
+
+
+# --best: a search for the learner and settings that suit the data.
+
+
+def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clustering) -> None:
+    """Refuse what cannot be asked for together."""
+    if not best and minutes is not None:
+        raise InputError("--minutes is how long a search may take; it goes with --best")
+    if best and asked.task != "categories":
+        raise InputError(f"--best is for --task categories, not {asked.task}")
+    if best and (asked.learner is not None or asked.values):
+        raise InputError("--best chooses the learner and its settings; leave out --learner and --set")
+    if best and is_asked_for(cluster):
+        raise InputError("--best tries models on this machine; leave out --workers and --dask")
+
+
+def search_here(asked: Settings, source: str, stream: Stream, minutes: float) -> Found:
+    """The best model for a stream of examples, all of which are kept."""
+    from shortlist.inputs.labelled import gathered, teaching
+    from shortlist.models.category_model import CategoryModel
+    from shortlist.models.search import search
+
+    examples = gathered(teaching(asked.task, source, stream, progress(stream, "reading")))
+    model = asked.model(of_texts=examples.texts is not None)
+    assert isinstance(model, CategoryModel)
+    with saying_warnings(model), counting("trying") as told:
+        return search(model, examples, seconds=60 * minutes, progress=lambda step: told(step.done, step.trials))
+
+
+# The file to write.
 
 
 def examples_of(target: Path) -> int:

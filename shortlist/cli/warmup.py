@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import Any
 
 from shortlist.cli.options import Json
 from shortlist.cli.terminal import print_json, say_when_compiling
 from shortlist.errors import counted
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from shortlist.models.base import Task
 
 TEXTS = (
     "wheat exports rose as the harvest came in",
@@ -28,12 +20,7 @@ ONE_EACH = ("grain", "money", "metals", "grain")
 SEVERAL = (("grain", "trade"), ("money",), ("metals", "money"), ("grain",))
 
 
-def warmup(
-    every: Annotated[
-        bool, typer.Option("--all", help="The loops of every learner, not only of the usual ones.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
+def warmup(as_json: Json = False) -> None:
     """Compile the inner loops now, so that the first command or request does not have to.
 
     Loops are kept beside the package, or in the folder of NUMBA_CACHE_DIR or the user's own where that cannot be
@@ -43,10 +30,7 @@ def warmup(
     began = time.perf_counter()
     before = loops()
     verbs()
-    ratings("prank")
-    documents("map")
-    if every:
-        every_learner()
+    numbers()
     ready, compiled = loops(), sum(loops().values()) - sum(before.values())
     seconds = time.perf_counter() - began
     found = {"loops": compiled, "seconds": round(seconds, 3)}
@@ -107,45 +91,14 @@ def quietly(*arguments: object) -> None:
         app([str(argument) for argument in arguments], standalone_mode=False)
 
 
-def ratings(name: str) -> None:
-    from shortlist.models.rater import Rater
-
-    rows, given = numbers(), [1, 2, 3, 4] * 5
-    Rater(name).fit(rows, given).partial_fit(rows, given).predict(rows)
-
-
-def documents(name: str) -> None:
-    from shortlist.models.document_ranker import DocumentRanker
-
-    query = [i // 5 for i in range(20)]
-    DocumentRanker(name).fit(numbers(), [1, 0, 0, 1, 0] * 4, query=query).rank(numbers(), query=query)
-
-
-def every_learner() -> None:
-    """The other learners, as far as a few rows of numbers reach."""
-    from shortlist.models.learners import learners
-
-    tried: dict[Task, Callable[[str], None]] = {
-        "ratings": ratings,
-        "documents": documents,
-        "categories": labels_of_rows,
-    }
-    for task, run in tried.items():
-        for name in learners(task):
-            run(name)
-
-
-def labels_of_rows(name: str) -> None:
-    from shortlist.models.learners import named
-
-    for given in (list(ONE_EACH) * 5, list(SEVERAL) * 5):
-        learner: Any = named("categories", name).fit(numbers(), given)
-        if hasattr(learner, "partial_fit"):
-            learner.partial_fit(numbers(), given)
-        learner.rank(numbers(), k=2)
-
-
-def numbers() -> NDArray[Any]:
+def numbers() -> None:
+    """The usual learners of ratings and of documents."""
     import numpy as np
 
-    return np.random.default_rng(0).random((20, 4))
+    from shortlist.models.document_ranker import DocumentRanker
+    from shortlist.models.rater import Rater
+
+    rows, given = np.random.default_rng(0).random((20, 4)), [1, 2, 3, 4] * 5
+    Rater().fit(rows, given).partial_fit(rows, given).predict(rows)
+    query = [i // 5 for i in range(20)]
+    DocumentRanker().fit(rows, [1, 0, 0, 1, 0] * 4, query=query).rank(rows, query=query)

@@ -24,7 +24,7 @@ from shortlist.categories.index.independent import IndependentIndex, some_rows
 from shortlist.categories.index.tuned_index import beside_vector
 from shortlist.categories.merging import PartedLearner, added
 from shortlist.distributed.cluster import Cluster, digest
-from shortlist.distributed.parts import Part, check_counts, check_some
+from shortlist.distributed.parts import Part, check_some
 from shortlist.errors import InputError, counted
 from shortlist.files import store
 from shortlist.files.container import array_to_text, text_to_array
@@ -75,7 +75,6 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("survey", part, text) for part in parts]
     surveys = list(cluster.each(survey, lambda n: (parts[n], text), keys))
-    check_counts(parts, [found.settings["examples"] + found.settings["skipped"] for found in surveys])
     for found in surveys:
         note(skipped, found)
         if text is not None:

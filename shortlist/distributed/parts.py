@@ -21,7 +21,7 @@ import fsspec
 from fsspec.core import url_to_fs
 
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
-from shortlist.errors import InputError, counted
+from shortlist.errors import InputError
 from shortlist.inputs import FORMATS, Stream, read
 from shortlist.inputs.compression import Peekable, decompressed
 from shortlist.inputs.format import Format, Option
@@ -57,13 +57,9 @@ class Part(NamedTuple):
         with opened(self.address) as file:
             file.seek(self.start)
             data = file.read() if self.stop is None else file.read(self.stop - self.start)
-        if self.format == "xmc" and self.header:  # its header counts the examples, of which these are some
-            lines = data.count(b"\n") + (data[-1:] not in (b"\n", b""))
-            header = " ".join([str(lines), *self.header.split()[1:]])
-        else:
-            header = self.header
-        start = f"{header}\n".encode(self.options["encoding"] or "utf-8") if header else b""
-        return read(_Piece(self.name, start + data, (self.before or 0) + (not header)), self.format, **self.options)
+        start = f"{self.header}\n".encode(self.options["encoding"] or "utf-8") if self.header else b""
+        first_line = (self.before or 0) + (not self.header)
+        return read(_Piece(self.name, start + data, first_line), self.format, **self.options)
 
 
 class _Piece(io.BytesIO):
@@ -93,20 +89,6 @@ def cut(
     for address in files([addresses] if isinstance(addresses, str) else addresses):
         parts += _parts_of(address, format, size, options, for_all)
     return parts
-
-
-def check_counts(parts: Iterable[Part], counts: Iterable[int]) -> None:
-    """Refuse a file whose header says how many examples it has, where its parts have another number of them."""
-    found: dict[tuple[str, str], int] = {}
-    for part, count in zip(parts, counts, strict=True):
-        if part.format == "xmc" and part.header:
-            found[part.address, part.header] = found.get((part.address, part.header), 0) + count
-    for (address, header), count in found.items():
-        if int(header.split()[0]) != count:
-            raise InputError(
-                f"{address}: expected {counted(int(header.split()[0]), 'examples')}, as its first line says, "
-                f"found {count}"
-            )
 
 
 def check_some(parts: Sequence[Part], counts: Sequence[int]) -> None:

@@ -120,8 +120,9 @@ class Csv(Table):
         """Blocks of rows that are not blank, and the number of the line on which each begins."""
         quoting, separator = self._quoting(source), self._between
         for first, block in source.blocks(as_they_are=quoting is not None):
-            if first == 1 and (said := _first_line(block)) and NAMED.fullmatch(said):
-                first, block = first + 1, block[block.index(b"\n") + 1 :]
+            said, _, rest = block.partition(b"\n")
+            if first == 1 and NAMED.fullmatch(said.decode("utf-8", "replace")):
+                first, block = first + 1, rest
             if quoting and (quoting.waiting or quoting.quote.encode() in block):
                 numbers, rows = quoting.rows(*source.decoded(first, block))
             else:
@@ -207,7 +208,7 @@ class Csv(Table):
                 texts[str(column.name)] = columns[place]
             elif column.what == "features":
                 values[str(column.name)] = [cell_value(self._with_point(cell)) for cell in columns[place]]
-        return Fielded(texts, values)
+        return Fielded(texts, values, len(columns[0]))
 
     def _row(self, source: Source, layout: Layout, number: int, row: list[str]) -> Row | None:
         """The example of a row; None where it is bad and skipped."""
@@ -242,14 +243,6 @@ class Csv(Table):
 
 def _unguarded(rows: list[list[str]]) -> list[list[str]]:
     return [[unguarded(cell) if cell[:1] == "'" else cell for cell in row] for row in rows]
-
-
-def _first_line(block: bytes) -> str | None:
-    """The first line of a block; None where it is empty or not in UTF-8."""
-    try:
-        return block[: block.index(b"\n")].decode() or None
-    except UnicodeDecodeError:
-        return None
 
 
 def _number(column: str | int, first: list[str]) -> str | int:

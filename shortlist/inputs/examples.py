@@ -31,7 +31,7 @@ class Places(NamedTuple):
 class Examples:
     """A batch of examples. Each field has one entry for each example, or is None where the format has no such thing.
 
-    Texts and labels are lists, or sequences that can be used like these and are made in one go: Texts, NumberedLabels.
+    Texts and labels are lists, or sequences that can be used like these: Fielded, WithVectors, NumberedLabels.
     """
 
     texts: Sequence[Any] | None = None  # of str; Fielded, of several fields; WithVectors, with a vector each

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeGuard
+from typing import IO, Any, NoReturn, Protocol, TypeGuard
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
@@ -111,10 +111,10 @@ class Parquet(Frames):
     def _scan(self, source: Source, path: Path) -> Iterator[Examples]:
         size = max(1, path.stat().st_size)
         process = source.hold(_Process(source.name, path))
-        names, n_rows = json.loads(process.message(b"N"))
+        names, n_rows = process.begin()
         present = self.present(names, source.name, source.progress)
         step = max(1, min(n_rows, SLICE * n_rows // size, 1 << 14))
-        process.ask([list(dict.fromkeys(names[place] for place in present.values())), step])
+        process.ask(list(dict.fromkeys(names[place] for place in present.values())), step)
         for first in range(0, n_rows, step):
             frame = process.frame()
             columns = [(column, frame[names[place]].to_list()) for column, place in present.items()]
@@ -134,42 +134,47 @@ class _Process:
             [sys.executable, "-c", run, program, str(path.resolve())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": found, "PYTHONSAFEPATH": "1"},
         )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._to, self._from = self._process.stdin, self._process.stdout
 
     def __enter__(self) -> _Process:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
-        self._process.wait()
-        self._to.close()
-        self._from.close()
+        with contextlib.suppress(OSError):  # what was asked, and was never read
+            self._process.communicate()
 
-    def ask(self, wish: list[Any]) -> None:
+    def begin(self) -> tuple[list[str], int]:
+        """The names of the columns, and the number of rows."""
+        names, n_rows = json.loads(self._stdout.readline() or self._failed())
+        return names, n_rows
+
+    def ask(self, columns: list[str], step: int) -> None:
+        """Say which columns are wanted, and how many rows at a time."""
+        assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # if the process has died, waiting for its answer shows it
-            self._to.write(json.dumps(wish).encode() + b"\n")
-            self._to.flush()
-
-    def message(self, kind: bytes) -> bytes:
-        """The next message, which must be of this kind."""
-        head = self._from.read(9)
-        size = int.from_bytes(head[1:], "little")
-        data = self._from.read(size) if len(head) == 9 else b""
-        if head[:1] == b"E" and len(data) == size:
-            raise InputError(f"cannot read {self._name}: {data.decode()}")
-        if head[:1] != kind or len(data) < size:
-            raise InputError(
-                f"cannot read {self._name}: the Parquet reader broke down over it; it is damaged, or needs more memory "
-                "than there is, and must be written anew"
-            )
-        return data
+            self._process.stdin.write(json.dumps([columns, step]).encode() + b"\n")
+            self._process.stdin.flush()
 
     def frame(self) -> Any:
         import polars
 
-        return polars.read_ipc_stream(io.BytesIO(self.message(b"F")))
+        size = int.from_bytes(self._stdout.read(8), "little")
+        data = self._stdout.read(size)
+        return polars.read_ipc_stream(io.BytesIO(data)) if data and len(data) == size else self._failed()
+
+    @property
+    def _stdout(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    def _failed(self) -> NoReturn:
+        said = self._process.communicate()[1].decode("utf-8", "replace").splitlines()
+        if self._process.returncode == 1 and said:  # it says so itself, and did not break down
+            raise InputError(f"cannot read {self._name}: {said[-1]}")
+        raise InputError(
+            f"cannot read {self._name}: the Parquet reader broke down; the file is damaged, or needs more memory "
+            "than there is, and must be written anew"
+        )

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
@@ -55,16 +56,14 @@ class JsonLines(Table):
 
     def examples(self, source: Source) -> Iterator[Examples]:
         to_row = self._reader()
-        plain = self._flat and self.label_separator is None and self.id is None and self.rating is None
-        decode = self._decoder().decode if plain else None
+        decode = self._usual_decoder()
         written = () if self.wrong is None else {json.dumps(self.wrong, ensure_ascii=way) for way in (True, False)}
         crossed, met = [name.encode() for name in written], False
         for first, block in source.blocks():
             met |= (named_here := any(name in block for name in crossed))
             full = [(number, line) for number, line in enumerate(block.split(b"\n")[:-1], first) if line.strip()]
-            if decode and not named_here and (found := _usual_records(decode, block, full)):
-                texts, labels = found
-                yield Examples(texts, labels=labels, places=Places(source.name, [number for number, _ in full]))
+            if decode and not named_here and (found := self._usual_records(decode, block, full)):
+                yield replace(found, places=Places(source.name, [number for number, _ in full]))
                 continue
             # Some line is bad, or has other fields or labels than most files have: look at each.
             yield self._examples_of(source, to_row, ((Place(number, 1), line) for number, line in full))
@@ -89,15 +88,6 @@ class JsonLines(Table):
                 source.bad(*place.after(record.decode()[: column - 1]), sentence)
         return self.batch(rows, Places(source.name, lines))
 
-    @property
-    def _flat(self) -> bool:
-        """Whether text and labels are a field each, whose name is known and written in JSON as it is."""
-        several = (
-            self.has_fields or isinstance(self.labels, list) or self.one_hot is not None or self.vector is not None
-        )
-        simple = all(PLAIN.fullmatch(str(column.name)) for column in self.wanted())
-        return not several and "*" not in f"{self.labels}" and simple
-
     def _reader(self) -> Callable[[bytes], Row]:
         """What makes a row of a record in JSON."""
         wanted = self.wanted()
@@ -107,66 +97,64 @@ class JsonLines(Table):
         if len({column.name for column in wanted}) < len(wanted):
             used = ", ".join(f"{column.name!r} for {column.what}" for column in wanted)
             raise InputError(f"a field can be used for one thing only, not as in {used}")
-        if self._flat:
-            decode = self._decoder().decode
-            return lambda line: self._row(decode(line))
-        decode_any = msgspec.json.Decoder(dict[str, Any]).decode
-        return lambda line: self._picked(decode_any(line), wanted)
+        decode = msgspec.json.Decoder(dict[str, Any]).decode
+        left_out = {"labels", "text"} if self.has_fields else {"labels"}  # where they are null
+        find = lru_cache(lambda names: self._found(wanted, names))  # most records have the same fields
 
-    def _picked(self, record: dict[str, Any], wanted: list[Column]) -> Row:
-        """The row of a record of which several fields hold texts or labels; those that are absent hold none."""
-        found, missing = found_among(wanted, list(record))
+        def to_row(line: bytes) -> Row:
+            record = decode(line)
+            values = ((column, record[str(column.name)]) for column in find(tuple(record)))
+            return self.to_row(
+                (column, one) for column, one in values if one is not None or column.what not in left_out
+            )
+
+        return to_row
+
+    def _found(self, wanted: list[Column], names: Sequence[str]) -> list[Column]:
+        """The fields asked for that a record has; those of texts or labels that are absent hold none."""
+        found, missing = found_among(wanted, names)
         has_text = any(column.what == "text" for column in found)
         for column in missing:
             needed = column.what not in ("labels", "one_hot", "wrong", "complete", "features")
             if needed and not (column.what == "text" and has_text):
-                there = named(list(record)) or "none"
-                raise BadValue(None, f"expected a field {column.name!r}, found {there}{OTHERS}")
-        values = ((column, record[str(column.name)]) for column in found)
-        return self.to_row((column, value) for column, value in values if value is not None or column.what != "text")
+                raise BadValue(None, f"expected a field {column.name!r}, found {named(names) or 'none'}{OTHERS}")
+        return found
 
-    def _decoder(self) -> msgspec.json.Decoder[Any]:
-        """A decoder of objects that have the fields asked for, of which only the labels may be absent."""
-        names = {column.what: str(column.name) for column in self.wanted()}
-        kinds: dict[str, tuple[Any, ...]] = {"text": (str,), "id": (str | int,)}
-        kinds |= dict.fromkeys(("labels", "wrong", "complete"), (Any, None))
-        fields: list[Any] = [(what, *kinds.get(what, (Any,))) for what in names]
-        fields.sort(key=len)
-        return msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=names, gc=False))
+    def _usual_decoder(self) -> Callable[[bytes], Any] | None:
+        """What reads records with a text, labels and an id, and skips all else; None where more is asked for."""
+        more = self.has_fields or (self.one_hot, self.vector, self.rating) != (None,) * 3
+        if more or not isinstance(self.labels, str) or "*" in self.labels:
+            return None
+        names = {"text": str(self.text), "labels": self.labels} | ({} if self.id is None else {"id": str(self.id)})
+        if not all(map(PLAIN.fullmatch, names.values())):
+            return None
+        kinds: dict[str, tuple[Any, ...]] = {"text": (str,), "id": (str | int,), "labels": (Any, None)}
+        fields: list[Any] = [(what, *kinds[what]) for what in kinds if what in names]
+        return msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=names, gc=False)).decode
 
-    def _row(self, record: Any) -> Row:
-        crossed = getattr(record, "wrong", None)
-        wrong = None if crossed is None else self.to_labels(crossed, str(self.wrong))
-        return Row(
-            record.text,
-            None if record.labels is None else self.to_labels(record.labels, str(self.labels)),
-            wrong,
-            self.to_complete(wrong, getattr(record, "complete", None), str(self.complete)),
-            None if self.id is None else str(record.id),
-            None if self.rating is None else self.to_rating(record.rating, self.rating),
-        )
-
-
-def _usual_records(
-    decode: Callable[[bytes], Any], block: bytes, lines: list[tuple[int, bytes]]
-) -> tuple[list[str], Sequence[list[str]]] | None:
-    """The texts and the labels of lines whose labels are lists of texts; None where one is another, or wrong."""
-    try:
-        block.decode()  # msgspec does not look into the fields that it skips
-        records = [decode(line) for _, line in lines]
-        lists = [record.labels for record in records]
-        names = set(chain.from_iterable(lists))
-    except (ValueError, TypeError, RecursionError):
-        return None
-    usual = {*map(type, lists)} <= {list} and all(isinstance(name, str) and name.strip() for name in names)
-    return ([record.text for record in records], numbered(lists)) if usual else None
+    def _usual_records(
+        self, decode: Callable[[bytes], Any], block: bytes, lines: list[tuple[int, bytes]]
+    ) -> Examples | None:
+        """The examples of lines whose labels are text or lists of it; None where one is not, or wrong."""
+        try:
+            block.decode()  # msgspec does not look into the fields that it skips
+            records = [decode(line) for _, line in lines]
+            given = [record.labels for record in records]
+            lists = [self.split_labels(own) if isinstance(own, str) else own for own in given]
+            names = set(chain.from_iterable(lists))
+        except (ValueError, TypeError, RecursionError):
+            return None
+        if not {*map(type, lists)} <= {list} or not all(isinstance(name, str) and name.strip() for name in names):
+            return None
+        ids = None if self.id is None else [str(record.id) for record in records]
+        return Examples([record.text for record in records], labels=numbered(lists), ids=ids)
 
 
 def explained(line: bytes, problem: Exception) -> tuple[int, str]:
     """The column and the sentence for a bad line."""
     text = line.decode()
     if isinstance(problem, BadValue):
-        return _column(text, problem.column), str(problem)
+        return 1 if problem.column is None else _column(text, problem.column), str(problem)
     if isinstance(problem, RecursionError):
         return 1, "expected a JSON object of text and labels, found one nested too deeply"
     try:
@@ -180,11 +168,6 @@ def explained(line: bytes, problem: Exception) -> tuple[int, str]:
     except (ValueError, RecursionError):
         pass
     said = str(problem).replace("`", "'")
-    if missing := re.fullmatch(r"Object missing required field '(.*)'", said):
-        return 1, f"expected a field {missing[1]!r}, found {named(fields_of(line)) or 'none'}{OTHERS}"
-    if wrong := re.fullmatch(r"Expected '(.*)', got '(.*)' - at '\$\.(.*?)(\[.*)?'", said):
-        expected = wrong[1].replace("str", "text")
-        return _column(text, wrong[3]), f"expected {expected} in {wrong[3]!r}, found {wrong[2].replace('str', 'text')}"
     for escape in ESCAPE.finditer(text):
         if escape[1]:
             half = f"half a character (a lone surrogate), {escape[0]}"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.inputs.reading import Stream
 from shortlist.inputs.tables import named
+from shortlist.inputs.vectors import stacked
 from shortlist.labels import NumberedLabels, label_counts
 from shortlist.texts import WithVectors, lengths_of
 
@@ -76,6 +79,16 @@ def with_labels(
             yield batch if good.all() else batch.take(np.flatnonzero(good).tolist())
     if seen and not any_labels:
         raise _without_labels(source, stream, option)
+
+
+def gathered(batches: Iterable[Examples]) -> Examples:
+    """All texts or rows, with their labels, as one batch."""
+    every = list(batches)
+    labels: Any = NumberedLabels.stack([batch.labels or [] for batch in every])
+    if every[0].texts is not None:
+        return Examples(texts=stacked([batch.texts or [] for batch in every]), labels=labels)
+    rows = Rows.stack([batch.rows for batch in every if batch.rows is not None])
+    return Examples(rows=rows, labels=labels, feature_names=every[0].feature_names)
 
 
 def broken(batch: Examples) -> NDArray[np.bool_]:

@@ -1,8 +1,8 @@
 """What reads Parquet in a process of its own: a damaged file can make the decoder ask for 2⁶¹ bytes, and abort.
 
-Run by ``parquet``, with the path of a file. To standard output go messages, each a letter, a length and so many bytes:
-the columns and the number of rows (``N``, as JSON), then a frame for each slice (``F``, in Arrow's format), or what is
-wrong (``E``). In between, one line of JSON comes in: the columns that are wanted, and how many rows at a time.
+Run by ``frames``, with the path of a file. To standard output goes a line of JSON, the columns and the number of rows;
+then a frame for each slice, its length and so many bytes in Arrow's format. In between, one line of JSON comes in: the
+columns that are wanted, and how many rows at a time. What is wrong goes to standard error.
 It imports nothing of shortlist, so that it starts at once.
 """
 
@@ -14,11 +14,6 @@ import os
 import sys
 
 LEAST_MEMORY = 1 << 32  # what a process may ask for even where the machine has less: not all of it is used
-
-
-def send(kind: bytes, data: bytes) -> None:
-    sys.stdout.buffer.write(kind + len(data).to_bytes(8, "little") + data)
-    sys.stdout.buffer.flush()
 
 
 def bound_memory() -> None:
@@ -39,16 +34,17 @@ def main(path: str) -> None:
         file = polars.scan_parquet(path, glob=False)
         names = file.head(0).collect().columns
         n_rows = file.select(polars.len()).collect().item()
-        send(b"N", json.dumps([names, n_rows]).encode())
+        print(json.dumps([names, n_rows]), flush=True)
         columns, step = json.loads(sys.stdin.readline())
         for first in range(0, n_rows, step):
             frame = io.BytesIO()
             file.select(columns).slice(first, step).collect().write_ipc_stream(frame)
-            send(b"F", frame.getvalue())
+            sys.stdout.buffer.write(frame.tell().to_bytes(8, "little") + frame.getvalue())
+            sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise  # nobody is reading any more
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, MemoryError) as problem:
-        send(b"E", ((str(problem).splitlines() or [""])[0] or type(problem).__name__).encode("utf-8", "replace"))
+        sys.exit((str(problem).splitlines() or [""])[0] or type(problem).__name__)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,14 +17,14 @@ from shortlist.inputs.format import Format, Option
 from shortlist.inputs.frames import Frame, Frames, Parquet
 from shortlist.inputs.json_records import Doccano, JsonArray, JsonLines, LabelStudio
 from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
-from shortlist.inputs.sparse import Letor, SvmLight, Xmc
+from shortlist.inputs.sparse import Letor, SvmLight
 from shortlist.inputs.tables import Names
 from shortlist.inputs.text_files import ClassFolders, FastText, PlainLines
 from shortlist.inputs.vectors import beside
 
 # From the most particular to the most general: sniffing asks them in this order.
 KINDS: tuple[type[Format], ...] = (
-    Frames, Parquet, Doccano, JsonLines, LabelStudio, JsonArray, FastText, Xmc, Letor, SvmLight, Csv, Tsv, Numbers,
+    Frames, Parquet, Doccano, JsonLines, LabelStudio, JsonArray, FastText, Letor, SvmLight, Csv, Tsv, Numbers,
     ClassFolders, PlainLines,
 )  # fmt: skip
 FORMATS: dict[str, type[Format]] = {kind.name: kind for kind in KINDS}
@@ -61,7 +60,7 @@ class Stream:
     def __iter__(self) -> Iterator[Examples]:
         seen = 0
         while True:
-            with _collector_paused(), _explained():
+            with _explained():
                 batch = next(self._batches, None)
             if batch is None:
                 return
@@ -117,19 +116,6 @@ def _explained() -> Iterator[None]:
         yield
     except OSError as problem:
         raise InputError(f"cannot read {problem.filename}: {problem.strerror}") from None
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep Python from looking for cycles while a batch is made: among its many small lists it would look long."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def read(

@@ -1,7 +1,9 @@
 """svmlight and libsvm: ``3,17 1:0.5 7:2 # a comment`` has the labels 3 and 17 and two features.
 
 Indices count from 1, ascend, and stand once each; ``zero_based=True`` counts from 0. A line may have no labels, and a
-``qid:`` after them. With ``rating=True`` the number that begins a line is a rating, not a label.
+``qid:`` after them. With ``rating=True`` the number that begins a line is a rating, not a label. A first line of three
+whole numbers, as the Extreme Classification Repository writes it, says how many examples, features and labels there
+are: indices count from 0 then.
 
 ``n_features`` says how many columns there are. Without it they are at most 2²², because a model takes memory for every
 column up to the highest. ``hashed`` folds them into so many: columns that are equal modulo that number are added up,
@@ -15,9 +17,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
@@ -25,10 +27,13 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_rows, as_whole
-from shortlist.errors import InputError, counted
+from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
 from shortlist.inputs.source import Source
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 LARGEST_INDEX = int(np.iinfo(np.int32).max)
 LARGEST_VALUE = 1e270
@@ -44,6 +49,8 @@ HEAD = re.compile(r"[ \t]*(?:([^ \t#:]+)(?![^ \t#]))?[ \t]*(qid:([^ \t#]*))?")  
 PAIR = re.compile(r"[^ \t]+")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 BLANKS = re.compile(rb"[\t\n]+")
+QUERY = re.compile(rb"\sqid:(\S+)")
+SIZES = re.compile(r"(\d{1,15})\s+(\d{1,10})\s+(\d{1,10})\s*", re.ASCII)  # of examples, features and labels
 LINE = re.compile(r"[ \t]*([^\s:#]+[ \t]+)?(qid:\S+[ \t]+)?(\d+:[-+]?[\d.]\S*)([ \t]+\d+:[-+]?[\d.]\S*)*[ \t]*(#.*)?")
 
 Numbers = NDArray[np.float64]
@@ -53,29 +60,10 @@ Pairs = tuple[NDArray[np.int64], Numbers]  # the indices and the values of all p
 class Layout(NamedTuple):
     """How the indices are counted, and what is allowed."""
 
-    first_index: int = 1
-    n_features: int | None = None
-    nonnegative: bool = False
-    blank_lines: bool = False  # whether a blank line is an example without labels and features
-    hashed: int | None = None  # the number of columns that all are folded into
-
-    @classmethod
-    def of(cls, first_index: int, n_features: int | None, hashed: int | None, **more: bool) -> Layout:
-        """With the options of the formats, checked."""
-        if n_features is not None and hashed is not None:
-            raise InputError("n_features and hashed both say how many columns there are; give one of them")
-        if n_features is not None:
-            n_features = as_whole(n_features, "n_features", least=1)
-        if hashed is not None:
-            hashed = as_whole(hashed, "hashed", least=1)
-        return cls(first_index, n_features, hashed=hashed, **more)
-
-    @property
-    def most(self) -> int:
-        """How many columns there may be."""
-        if self.hashed is not None:
-            return LARGEST_INDEX
-        return MOST_COLUMNS if self.n_features is None else self.n_features
+    first_index: int
+    n_features: int | None
+    hashed: int | None  # the number of columns that all are folded into
+    most: int  # how many columns there may be
 
 
 class Line(NamedTuple):
@@ -108,15 +96,6 @@ class SparseBlock(NamedTuple):
         """The examples at these places."""
         return SparseBlock(self.rows.take(good), [self.lines[i] for i in good])
 
-    def labels(self) -> list[list[str]]:
-        return [line.target.split(",") if line.target else [] for line in self.lines]
-
-    def queries(self) -> list[str]:
-        return [line.query or "" for line in self.lines]
-
-    def places(self, source: Source) -> Places:
-        return Places(source.name, [line.number for line in self.lines])
-
 
 def sparse_blocks(source: Source, blocks: Iterable[tuple[int, bytes]], layout: Layout) -> Iterator[SparseBlock]:
     """Parse blocks of whole lines. Indices are counted from 0 in the rows, whatever they were in the file."""
@@ -124,8 +103,7 @@ def sparse_blocks(source: Source, blocks: Iterable[tuple[int, bytes]], layout: L
     n_features = said or 0
     for first, block in blocks:
         lines = [Line.of(*one) for one in zip(*source.decoded(first, block), strict=True)]
-        if not layout.blank_lines:
-            lines = [line for line in lines if line.content.strip(" \t")]
+        lines = [line for line in lines if line.content.strip(" \t")]
         found = _pairs_at_once(lines, layout)
         if found is None:
             lines, found = _pairs_one_by_one(source, lines, layout)
@@ -172,7 +150,7 @@ def _pairs_at_once(lines: list[Line], layout: Layout) -> Pairs | None:
     rises = np.diff(indices) > 0
     rises[ends[:-1] - 1] = True  # from one line to the next
     good = rises.all() and indices.min() >= 0 and indices.max() < layout.most and np.abs(values).max() <= LARGEST_VALUE
-    return (indices, values) if good and not (layout.nonnegative and values.min() < 0) else None
+    return (indices, values) if good else None
 
 
 def _pairs_one_by_one(source: Source, lines: list[Line], layout: Layout) -> tuple[list[Line], Pairs]:
@@ -218,8 +196,6 @@ def _mistake(line: Line, layout: Layout) -> tuple[int, str, str] | None:
             return at, "a number after the colon", ""
         if abs(float(value)) > LARGEST_VALUE:
             return at, "a number between -1e270 and 1e270", ""
-        if layout.nonnegative and float(value) < 0:
-            return at, "a value of at least 0", ""
         last = index
     return None
 
@@ -259,58 +235,88 @@ def looks_sparse(head: str) -> bool:
 
 
 @dataclass
-class SvmLight(Format):
-    name = "svmlight"
-    description = "svmlight or libsvm: labels, then index:value pairs; several labels are separated by commas"
-    carries = ("rows", "labels", "ratings", "query")
-    endings = (".svm", ".svmlight", ".libsvm")
+class Sparse(Format):
+    """What svmlight and LETOR share."""
+
     by_line = True
 
     zero_based: bool = False
     n_features: int | None = None
     hashed: int | None = None
-    nonnegative: bool = False
+
+    def blocks(self, source: Source) -> Iterator[SparseBlock]:
+        """The examples of a file; the first line may say how many there are."""
+        blocks = source.blocks()
+        for first, block in blocks:
+            header, _, rest = block.partition(b"\n")
+            own = self.as_said(header.decode("utf-8", "replace"))
+            begin = (first, block) if own is self else (first + 1, rest)
+            yield from sparse_blocks(source, chain([begin] if begin[1] else [], blocks), own._layout())
+
+    def as_said(self, first: str) -> Self:
+        """The same format, as the first line of a file says; itself where that is a line as all others."""
+        sizes = SIZES.fullmatch(first)
+        if sizes is None:
+            return self
+        known = self.n_features is None and self.hashed is None and int(sizes[2]) <= MOST_COLUMNS
+        return replace(self, zero_based=True, n_features=int(sizes[2]) if known else self.n_features)
+
+    def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Self]:
+        own = self.as_said(first)
+        return "", own is not self, own
+
+    def _layout(self) -> Layout:
+        """The options, checked."""
+        first, n_features, hashed = int(not self.zero_based), self.n_features, self.hashed
+        if n_features is not None and hashed is not None:
+            raise InputError("n_features and hashed both say how many columns there are; give one of them")
+        if hashed is not None:
+            return Layout(first, None, as_whole(hashed, "hashed", least=1), LARGEST_INDEX)
+        if n_features is not None:
+            n_features = as_whole(n_features, "n_features", least=1)
+        return Layout(first, n_features, None, n_features or MOST_COLUMNS)
+
+
+@dataclass
+class SvmLight(Sparse):
+    name = "svmlight"
+    description = "svmlight or libsvm: labels, then index:value pairs; several labels are separated by commas"
+    carries = ("rows", "labels", "ratings", "query")
+    endings = (".svm", ".svmlight", ".libsvm")
+    obtained = "http://manikvarma.org/downloads/XC/XMLRepository.html (Extreme Classification Repository)"
+
     rating: bool = False
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
-        return name.endswith(cls.endings) or looks_sparse(head)
+        first, _, rest = head.partition("\n")
+        return name.endswith(cls.endings) or looks_sparse(rest if SIZES.fullmatch(first) else head)
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        first = 0 if self.zero_based else 1
-        layout = Layout.of(first, self.n_features, self.hashed, nonnegative=bool(self.nonnegative))
-        for block in sparse_blocks(source, source.blocks(), layout):
+        for block in self.blocks(source):
             ratings = None
             if self.rating:
                 block, ratings = with_numbers(source, block, "a rating")
-            query = block.queries()
+            query = [line.query or "" for line in block.lines]
             yield Examples(
                 rows=block.rows,
-                labels=None if self.rating else block.labels(),
+                labels=None if self.rating else [line.target.split(",") if line.target else [] for line in block.lines],
                 ratings=ratings,
                 query=query if any(query) else None,
-                places=block.places(source),
+                places=Places(source.name, [line.number for line in block.lines]),
             )
 
 
 # LETOR: ``2 qid:10 1:0.03 2:0.5 #docid = 298134`` is a document of relevance 2 for query 10.
 
 
-QUERY = re.compile(rb"\sqid:(\S+)")
-
-
 @dataclass
-class Letor(Format):
+class Letor(Sparse):
     name = "letor"
     description = "LETOR: relevance, qid:query, index:value pairs, and the document's name in a comment"
     carries = ("rows", "relevance", "query", "ids")
     endings = (".letor",)
     obtained = "LETOR 3.0 and 4.0, MSLR-WEB10K and 30K: Microsoft Research; Istella LETOR has the same layout"
-    by_line = True
-
-    zero_based: bool = False
-    n_features: int | None = None
-    hashed: int | None = None
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -321,9 +327,8 @@ class Letor(Format):
         return one is None or other is None or one[1] == other[1]
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        layout = Layout.of(0 if self.zero_based else 1, self.n_features, self.hashed)
         last, finished = "", set()
-        for block in sparse_blocks(source, source.blocks(), layout):
+        for block in self.blocks(source):
             block, relevance = with_numbers(source, block, "the relevance")
             good = []
             for i, line in enumerate(block.lines):
@@ -339,9 +344,9 @@ class Letor(Format):
                 good.append(i)
             if len(good) < len(block.lines):
                 block, relevance = block.only(good), relevance[good]
-            comments = [line.comment for line in block.lines]
-            ids = [_document(comment) for comment in comments] if any(comments) else None
-            yield Examples(rows=block.rows, relevance=relevance, query=block.queries(), ids=ids)
+            ids = [_document(line.comment) for line in block.lines]
+            query_of = [line.query or "" for line in block.lines]
+            yield Examples(rows=block.rows, relevance=relevance, query=query_of, ids=ids if any(ids) else None)
 
 
 def _document(comment: str) -> str:
@@ -349,69 +354,3 @@ def _document(comment: str) -> str:
     before, docid, after = comment.partition("docid")
     name = after.lstrip(" =").split(None, 1) if docid and not before.strip() else None
     return name[0] if name else comment.strip()
-
-
-# The layout of the Extreme Classification Repository: counts in the first line, then labels and features from 0.
-
-
-HEADER = re.compile(r"(\d{1,15})\s+(\d{1,10})\s+(\d{1,10})\s*")
-
-
-@dataclass
-class Xmc(Format):
-    name = "xmc"
-    description = "Extreme Classification Repository: a line of sizes, then labels and index:value pairs, from 0"
-    carries = ("rows", "labels")
-    obtained = "http://manikvarma.org/downloads/XC/XMLRepository.html"
-    by_line = True
-
-    nonnegative: bool = False
-    n_features: int | None = None
-    hashed: int | None = None
-
-    @classmethod
-    def recognises(cls, name: str, head: str) -> bool:
-        first, _, rest = head.partition("\n")
-        return HEADER.fullmatch(first) is not None and re.match(r"\s*(\d+(,\d+)*)?[ \t]+\d+:", rest) is not None
-
-    def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Xmc]:
-        return first, True, self
-
-    def examples(self, source: Source) -> Iterator[Examples]:
-        layout = Layout.of(0, self.n_features, self.hashed, nonnegative=bool(self.nonnegative), blank_lines=True)
-        blocks = source.blocks()
-        first, block = next(blocks, (1, b""))
-        if not block:
-            return
-        header, _, rest = block.partition(b"\n")
-        sizes = HEADER.fullmatch(header.decode("utf-8", "replace"))
-        if sizes is None or int(sizes[2]) > LARGEST_INDEX:
-            raise InputError(f"{source.name}, line 1: expected the numbers of examples, features and labels")
-        n_examples, n_features, n_labels = map(int, sizes.groups())
-        if n_features > layout.most:
-            raise InputError(
-                f"{source.name}, line 1: expected at most {layout.most} features, found {n_features}; {MANY_COLUMNS}"
-            )
-        if layout.hashed is None:
-            layout = layout._replace(n_features=n_features)
-        skipped_before, found = source.progress.skipped.count, 0
-        for part in sparse_blocks(source, chain([(first + 1, rest)] if rest else [], blocks), layout):
-            good = [i for i, line in enumerate(part.lines) if self._has_labels(source, line, n_labels)]
-            found += len(good)
-            part = part if len(good) == len(part.lines) else part.only(good)
-            yield Examples(rows=part.rows, labels=part.labels(), places=part.places(source))
-        found += source.progress.skipped.count - skipped_before
-        if found != n_examples:
-            raise InputError(
-                f"{source.name}: expected {counted(n_examples, 'examples')}, as its first line says, found {found}"
-            )
-
-    def _has_labels(self, source: Source, line: Line, n_labels: int) -> bool:
-        """Whether all labels of a line are numbers that the first line allows."""
-        at = 0
-        for label in line.target.split(",") if line.target else ():
-            if not label.isdecimal() or len(label) > 18 or int(label) >= n_labels:
-                source.bad(line.number, at + 1, f"expected a label from 0 to {n_labels - 1}, found {label[:40]!r}")
-                return False
-            at += len(label) + 1
-        return True

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, cast
@@ -414,7 +414,7 @@ class Table(Format):
             return Examples(texts=[])
         texts, labels, wrong, complete, ids, ratings, vectors = zip(*rows, strict=True)
         judged = any(one is not None for one in wrong)
-        documents: Sequence[Any] = _by_field(texts) if self.has_fields else list(texts)
+        documents: Sequence[Any] = Fielded.of(texts, None) if self.has_fields else list(texts)
         return Examples(
             texts=documents if self.vector is None else WithVectors(documents, np.array(vectors, dtype=np.float32)),
             labels=[one or [] for one in labels] if any(one is not None for one in labels) else None,
@@ -424,19 +424,6 @@ class Table(Format):
             ratings=np.array(ratings, dtype=np.float64) if self.rating is not None else None,
             places=places,
         )
-
-
-def _by_field(documents: Sequence[Mapping[str, Value]]) -> Fielded:
-    """The same as ``Fielded.of``, of values that were checked already."""
-    texts: dict[str, list[str]] = {}
-    values: dict[str, list[Value | None]] = {}
-    for n, document in enumerate(documents):
-        for field, value in document.items():
-            if isinstance(value, str):
-                texts.setdefault(field, [""] * len(documents))[n] = value
-            else:
-                values.setdefault(field, [None] * len(documents))[n] = value
-    return Fielded(texts, values)
 
 
 def numbered(labels: Sequence[list[str]]) -> Sequence[list[str]]:

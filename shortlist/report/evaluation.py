@@ -139,8 +139,14 @@ def draw_ranking(folder: Path, ranking: Ranking, truth: LabelSets, counts: NDArr
     """The precision-recall graph, R_k against k, and label frequency against recall."""
     positions = place_labels(ranking, truth, counts.size)
     table = per_label(ranking, truth, n_labels=counts.size)
-    plots.plot_precision_recall(folder / "precision-recall.png", {"model": precision_recall(positions)})
-    plots.plot_among_first_k(folder / "first-k.png", {"model": among_first_k(positions, min(50, ranking.ids.shape[1]))})
+    plots.plot_curves(
+        folder / "precision-recall.png", {"model": precision_recall(positions)}, "recall", "precision",
+        "Precision at each level of recall", xlim=(0, 1), ylim=(0, 1.02),
+    )  # fmt: skip
+    plots.plot_curves(
+        folder / "first-k.png", {"model": among_first_k(positions, min(50, ranking.ids.shape[1]))}, "k",
+        "share of examples", "A true label among the first k", ylim=(0, 1.02),
+    )  # fmt: skip
     known = (table.labels < counts.size) & (table.true > 0)
     frequency = counts[np.where(known, table.labels, 0)][known]
     plots.plot_frequency_recall(folder / "frequency-recall.png", frequency, table.recall[known])
@@ -165,7 +171,10 @@ def draw_confidence(folder: Path, found: dict[str, Any]) -> None:
     bins = (column("reliability", name) for name in ("probability", "right", "n"))
     plots.plot_reliability(folder / "reliability.png", *bins)
     curve = column("automation by share", "share"), column("automation by share", "right")
-    plots.plot_automation(folder / "automation.png", {"model": curve})
+    plots.plot_curves(
+        folder / "automation.png", {"model": curve}, "share of texts decided alone", "share of them that is right",
+        "Decided alone", xlim=(0, 1.02),
+    )  # fmt: skip
 
 
 def draw_learning(

@@ -18,20 +18,11 @@ FORMATS = (".png", ".svg")
 Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
-def plot_precision_recall(path: str | Path, curves: Curves) -> None:
-    """Precision against recall (``measures.precision_recall``), as in figure 6 of paper 001."""
-    axes = _axes(path, "recall", "precision", "Precision at each level of recall")
+def plot_curves(path: str | Path, curves: Curves, x: str, y: str, title: str, **limits: tuple[float, float]) -> None:
+    """Curves through points; ``limits`` are those of the axes, xlim and ylim."""
+    axes = _axes(path, x, y, title)
     _draw(axes, curves, marker="o", markersize=3)
-    axes.set(xlim=(0, 1), ylim=(0, 1.02))
-    _save(axes, path)
-
-
-def plot_among_first_k(path: str | Path, curves: Curves) -> None:
-    """R_k against k (``measures.among_first_k``)."""
-    axes = _axes(path, "k", "share of examples", "A true label among the first k")
-    _draw(axes, curves, marker="o", markersize=3)
-    axes.set(ylim=(0, 1.02))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set(**limits)
     _save(axes, path)
 
 
@@ -45,13 +36,6 @@ def plot_learning(path: str | Path, curves: Curves, measure: str) -> None:
         thinned[name] = (x[few], y[few]) if x.size else (x, y)
     _draw(axes, thinned)
     axes.set_xscale("log")
-    _save(axes, path)
-
-
-def plot_over_time(path: str | Path, curves: Curves, measure: str) -> None:
-    """A measure in windows of a stream."""
-    axes = _axes(path, "examples", measure, f"{measure} over time")
-    _draw(axes, curves, marker="o", markersize=3)
     _save(axes, path)
 
 
@@ -100,14 +84,6 @@ def plot_reliability(path: str | Path, probability: ArrayLike, right: ArrayLike,
     axes.scatter(probability, right, s=10 + 190 * counts / counts.max(initial=1), color="C0", label="as it is")
     axes.set(xlim=(0, 1.02), ylim=(0, 1.02))
     axes.legend()
-    _save(axes, path)
-
-
-def plot_automation(path: str | Path, curves: Curves) -> None:
-    """The share of decisions that are right against the share of texts that are decided alone."""
-    axes = _axes(path, "share of texts decided alone", "share of them that is right", "Decided alone")
-    _draw(axes, curves, marker="o", markersize=3)
-    axes.set(xlim=(0, 1.02))
     _save(axes, path)
 
 

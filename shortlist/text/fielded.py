@@ -52,7 +52,7 @@ def fielded_features(
 ) -> tuple[Words, FieldFeatures]:
     """All features of some documents; ``make`` makes those of texts, and ``main`` names the longest field."""
     names, n = documents.names, len(documents)
-    words, found = make(documents.laid())
+    words, found = make(documents.in_turn())
     width = max(1, len(names))
     text = np.repeat(np.arange(found.indptr.size - 1), np.diff(found.indptr))
     document, field = text // width, text % width

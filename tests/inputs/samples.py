@@ -99,7 +99,6 @@ SAMPLES = {
     "lines": b"one\r\ntwo\n\nthree",
     "svmlight": b"1,2 1:0.5 7:-2e-3 # c\n3 qid:4 2:12345678901234567890\n\n 1:1\n",
     "letor": b"2 qid:10 1:0.5 2:0 #docid = 1\n0 qid:11 2:1\n",
-    "xmc": b"2 3 4\n1,3 0:1.5 2:2\n 1:1\n",
     "arff": ARFF.encode(),
     "reuters": SGML,
     "cranfield": CRAN.encode(),

@@ -85,7 +85,7 @@ def test_damaged_files(format, data):
 
 
 RECORDS = {"reuters", "cranfield", "trec-documents", "trec-topics", "rcv1-tokens"}
-OTHERS = {"csv", "json", "xmc", "arff", "books", "parquet", "label-studio", *RECORDS}
+OTHERS = {"csv", "json", "arff", "books", "parquet", "label-studio", *RECORDS}
 LINE_BY_LINE = sorted(SAMPLES.keys() - OTHERS)
 
 

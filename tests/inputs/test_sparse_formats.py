@@ -92,13 +92,8 @@ def test_bad_svmlight(line, column, match):
         assert "line 4" in stream.skipped.sentences[1]
 
 
-def test_negative_values_are_refused_on_demand():
+def test_values_may_be_negative():
     assert whole("1 1:-3")[0].tolist() == [[-3]]
-    with pytest.raises(InputError, match="line 1, column 5: expected a value of at least 0, found '-3'"):
-        whole("1 1:-3", nonnegative=True)
-    with pytest.raises(InputError, match="expected a value of at least 0"):
-        whole("1 1:-1e-320", nonnegative=True)
-    assert whole("1 1:-0", nonnegative=True)[0].tolist() == [[0]]
 
 
 def test_bad_ratings_and_options():
@@ -213,30 +208,18 @@ def test_bad_letor(line, match):
     assert stream.skipped.count == 1
 
 
-def test_xmc():
-    data = "4 3 10\n1,9 0:1.5 2:2\n 1:1\n\n3\n"
+def test_a_first_line_of_sizes():
+    data = "4 3 10\n1,9 0:1.5\n 1:1\n\n3\n"
     for batch in (1, 1000):
         matrix, batches, stream = whole(data, None, batch=batch)
-        assert stream.format == "xmc"
-        assert matrix.tolist() == [[1.5, 0, 2], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
-        assert [label for b in batches for label in b.labels] == [["1", "9"], [], [], ["3"]]
-
-
-@pytest.mark.parametrize(
-    ("data", "match"),
-    [
-        ("3 10\n1 0:1", "line 1: expected the numbers of examples, features and labels"),
-        ("1 99999999999 3\n1 0:1", "line 1: expected the numbers of examples, features and labels"),
-        ("2 3 4\n1 0:1\n", "expected 2 examples, as its first line says, found 1"),
-        ("1 3 4\n1 0:1\n\n", "expected 1 example, as its first line says, found 2"),
-        ("1 3 4\n1,22,3 0:1\n", "line 2, column 3: expected a label from 0 to 3, found '22'"),
-        ("1 3 4\na 0:1\n", "line 2, column 1: expected a label from 0 to 3, found 'a'"),
-        ("1 3 4\n1 3:1\n", "line 2, column 3: expected an index of at most 2, found '3:1'"),
-    ],
-)
-def test_bad_xmc(data, match):
-    with pytest.raises(InputError, match=match):
-        whole(data, "xmc")
+        assert stream.format == "svmlight"
+        assert matrix.tolist() == [[1.5, 0, 0], [0, 1, 0], [0, 0, 0]]
+        assert [label for b in batches for label in b.labels] == [["1", "9"], [], ["3"]]
+        assert [number for b in batches for number in b.places.numbers] == [2, 3, 5]
+    with pytest.raises(InputError, match="line 2, column 3: expected an index of at most 2, found '3:1'"):
+        whole("1 3 4\n1 3:1\n", "svmlight")
+    with pytest.raises(InputError, match="line 1, column 3: expected index:value, found '10'"):
+        whole("3 10\n1 0:1", "svmlight")
 
 
 MANY = 2**31 - 2
@@ -251,12 +234,12 @@ def test_one_large_index_makes_no_large_model(format):
     assert [batch.rows.n_features for batch in read(io.BytesIO(b"1 qid:1 4194304:2\n"), format)] == [4194304]
 
 
-def test_the_first_line_of_an_xmc_file_makes_no_large_model_either():
+def test_a_first_line_of_sizes_makes_no_large_model_either():
     data = f"1 {MANY} 1\n0 0:1 {MANY - 1}:3\n"
-    with pytest.raises(InputError, match=f"line 1: expected at most 4194304 features, found {MANY}; a model takes"):
-        whole(data, "xmc")
-    assert whole(data, "xmc", hashed=8)[0].tolist() == [[1, 0, 0, 0, 0, 3, 0, 0]]
-    (batch,) = read(io.BytesIO(data.encode()), "xmc", n_features=MANY)
+    with pytest.raises(InputError, match=f"an index of at most 4194303, found '{MANY - 1}:3'; a model takes memory"):
+        whole(data)
+    assert whole(data, hashed=8)[0].tolist() == [[1, 0, 0, 0, 0, 3, 0, 0]]
+    (batch,) = read(io.BytesIO(data.encode()), "svmlight", n_features=MANY)
     assert batch.rows.n_features == MANY
 
 
@@ -270,11 +253,6 @@ def test_columns_are_folded_into_fewer():
         whole("1 1:1", hashed=0)
 
 
-def test_xmc_skips_bad_examples():
-    matrix, (batch,), stream = whole("3 2 4\n9 0:1\n1 1:1\n2 7:1\n", "xmc", skip_bad=True)
-    assert (matrix.tolist(), batch.labels, stream.skipped.count) == ([[0, 1]], [["1"]], 2)
-
-
 @pytest.mark.parametrize(
     ("name", "data", "format"),
     [
@@ -282,7 +260,7 @@ def test_xmc_skips_bad_examples():
         ("x.txt", "+1 1:0.5\n", "svmlight"),
         ("x.svm", "1\n", "svmlight"),
         ("x.txt", "1 qid:3 1:0.5 # c\n", "letor"),
-        ("x.txt", "2 5 3\n0 1:1\n1 2:1\n", "xmc"),
+        ("x.txt", "2 5 3\n0 1:1\n1 2:1\n", "svmlight"),
         ("x.txt", "at 10:30 we met\n", "lines"),
         ("x.txt", "It was 10:30 12:40\n", "lines"),
     ],

@@ -218,7 +218,7 @@ def test_whatever_json_writes_as_an_array_is_read_back(pairs, indent, ascii_only
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        ('[{"text": "a"},\n  {"text": 7}]', "line 2, column 4: expected text in 'text', found int"),
+        ('[{"text": "a"},\n  {"text": 7}]', "line 2, column 4: expected text in 'text', found 7"),
         ('[{"text": "a"},\n\n  {"tex": 7}]', "line 3, column 3: expected a field 'text', found 'tex'"),
         ('[{"text": "a"}\n {"text": "b"}]', "line 2, column 2: expected , or ] behind an object, found '{'"),
         ('[{"text": "a"}, 7]', "line 1, column 17: expected an object, {…}, found '7'"),

@@ -53,7 +53,7 @@ def test_json_lines():
         ('{"text": "a"} {"text": "b"}', "line 2, column 15: expected a JSON object"),
         ('{"txt": "a"}', "line 2, column 1: expected a field 'text', found 'txt'; fields of other .* --text-column"),
         ('{"text": "a", "x": -Infinity}', "line 2, column 20: expected JSON, found -Infinity"),
-        ('{"text": 3}', "line 2, column 2: expected text in 'text', found int"),
+        ('{"text": 3}', "line 2, column 2: expected text in 'text', found 3"),
         ('["a"]', "line 2, column 1: expected 'object', found 'array'"),
         ('{"text": "a", "labels": [1.5]}', "line 2, column 15: expected labels that are text or whole"),
         ('{"text": "a", "labels": true}', "line 2, column 15: expected a label or a list of labels"),

@@ -12,8 +12,7 @@ import httpx
 import pytest
 
 from shortlist.errors import InputError
-from shortlist.integrations.label_studio import Backend
-from shortlist.integrations.labelling import control_of
+from shortlist.integrations.label_studio import Backend, control_of
 from shortlist.server.client import Server
 
 CHOICES = """<View><Text name="news" value="$body"/><Choices name="topic" toName="news">

@@ -11,11 +11,9 @@ from shortlist.report import plots
 
 CURVES = {"FF": (np.arange(1, 11), np.linspace(0.5, 0.9, 10)), "IND": (np.arange(1, 11), np.linspace(0.4, 0.8, 10))}
 DRAW = {
-    "precision-recall": lambda path: plots.plot_precision_recall(path, CURVES),
-    "R_k": lambda path: plots.plot_among_first_k(path, CURVES),
+    "curves": lambda path: plots.plot_curves(path, CURVES, "k", "R_k", "A true label among the first k", ylim=(0, 1)),
     "learning": lambda path: plots.plot_learning(path, CURVES, "loss1"),
     "reliability": lambda path: plots.plot_reliability(path, [0.1, 0.6, 0.9], [0.2, 0.5, 0.95], [3, 40, 100]),
-    "automation": lambda path: plots.plot_automation(path, CURVES),
     "frequency": lambda path: plots.plot_frequency_recall(path, [0, 1, 2, 300], [0.0, 0.5, 0.4, 1.0]),
 }
 
@@ -48,7 +46,7 @@ def test_every_label_is_a_point(tmp_path):
 @pytest.mark.parametrize("name", ["plot.pdf", "plot", "plot.png.gz"])
 def test_other_formats_are_refused(name, tmp_path):
     with pytest.raises(InputError, match=r"ending in \.png or \.svg"):
-        plots.plot_among_first_k(tmp_path / name, CURVES)
+        plots.plot_curves(tmp_path / name, CURVES, "k", "R_k", "")
 
 
 def test_lengths_must_agree(tmp_path):
@@ -66,4 +64,4 @@ def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch
 
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
     with pytest.raises(InputError, match=r"pip install '.\[plot\]'"):
-        plots.plot_among_first_k(tmp_path / "plot.png", CURVES)
+        plots.plot_curves(tmp_path / "plot.png", CURVES, "k", "R_k", "")
