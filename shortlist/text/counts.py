@@ -119,7 +119,7 @@ class CountedRows:
         """Only some columns, renumbered in their order."""
         numbers = (np.cumsum(kept) - 1).astype(np.int32)
         columns, counts = self._columns[: self.n_entries], self._counts[: self.n_entries]
-        rows = Rows(self._indptr[: self.n_rows + 1], columns, counts, int(kept.sum()))  # type: ignore[arg-type]
+        rows = Rows(self._indptr[: self.n_rows + 1], columns, counts, int(kept.sum()))
         self._indptr, columns, self._counts, self.n_features = keep(rows, kept[columns])
         self._columns, self.n_entries = numbers[columns], columns.size
 
