@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import Longs
-from shortlist.arrays.validation import are_finite
 from shortlist.errors import InputError, counted
 
 BLOCK = 1 << 17  # letters that go through the kernels at a time: what fits in a processor's cache
@@ -156,7 +155,7 @@ def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
         raise InputError(
             f"{name} must have a row of numbers for each text, {counted(n, 'rows')}, not the shape {found.shape}"
         )
-    if not are_finite(found):
+    if not np.isfinite(found).all():
         row = int(np.argmin(np.isfinite(found).all(axis=1)))
         raise InputError(f"{name}[{row}] holds a number that is not finite, or too large")
     return found

@@ -4,61 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs, fetch, kernel, loop, product, step
-from shortlist.arrays.rows import grown, wide_enough
-from shortlist.errors import InputError, ModelFileError
-from shortlist.files.container import Later
+from shortlist.arrays.rows import grown
+from shortlist.errors import InputError
 from shortlist.files.store import State
 from shortlist.texts import to_text
 
 Letters = NDArray[np.uint8]
-Ends: TypeAlias = NDArray[np.uint32] | Longs  # as few bytes as the last of them needs
 SOME = 1 << 16  # bytes of names that are decoded at a time
 QUOTE, EQUALS = np.uint8(ord('"')), np.uint8(ord("="))
 
 
-def names_in(state: State, n: int) -> tuple[Letters | Later, Longs]:
-    """The letters of the names of n features, as a model file has them, and where each ends.
-
-    Where the file has them packed they are neither unpacked nor looked at before somebody asks for them.
-    """
-    lengths, packed = state.array("name_lengths", np.int32).astype(np.int64), state.arrays.get("letters")
-    later = packed if isinstance(packed, Later) and packed.dtype == np.uint8 else None
-    letters = state.array("letters", np.uint8) if later is None else later
-    state.require(lengths.size == n, "every feature has one name")
-    inside = lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= letters.size
-    state.require(inside and int(lengths.sum()) == letters.size, "the names follow one another")
-    ends = np.cumsum(lengths)
-    if not isinstance(letters, Later):
-        check_letters(letters)
-        state.require(are_whole(letters, ends), "names are whole letters")
-    return letters, ends
-
-
-def unpacked(packed: Later, ends: Ends) -> Letters:
-    """The letters of a file at last, refused as they would have been when it was opened."""
-    try:
-        letters: Letters = np.asarray(packed)
-        check_letters(letters)
-        if are_whole(letters, ends):
-            return letters
-    except ValueError:  # they cannot be unpacked, or are no UTF-8
-        pass
-    raise ModelFileError("the model file is damaged: the names of its features cannot be read")
-
-
 def as_text(letters: NDArray[np.uint8]) -> str:
     return letters.tobytes().decode("utf-8", "surrogatepass")
-
-
-def are_whole(letters: Letters, ends: Ends) -> bool:
-    """Whether no name ends within a letter."""
-    return not (letters[ends[ends < letters.size]] & 0xC0 == 0x80).any()
 
 
 def check_letters(letters: Letters) -> None:
@@ -73,14 +35,14 @@ def check_letters(letters: Letters) -> None:
 
 
 @kernel
-def in_quotes(letters: Letters, ends: Ends) -> NDArray[np.bool_]:
+def in_quotes(letters: Letters, ends: Longs) -> NDArray[np.bool_]:
     """Which of the names letters[ends[i]:ends[i+1]] are in quotation marks, with or without a field (``title: "whe"``).
 
     Those of categories are not (``author="Smith"``): they have a "=" before.
     """
     found = np.zeros(ends.size - 1, np.bool_)
     for name in range(found.size):
-        at, last = np.int64(ends[name]), np.int64(ends[name + 1]) - 1
+        at, last = ends[name], ends[name + 1] - 1
         if at < last and letters[last] == QUOTE:
             while letters[at] != QUOTE and letters[at] != EQUALS:
                 at += 1
@@ -100,7 +62,6 @@ def in_quotes(letters: Letters, ends: Ends) -> NDArray[np.bool_]:
 
 EMPTY = np.int32(-1)
 AHEAD = 8  # hashes that memory is asked for before their turn
-NO_TABLE = np.empty(0, dtype=np.int32)
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
 
 
@@ -112,8 +73,8 @@ class Vocabulary:
         self._factor = odd_number()
         self._slots = empty_table(512)
         self._hashes = np.empty(512, dtype=np.uint64)
-        self._stored: NDArray[np.uint8] | Later = np.empty(4096, dtype=np.uint8)
-        self._ends: Ends = np.zeros(513, dtype=np.uint32)  # name i is _letters[_ends[i]:_ends[i+1]]
+        self._letters: Letters = np.empty(4096, dtype=np.uint8)
+        self._ends: Longs = np.zeros(513, dtype=np.uint32)  # name i is _letters[_ends[i]:_ends[i+1]]
         self._quoted = np.zeros(0, dtype=np.bool_), 0  # which names are in quotation marks, of the first so many
 
     def __len__(self) -> int:
@@ -125,27 +86,13 @@ class Vocabulary:
         return int(self._ends[len(self)])
 
     @property
-    def _letters(self) -> NDArray[np.uint8]:
-        """Those of all names. A compact file keeps them packed, and they stay so until somebody asks for names."""
-        self._stored = self._unpacked()
-        return self._stored
-
-    @_letters.setter
-    def _letters(self, letters: NDArray[np.uint8]) -> None:
-        self._stored = letters
-
-    def _unpacked(self) -> NDArray[np.uint8]:
-        packed = self._stored
-        return unpacked(packed, self._ends[: len(self)]) if isinstance(packed, Later) else packed
-
-    @property
     def hashes(self) -> NDArray[np.uint64]:
         return self._hashes[: len(self)]
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The numbers of these features, −1 where one is unknown."""
         numbers = np.empty(hashes.size, dtype=np.int32)
-        _find(hashes, self._factor, self._table(), self._hashes, numbers)
+        _find(hashes, self._factor, self._slots, self._hashes, numbers)
         return numbers
 
     def learn(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -154,35 +101,22 @@ class Vocabulary:
         new = np.empty(hashes.size, dtype=np.int64)
         n_new = done = 0
         while True:
-            room = self._table(), self._hashes, self._ends, self._size
+            room = self._slots, self._hashes, self._ends, self._size
             done, n_new = _learn(hashes, done, numbers, new, n_new, self._factor, *room)
             if done == hashes.size:
                 return numbers, new[:n_new]
             self._grow()
 
-    def rest(self) -> None:
-        """Nobody will look anything up for a while: until somebody does, there need be no table."""
-        self._slots = NO_TABLE
-
-    def _table(self) -> NDArray[np.int32]:
-        """The slots, which are filled first if there are none. Threads that do so at the same time do the same."""
-        if not self._slots.size:
-            slots = empty_table(self._hashes.size)
-            _fill(self._factor, slots, self.hashes)
-            self._slots = slots
-        return self._slots
-
     def name(self, letters: NDArray[np.uint32], ends: Longs) -> None:
         """Name the newest features: their letters end to end, and where each ends."""
         self.name_from(len(self) - ends.size, *encoded(letters, ends))
 
-    def name_from(self, first: int, names: NDArray[np.uint8], ends: Ends) -> None:
+    def name_from(self, first: int, names: NDArray[np.uint8], ends: Longs) -> None:
         """Name features from number ``first`` on, all before which have names: UTF-8, and where each name ends."""
         used = int(self._ends[first])
-        self._ends = wide_enough(self._ends, used + names.size)
         self._letters = grown(self._letters, used + names.size)
         self._letters[used : used + names.size] = names
-        self._ends[first + 1 : first + ends.size + 1] = used + ends.astype(np.int64)
+        self._ends[first + 1 : first + ends.size + 1] = used + ends
         self._ends[first + ends.size + 1 : len(self) + 1] = used + names.size
 
     def names(self, numbers: Sequence[int] | None = None) -> list[str]:
@@ -199,12 +133,12 @@ class Vocabulary:
     def quoted(self) -> NDArray[np.bool_]:
         """Which features have names in quotation marks, as runs of characters have.
 
-        It is found out once, and packed names stay packed. Threads that find it out at the same time do the same.
+        It is found out once. Threads that find it out at the same time do the same.
         """
         known, n = self._quoted
         if n < len(self):
             known = grown(known, len(self))
-            known[n : len(self)] = in_quotes(self._unpacked(), self._ends[n : len(self) + 1])
+            known[n : len(self)] = in_quotes(self._letters, self._ends[n : len(self) + 1])
             self._quoted = known, len(self)
         return known
 
@@ -248,19 +182,24 @@ class Vocabulary:
     @classmethod
     def from_state(cls, state: State) -> Vocabulary:
         """The inverse of ``arrays``."""
-        hashes = state.array("hashes", np.uint64)
-        letters, ends = names_in(state, hashes.size)
+        hashes, letters = state.array("hashes", np.uint64), state.array("letters", np.uint8)
+        lengths = state.array("name_lengths", np.int32).astype(np.int64)
+        state.require(lengths.size == hashes.size, "every feature has one name")
+        inside = lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= letters.size
+        state.require(inside and int(lengths.sum()) == letters.size, "the names follow one another")
+        ends = np.cumsum(lengths)
+        check_letters(letters)
+        state.require(not (letters[ends[ends < letters.size]] & 0xC0 == 0x80).any(), "names are whole letters")
         state.require(hashes.size <= MOST, "there are not too many features")
         vocabulary = cls()
         state.require(vocabulary._enter(hashes), "no two features are the same")
-        vocabulary._ends = wide_enough(vocabulary._ends, letters.size)
-        vocabulary._stored, vocabulary._ends[1 : hashes.size + 1] = letters, ends  # other letters go to another array
+        vocabulary._letters, vocabulary._ends[1 : hashes.size + 1] = letters, ends  # other letters go to another array
         return vocabulary
 
     def _enter(self, hashes: NDArray[np.uint64]) -> bool:
         """Number all these hashes, which have no names yet, instead of what there was; gives whether they differ."""
         room = max(512, 1 << (hashes.size - 1).bit_length()) if hashes.size else 512
-        self._hashes, self._ends = np.empty(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.uint32)
+        self._hashes, self._ends = np.empty(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
         self._hashes[: hashes.size], self._size[0] = hashes, hashes.size
         self._slots = empty_table(room)
         return bool(_fill(self._factor, self._slots, self.hashes))
@@ -351,7 +290,7 @@ def _learn(
     factor: NDArray[np.uint64],
     slots: NDArray[np.int32],
     hashes: NDArray[np.uint64],
-    ends: Ends,
+    ends: Longs,
     size: NDArray[np.int64],
 ) -> tuple[int, int]:
     """Number the wanted hashes from ``done`` on, and note in ``new`` where each new one stands; stop when room ends.

@@ -16,12 +16,9 @@ import builtins
 import contextlib
 import gc
 import hashlib
-import os
 import platform
 import re
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -31,88 +28,22 @@ from typing import Any
 import llvmlite.binding
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
-from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 
-# Processes that start together compile each loop once: who comes second waits, and reads what the first has kept.
 
+def without_collecting(compile_one: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Numba's ``compile``. To look for garbage takes a tenth of its time: it makes many objects and keeps most."""
 
-PATIENCE = 120.0  # seconds: after that it is compiled here, too
-OFTEN = 0.02
-
-
-def in_turn(compile_one: Callable[[Any], Any], place: str | None) -> Callable[[Any], Any]:
-    """Numba's ``compile`` of a loop that is kept at this place, in one process at a time for the same types.
-
-    Where it cannot be kept, each process has to compile it, and waits for nobody.
-    """
-    if place is None:
-        return compile_one
-
-    def compile_in_turn(signature: Any) -> Any:
-        # the order in which Numba's own lock and ours are taken is the same in all threads
-        with global_compiler_lock, turn(f"{place} {signature}"), without_collecting():
+    def compile_all(signature: Any) -> Any:
+        collects = gc.isenabled()
+        gc.disable()
+        try:
             return compile_one(signature)
+        finally:
+            if collects:
+                gc.enable()
 
-    return compile_in_turn
-
-
-@contextlib.contextmanager
-def without_collecting() -> Iterator[None]:
-    """To look for garbage takes a tenth of the time of compiling, which makes many objects and keeps most of them."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
-@contextlib.contextmanager
-def turn(name: str) -> Iterator[None]:
-    """Only one process at a time is inside with this name; one that ends, in whatever way, makes room."""
-    at = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7], "big")
-    until = time.monotonic() + PATIENCE
-    while (busy := _is_busy(at)) and time.monotonic() < until:
-        time.sleep(OFTEN)
-    try:
-        yield
-    finally:
-        if not busy:
-            with contextlib.suppress(ImportError, OSError):
-                _lock(at, free=True)
-
-
-def _is_busy(at: int) -> bool:
-    """Take one place of the file, if nobody has it. Where there can be no such file, nobody does."""
-    try:
-        _lock(at)
-    except BlockingIOError:
-        return True
-    except (ImportError, OSError):
-        return False
-    return False
-
-
-def _lock(at: int, free: bool = False) -> None:
-    import fcntl  # not on Windows
-
-    fcntl.lockf(_file(os.getpid()), fcntl.LOCK_UN if free else fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
-
-
-@cache
-def _file(process: int) -> int:
-    """A file of this user that is never written, open as long as the process lives: to close it would free all.
-
-    One that somebody else has put there could be held by them for ever.
-    """
-    path = Path(tempfile.gettempdir()) / f"shortlist-loops-{os.getuid()}"
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    if os.fstat(file).st_uid != os.getuid():
-        os.close(file)
-        raise PermissionError(f"{path} is somebody else's")
-    return file
+    return compile_all
 
 
 HOW = Path(__file__).with_name("kernels.py").read_bytes()  # the compiler's options, and steps that are not Python
@@ -172,12 +103,6 @@ class StampedCache(FunctionCache):
     _impl_class = Places
     _cache_file: Any
     _for_baseline = False  # whether a loop for the baseline is asked for, not one for this very processor
-
-    @property
-    def place(self) -> str | None:
-        """Where its loops are kept: the same for all processes that share them. None where no loop can be."""
-        kept = not isinstance(self._impl.locator, BesideTheSource)
-        return f"{self._cache_path}/{self._impl.filename_base}" if kept else None
 
     def load_overload(self, sig: object, target_context: object) -> object | None:
         """Asked for first, whether a loop is then found or compiled; by now all that the function names is there."""

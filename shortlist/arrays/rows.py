@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel, part, scale_to_unit_length, step
 from shortlist.errors import InputError
 
-MOST_IN_FOUR_BYTES = np.iinfo(np.uint32).max
-
 
 def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[Any]:
     """The array with room for at least ``size`` entries, zeros behind; at least doubled, so that growth is cheap.
@@ -31,14 +29,6 @@ def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[An
         raise InputError(f"there is no memory for {room} columns, labels or edges: {problem}") from None
     larger[: array.shape[0]] = array
     return larger
-
-
-def wide_enough(array: NDArray[Any], most: int) -> NDArray[Any]:
-    """Numbers from 0 on, in memory of their own or as they are, none of which will be more than ``most``.
-
-    They have four bytes each, and eight once that is not enough.
-    """
-    return array.astype(np.uint32 if most <= MOST_IN_FOUR_BYTES else np.int64, copy=False)
 
 
 def give_back() -> None:

@@ -12,7 +12,6 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.kernels import kernel
 from shortlist.arrays.rows import MatrixLike, Rows, as_plain
 from shortlist.arrays.sparse import compressed, is_sparse
 from shortlist.errors import InputError, counted
@@ -56,7 +55,7 @@ def _as_matrix(X: MatrixLike) -> Any:
     """What is not a sparse matrix, as a dense one of finite numbers (or a sparse one, of a frame with such columns)."""
     if type(X) is np.ndarray and X.dtype in (np.float64, np.float32) and X.ndim == 2 and X.shape[1] > 0:
         matrix = np.ascontiguousarray(X, dtype=np.float64)
-        if are_finite(matrix):
+        if np.isfinite(matrix).all():
             return matrix  # as vectors come: for one of them the other way takes longer than to learn it
     from sklearn.utils.validation import check_array
 
@@ -72,7 +71,7 @@ def _from_dense(array: NDArray[np.float64]) -> Rows:
     """As SciPy would make it, several times faster. Without zeros it shares the memory of the array, if it may."""
     n_rows, width = array.shape
     columns = np.arange(width, dtype=np.int32)
-    if _have_no_gap(array):
+    if array.all():
         indices = columns if n_rows == 1 else np.tile(columns, n_rows)
         return Rows(
             np.arange(0, array.size + 1, width, dtype=np.int64), indices, as_plain(array.ravel(), np.float64), width
@@ -80,30 +79,6 @@ def _from_dense(array: NDArray[np.float64]) -> Rows:
     stored = array != 0
     ends = np.cumsum(np.count_nonzero(stored, axis=1), dtype=np.int64)
     return Rows(np.append(0, ends), np.broadcast_to(columns, array.shape)[stored], array[stored], width)
-
-
-@kernel
-def are_finite(array: NDArray[np.floating[Any]]) -> bool:
-    """Whether no entry of an array of rows and columns is infinite, or no number."""
-    for i in range(array.shape[0]):
-        n = 0
-        for value in array[i]:
-            n += np.isfinite(value)
-        if n < array.shape[1]:
-            return False
-    return True
-
-
-@kernel
-def _have_no_gap(array: NDArray[np.float64]) -> bool:
-    """Whether no entry of float64[rows, columns] is 0."""
-    for i in range(array.shape[0]):
-        n = 0
-        for value in array[i]:
-            n += value != 0.0
-        if n < array.shape[1]:
-            return False
-    return True
 
 
 def as_numbers(values: ArrayLike, name: str, *, length: int | None = None) -> NDArray[np.float64]:

@@ -11,7 +11,6 @@ times the smallest value in it, it fits into the 53 bits of a float64, and any o
 from __future__ import annotations
 
 from abc import abstractmethod
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,18 +61,7 @@ class AdditiveLearner(MergingLearner):
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         X = rows._replace(data=rounded(rows.data)).to_matrix().astype(self.number, copy=False)
-        self._add(self._products(X.T.tocsr(), as_indicator(labels, len(self._labels))), X.sum(axis=0))
-
-    def _products(self, by_feature: Any, labels: Any) -> Any:
-        """Xᵀ·Y. Threads share out the features, so that each sum adds up the same rows in the same order."""
-        workers = self._workers(by_feature.shape[0])
-        if workers == 1:
-            return by_feature @ labels
-        edges = np.searchsorted(by_feature.indptr, np.linspace(0, by_feature.nnz, workers + 1))
-        edges[0], edges[-1] = 0, by_feature.shape[0]
-        with ThreadPoolExecutor(workers) as pool:
-            blocks = pool.map(lambda a, b: by_feature[a:b] @ labels, edges[:-1], edges[1:])
-            return scipy.sparse.vstack(list(blocks), format="csr")
+        self._add(X.T.tocsr() @ as_indicator(labels, len(self._labels)), X.sum(axis=0))
 
     def _add(self, sums: Any, totals: NDArray[Any]) -> None:
         self._sums.pending.append(sums)

@@ -352,9 +352,6 @@ class CategoryLearner(Estimator, ABC):
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
         """``_rank`` of allowed labels. If a learner knows nothing better, all are ranked, and the others left out."""
-        self._rank_all_and_keep(rows, allowed, ids, scores)
-
-    def _rank_all_and_keep(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
         n_labels = max(len(self._labels), 1)
         every = np.full((rows.n_rows, n_labels), -1, dtype=np.int32)
         own = np.full((rows.n_rows, n_labels), np.nan)
@@ -405,14 +402,11 @@ class CategoryLearner(Estimator, ABC):
     def _predict_rows(self, rows: Rows) -> NDArray[Any]:
         """``predict`` on rows that have been checked."""
         if self._label_columns is not None:
-            return self._indicated(rows, self._label_columns)
+            return self._indicate(self._rank_rows(rows, self._usual_number()).ids, self._label_columns)
         best = self._rank_rows(rows, k=1).ids[:, 0]
         if not len(self._labels):
             raise InputError(f"this {type(self).__name__} has learned no label yet, and can predict none")
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
-
-    def _indicated(self, rows: Rows, columns: Columns) -> Longs:
-        return self._indicate(self._rank_rows(rows, self._usual_number()).ids, columns)
 
     def _usual_number(self) -> int:
         """How many labels an example has on average, rounded, and at least one."""

@@ -51,9 +51,9 @@ class Sizes:
     weight: int  # of a label for each number of a vector
 
 
-# A word is 24 bytes in the index, 16 in the vocabulary and its counts; while rows are learned it needs no table. An
-# edge is 12, in lists that have a quarter to spare. An entry is a column and a count, which take 1.7 bytes of a short
-# text. A weight of a vector is 4, with a quarter to spare, and a copy while there come to be more, or when it is saved.
+# A word is 24 bytes in the index, and 40 in the vocabulary, its table and its counts. An edge is 12, in lists that have
+# a quarter to spare. An entry is a column and a count, which take five or six bytes. A weight of a vector is 4, with a
+# quarter to spare, and a copy while there come to be more, or when it is saved.
 MOST = Sizes(libraries=360 * 10**6, label=400, word=200, name_byte=6, edge=60, entry=10, weight=14)
 
 

@@ -1,27 +1,19 @@
-"""Rows of counts that are kept until they are learned, in little room, and weighed a few at a time.
-
-The columns of a row ascend, so that each is kept as its distance from the one before it, in as few bytes as that needs:
-seven bits in each, of which the last says so. The lowest bit of the distance says whether the count is more than 1;
-then it follows in the same way. Features that are new to a text stand side by side, and take one byte each.
-"""
+"""Rows of counts, which are kept in little room until they are learned, and weighed a few at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part, scale_to_unit_length, step
+from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part, scale_to_unit_length
 from shortlist.arrays.logarithms import log, logs
-from shortlist.arrays.rows import Rows, give_back, grown, wide_enough
+from shortlist.arrays.rows import Rows, grown, offsets_of
 
 # Numbered features of texts -> rows of counts, columns ascending.
-
-
-FEW = 48  # so many numbers are sorted faster by insertion than by their bytes
 
 
 def count(numbers: Ints, indptr: Longs, n_features: int) -> Rows:
@@ -31,26 +23,8 @@ def count(numbers: Ints, indptr: Longs, n_features: int) -> Rows:
 
 def keep(rows: Rows, kept: NDArray[np.bool_]) -> Rows:
     """Only some of the entries."""
-    return Rows(*_keep(rows.indptr, rows.indices, rows.data, kept), rows.n_features)
-
-
-@kernel
-def _keep(
-    indptr: Longs, indices: Ints, data: NDArray[Any], kept: NDArray[np.bool_]
-) -> tuple[Longs, Ints, NDArray[Any]]:
-    """The entries j for which kept[j], row by row."""
-    n = 0
-    for j in range(indptr[0], indptr[-1]):
-        n += kept[j]
-    new_indptr, new_indices, new_data = np.zeros(indptr.size, np.int64), np.empty(n, np.int32), np.empty(n, data.dtype)
-    n = 0
-    for i in range(indptr.size - 1):
-        for j in range(indptr[i], indptr[i + 1]):
-            if kept[j]:
-                new_indices[n], new_data[n] = indices[j], data[j]
-                n += 1
-        new_indptr[i + 1] = n
-    return new_indptr, new_indices, new_data
+    ends = np.append(0, np.cumsum(kept))[rows.indptr - rows.indptr[0]]
+    return Rows(ends, rows.indices[kept], rows.data[kept], rows.n_features)
 
 
 @kernel
@@ -72,11 +46,8 @@ def _count(numbers: Ints, indptr: Longs, n_features: int) -> tuple[Longs, Ints, 
             if numbers[j] >= 0:
                 here[size] = numbers[j]
                 size += 1
-        if size > FEW:
-            if _sort_by_bytes(here, there, size, n_features, starts):
-                here, there = there, here
-        else:
-            _sort_by_insertion(here, size)
+        if _sort_by_bytes(here, there, size, n_features, starts):
+            here, there = there, here
         first = n
         for j in range(size):
             if n > first and indices[n - 1] == here[j]:
@@ -87,18 +58,6 @@ def _count(numbers: Ints, indptr: Longs, n_features: int) -> tuple[Longs, Ints, 
                 n += 1
         new_indptr[text + 1] = n
     return new_indptr, indices[:n], data[:n]
-
-
-@part
-def _sort_by_insertion(values: Ints, size: int) -> None:
-    """Sort the first ``size`` values in place."""
-    for j in range(1, size):
-        value = values[j]
-        i = j
-        while i > 0 and values[i - 1] > value:
-            values[i] = values[i - 1]
-            i -= 1
-        values[i] = value
 
 
 @part
@@ -129,129 +88,54 @@ def _sort_by_bytes(here: Ints, there: Ints, size: int, above: int, starts: Longs
 # Texts that a TextVectorizer has taken up, and may have to give back because learning was stopped.
 
 
-Bytes = NDArray[np.uint8]
-Ends: TypeAlias = NDArray[np.uint32] | Longs
-
-FIRST_BYTES = (
-    1 << 23
-)  # bytes to begin with: zeros take no memory until they are written to, and are not copied so often
-ENTRY = 5 + 9  # the most bytes of an entry: a distance of 32 bits and its mark, a count of 63
-SOME = 1 << 14  # rows that are made at a time where all have to be gone through
-
-
 class CountedRows:
     """Rows of counts, which ``add`` appends and ``chosen`` gives back weighed.
 
-    A weighted row has 12 bytes an entry; one that is kept has some 3, and 12 for itself.
+    A weighted row has 12 bytes an entry; one that is kept has five, or six where a count exceeds 255.
     """
 
     def __init__(self, weigh: Callable[[Rows], Rows]) -> None:
         self._weigh = weigh
         self.n_rows = self.n_entries = self.n_features = 0
-        self._ends: Ends = np.zeros(1024, dtype=np.uint32)  # row i is kept in _bytes[_ends[i]:_ends[i+1]]
-        self._lengths = np.zeros(1024, dtype=np.int32)
-        self._bytes = np.zeros(FIRST_BYTES, dtype=np.uint8)
+        self._indptr = np.zeros(1024, dtype=np.int64)
+        self._columns = np.zeros(1 << 20, dtype=np.int32)
+        self._counts: NDArray[Any] = np.zeros(1 << 20, dtype=np.uint8)
 
     def add(self, rows: Rows) -> None:
         """Keep these rows of counts too."""
-        n_rows, n_entries = self.n_rows + rows.n_rows, int(rows.indptr[-1] - rows.indptr[0])
-        used = int(self._ends[self.n_rows])
-        if used + ENTRY * n_entries > self._bytes.size:
-            self._bytes = grown(self._bytes[:used], used + ENTRY * n_entries)
-            if used:
-                give_back()
-        self._ends = wide_enough(grown(self._ends, n_rows + 1), used + ENTRY * n_entries)
-        self._lengths = grown(self._lengths, n_rows)
-        _write(rows.indptr, rows.indices, rows.data, self._bytes, self._ends[self.n_rows :])
-        self._lengths[self.n_rows : n_rows] = rows.lengths()
-        self.n_rows, self.n_entries = n_rows, self.n_entries + n_entries
+        own = slice(rows.indptr[0], rows.indptr[-1])
+        counts, before = rows.data[own], self.n_entries
+        self.n_rows, self.n_entries = self.n_rows + rows.n_rows, before + counts.size
+        self._indptr = grown(self._indptr, self.n_rows + 1)
+        self._indptr[self.n_rows - rows.n_rows : self.n_rows + 1] = rows.indptr - rows.indptr[0] + before
+        self._columns = grown(self._columns, self.n_entries)
+        self._columns[before : self.n_entries] = rows.indices[own]
+        wide = np.promote_types(self._counts.dtype, np.min_scalar_type(int(counts.max(initial=0))))
+        self._counts = grown(self._counts.astype(wide, copy=False), self.n_entries)
+        self._counts[before : self.n_entries] = counts
         self.n_features = max(self.n_features, rows.n_features)
 
     def keep_columns(self, kept: NDArray[np.bool_]) -> None:
         """Only some columns, renumbered in their order."""
-        others, numbers = CountedRows(self._weigh), np.cumsum(kept, dtype=np.int32) - np.int32(1)
-        for first in range(0, self.n_rows, SOME):
-            rows = self._counts(np.arange(first, min(first + SOME, self.n_rows)))
-            rows = keep(rows, kept[rows.indices])
-            others.add(rows._replace(indices=numbers[rows.indices]))
-        others.n_features = int(kept.sum())
-        self.__dict__ = others.__dict__
-
-    def are_many(self) -> bool:
-        """Whether it is worth while to give memory back that was needed to make them."""
-        return bool(self._ends[self.n_rows] > FIRST_BYTES // 2)
+        numbers = (np.cumsum(kept) - 1).astype(np.int32)
+        columns, counts = self._columns[: self.n_entries], self._counts[: self.n_entries]
+        rows = Rows(self._indptr[: self.n_rows + 1], columns, counts, int(kept.sum()))
+        self._indptr, columns, self._counts, self.n_features = keep(rows, kept[columns])
+        self._columns, self.n_entries = numbers[columns], columns.size
 
     def lengths(self) -> Longs:
         """How many entries each row of counts has."""
-        return self._lengths[: self.n_rows].astype(np.int64)
+        return np.diff(self._indptr[: self.n_rows + 1])
 
     def chosen(self, which: Longs) -> Rows:
         """The rows of those numbers, in that order, weighed."""
-        return self._weigh(self._counts(which))
+        indptr = offsets_of(self._indptr, which)
+        at = np.arange(indptr[-1]) + np.repeat(self._indptr[which] - indptr[:-1], np.diff(indptr))
+        return self._weigh(Rows(indptr, self._columns[at], self._counts[at].astype(np.float64), self.n_features))
 
     def all(self) -> Rows:
         """All rows, weighed."""
         return self.chosen(np.arange(self.n_rows))
-
-    def _counts(self, which: Longs) -> Rows:
-        """The rows of those numbers as they were added."""
-        indptr = np.zeros(which.size + 1, dtype=np.int64)
-        np.cumsum(self._lengths[which], out=indptr[1:])
-        indices, counts = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-        _read(self._bytes, self._ends, which, indptr, indices, counts)
-        return Rows(indptr, indices, counts, self.n_features)
-
-
-@step
-def _put(number: int, data: Bytes, at: int) -> int:
-    """Write a number to data[at:]; gives the place behind it."""
-    while number > 127:
-        data[at] = number & 127
-        number >>= 7
-        at += 1
-    data[at] = number | 128
-    return at + 1
-
-
-@step
-def _number(data: Bytes, at: int) -> tuple[int, int]:
-    """The number that stands at data[at:], and the place behind it."""
-    number, shift = 0, 0
-    while data[at] < 128:
-        number |= np.int64(data[at]) << shift  # type: ignore[assignment]
-        shift += 7
-        at += 1
-    return number | np.int64(data[at] & 127) << shift, at + 1  # type: ignore[return-value]
-
-
-@kernel
-def _write(indptr: Longs, indices: Ints, counts: Floats, data: Bytes, ends: Ends) -> None:
-    """Write the rows to data (uint8[...]) from ends[0] on, and where each ends to ends[1:]."""
-    at: int = np.int64(ends[0])  # type: ignore[assignment]
-    for row in range(indptr.size - 1):
-        before = -1
-        for j in range(indptr[row], indptr[row + 1]):
-            several = counts[j] != 1.0
-            at = _put(2 * (indices[j] - before) + several, data, at)
-            if several:
-                at = _put(int(counts[j]), data, at)
-            before = indices[j]
-        ends[row + 1] = at
-
-
-@kernel
-def _read(data: Bytes, ends: Ends, which: Longs, indptr: Longs, indices: Ints, counts: Floats) -> None:
-    """The rows of those numbers, one after the other: row k goes to indices and counts[indptr[k]:indptr[k+1]]."""
-    for k in range(which.size):
-        at: int = np.int64(ends[which[k]])  # type: ignore[assignment]
-        column = -1
-        for j in range(indptr[k], indptr[k + 1]):
-            number, at = _number(data, at)
-            column += number >> 1
-            indices[j], counts[j] = column, 1.0
-            if number & 1:
-                several, at = _number(data, at)
-                counts[j] = several
 
 
 # Rows of counts -> weighted rows, by document counts learned online.
@@ -270,7 +154,6 @@ def _read(data: Bytes, ends: Ends, which: Longs, indptr: Longs, indices: Ints, c
 
 
 MOST = np.iinfo(np.int64).max
-Counts: TypeAlias = NDArray[np.uint32] | Longs
 
 
 @cache
@@ -306,28 +189,26 @@ class Weighting:
         self.tf, self.idf, self.norm, self.slope, self.min_df = tf, idf, norm, slope, min_df
         self.needs_counts = needs_counts(idf, norm, min_df)
         self.m = 0
-        self.u: Counts = np.zeros(1024 if self.needs_counts else 0, dtype=np.uint32)  # int64 if m takes that
+        self.u = np.zeros(1024 if self.needs_counts else 0, dtype=np.int64)
         self.total = 0  # Σ u_l over the features with u_l ≥ min_df, so that total / m is the mean of m_i
 
     def learn(self, rows: Rows) -> None:
         """Take up some documents, as rows of counts."""
         self.m += rows.n_rows
         if self.needs_counts:
-            self.u = wide_enough(self.u, self.m)
             self.make_room(rows.n_features)
             self.total += _take_up(rows.indices, self.u, self.min_df)
 
     def unlearn(self, n_documents: int, indices: Ints) -> None:
         """Undo ``learn`` for some documents, whose entries have these columns."""
         if self.needs_counts:
-            self.u -= np.bincount(indices, minlength=self.u.size).astype(self.u.dtype)
+            self.u -= np.bincount(indices, minlength=self.u.size)
         self.restore(self.m - n_documents, self.u)
 
     def merge(self, other: Weighting, numbers: Ints, n_features: int) -> None:
         """Take up the counts of another weighting, whose features have these numbers here, of n_features."""
         self.make_room(n_features if self.needs_counts else 0)
-        self.u = wide_enough(self.u, self.m + other.m)
-        self.u[numbers[: other.u.size]] += other.u[: numbers.size].astype(self.u.dtype)
+        self.u[numbers[: other.u.size]] += other.u[: numbers.size]
         self.restore(self.m + other.m, self.u)
 
     def make_room(self, n_features: int) -> None:
@@ -340,9 +221,9 @@ class Weighting:
         self.make_room(kept.size)
         self.restore(self.m, self.u[: kept.size][kept] if self.needs_counts else self.u)
 
-    def restore(self, m: int, u: Counts) -> None:
+    def restore(self, m: int, u: Longs) -> None:
         """Go on from counts that were kept."""
-        self.m, self.u, self.total = m, wide_enough(u, m), int(u[u >= self.min_df].sum(dtype=np.int64))
+        self.m, self.u, self.total = m, u, int(u[u >= self.min_df].sum())
 
     def weigh(self, rows: Rows, of_runs: float, are_runs: Callable[[], NDArray[np.bool_]]) -> Rows:
         """Weighted rows from rows of counts, which may be overwritten. What would weigh 0 is left out.
@@ -412,7 +293,7 @@ def _times_weight(indices: Ints, kinds: NDArray[np.uint8], weights: Floats, x: F
 
 
 @kernel
-def _look_up(indices: Ints, counts: Counts, u: Longs) -> tuple[int, int]:
+def _look_up(indices: Ints, counts: Longs, u: Longs) -> tuple[int, int]:
     """Write the count of each entry's feature to u (int64[as many]); gives the fewest and the most."""
     fewest, most = MOST, 0
     for j in range(indices.size):
@@ -422,7 +303,7 @@ def _look_up(indices: Ints, counts: Counts, u: Longs) -> tuple[int, int]:
 
 
 @kernel
-def _take_up(indices: Ints, u: Counts, min_df: int) -> int:
+def _take_up(indices: Ints, u: Longs, min_df: int) -> int:
     """Count each entry's feature once more; gives by how much the sum of all u ≥ min_df rose."""
     rise = 0
     for feature in indices:

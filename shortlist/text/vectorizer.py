@@ -15,9 +15,8 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whol
 from shortlist.concurrency import by_threads, learning, merging, reading, snapshot, stop_here, writing
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, clone, not_fitted
-from shortlist.files.container import Later
 from shortlist.files.store import State
-from shortlist.text.counts import IDF, NORM, TF, CountedRows, Counts, Weighting, count, needs_counts
+from shortlist.text.counts import IDF, NORM, TF, CountedRows, Weighting, count, needs_counts
 from shortlist.text.features import (
     Features,
     Words,
@@ -31,7 +30,6 @@ from shortlist.text.features import (
     with_characters,
 )
 from shortlist.text.fielded import VALUE, FieldFeatures, fielded_features, value_hashes
-from shortlist.text.rounds import counted_by_threads, pieces_of
 from shortlist.texts import (
     Document,
     Fielded,
@@ -209,12 +207,7 @@ def unspaced(texts: Sequence[Any]) -> bool:
 
 
 LEAST_IN_WORDS = 3  # characters: shorter runs stand for words
-
-
-# A TextVectorizer <-> the state that a model file holds.
-
-
-NO_COUNTS: Counts = np.zeros(0, dtype=np.uint32)
+MANY = 1 << 20  # entries: so many rows are worth giving the memory back that was needed to make them
 
 
 class Taken(NamedTuple):
@@ -440,28 +433,32 @@ class TextVectorizer(Estimator):
         Neither the texts are kept nor anything else that grows with them. ``n_jobs`` threads give the same rows as one.
         """
         before = dict(self.__dict__)  # learning from the start changes nothing of what there was
+
+        def pieces() -> Iterator[Sequence[Document]]:
+            for batch in map(as_documents, batches):
+                self.settle(batch)
+                yield from (batch[block] for block in blocks(batch))
+
         try:
             self._begin()
             rows = CountedRows(self.weighted)
-            for some in map(self.take_up, batches) if n_jobs == 1 else self._taken_up_by_threads(batches, n_jobs):
+            # Threads cut texts into features ahead of the one that numbers and counts these.
+            cut = map(self._features, pieces()) if n_jobs == 1 else by_threads(self._features, pieces(), n_jobs)
+            for words, features in cut:
+                some = self._counted(words, features, learning=True)
+                self._weighting.learn(some)
                 rows.add(some)
+                stop_here()
             rows.n_features = self.n_features_
             kept = self.forget_rare()
             if not kept.all():
                 rows.keep_columns(kept)
-            if rows.are_many():  # and will be learned before anybody asks for a word
-                self.vocabulary_.rest()
+            if rows.n_entries > MANY:
                 give_back()
         except BaseException:
             self.__dict__ = before
             raise
         return rows
-
-    def _taken_up_by_threads(self, batches: Iterable[Sequence[Document]], n_jobs: int) -> Iterator[Rows]:
-        """Take up one batch after the other, with nothing to be given back; gives their rows of counts in pieces."""
-        for rows in counted_by_threads(self, pieces_of(batches, self.settle), n_jobs):
-            self._weighting.learn(rows)
-            yield rows
 
     @learning
     def learn_rows(self, texts: Sequence[Document]) -> Rows:
@@ -688,7 +685,9 @@ class TextVectorizer(Estimator):
             # Single words are looked up as they are: the vocabulary has no stop words, so they find nothing.
             words = self._split(texts, chosen.min_length)
             return count(self.vocabulary_.find(words.hashes), words.indptr, self.n_features_)
-        words, features = self._features(texts)
+        return self._counted(*self._features(texts), learning=learning)
+
+    def _counted(self, words: Words, features: Features | FieldFeatures, *, learning: bool) -> Rows:
         if self._settings.hashed is not None:
             numbers = self._columns(features.hashes)
         elif learning:
@@ -749,11 +748,10 @@ class TextVectorizer(Estimator):
         """What a model file keeps."""
         self._check_fitted()
         arrays: dict[str, Any] = dict(self.vocabulary_.arrays())
-        weighting, n_features, counts = self._weighting, self.n_features_, NO_COUNTS
+        weighting, n_features = self._weighting, self.n_features_
         if weighting.needs_counts:
             weighting.make_room(n_features)
-            counts = weighting.u[:n_features].copy()  # others may go on counting
-            arrays["document_counts"] = Later(np.dtype(np.int64), counts.size, lambda: iter([counts.astype(np.int64)]))
+            arrays["document_counts"] = weighting.u[:n_features].copy()  # others may go on counting
         return State("TextVectorizer", {**self._settings.saved(), "documents": weighting.m}, arrays)
 
     @classmethod

@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from shortlist import Categorizer, InputError, RowCategorizer, TextVectorizer, TunedIndex
 from shortlist import concurrency as interrupts
 from shortlist.categories.checks import as_bytes
-from shortlist.categories.index import lists as limits
 from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
 from shortlist.categories.index.lists import check_finite
 from shortlist.inputs import read
@@ -66,8 +65,7 @@ def test_a_text_that_is_too_long_is_named_by_its_place_in_the_stream():
     assert "word7" not in model.text_.get_feature_names_out()
 
 
-def test_a_text_that_is_too_long_is_found_before_fit_learns_any(monkeypatch):
-    monkeypatch.setattr(limits, "PIECE", 2)
+def test_a_text_that_is_too_long_is_found_before_fit_learns_any():
     long = " ".join(f"word{n}" for n in range(400))
     model = Categorizer(TunedIndex(values="raw"), TextVectorizer())
     with pytest.raises(InputError, match=r"^row 4 has the length 20, and"):

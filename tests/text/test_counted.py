@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import Categorizer, TextVectorizer
-from shortlist.arrays import rows as growing
 from shortlist.arrays.rows import Rows
 from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import learner
@@ -48,51 +47,36 @@ def test_any_columns_and_counts_come_back(rows, data):
     counts = np.array([count for columns, own in rows for count in own[: len(columns)]], dtype=np.float64)
     given_rows = Rows(indptr, indices, counts, 2**31 - 1)
     cut = data.draw(st.integers(0, len(rows)))
-    with mock.patch("shortlist.text.counts.FIRST_BYTES", 1):
-        kept = CountedRows(lambda rows: rows)
-        for some in (given_rows.block(0, cut), given_rows.block(cut, len(rows))):  # the second does not begin at 0
-            kept.add(some)
+    kept = CountedRows(lambda rows: rows)
+    for some in (given_rows.block(0, cut), given_rows.block(cut, len(rows))):  # the second does not begin at 0
+        kept.add(some)
     assert (kept.n_rows, kept.n_entries, kept.lengths().tolist()) == (len(rows), indices.size, lengths)
     assert all(np.array_equal(a, b) for a, b in zip(kept.all(), given_rows, strict=True))
     which = np.array(data.draw(st.lists(st.sampled_from(range(len(rows))), max_size=9)) if rows else [], dtype=np.int64)
     assert all(np.array_equal(a, b) for a, b in zip(kept.chosen(which), given_rows.take(which), strict=True))
 
 
-def test_where_rows_end_takes_eight_bytes_once_four_are_not_enough(monkeypatch):
-    monkeypatch.setattr(growing, "MOST_IN_FOUR_BYTES", 33)
-    kept, rows = CountedRows(lambda rows: rows), TextVectorizer().fit_counts([TEXTS]).all()
-    for i in range(len(TEXTS)):
-        kept.add(rows.block(i, i + 1))
-        assert kept._ends.dtype == (np.uint32 if i < 3 else np.int64)
-    assert all(np.array_equal(a, b) for a, b in zip(kept.all(), rows, strict=True))
-
-
-def test_what_is_common_takes_a_byte():
+def test_what_is_common_takes_five_bytes():
     kept = CountedRows(lambda rows: rows)
     kept.add(Rows(np.array([0, 3, 5]), np.array([40, 41, 90, 63, 127], dtype=np.int32), np.ones(5), 200))
-    assert kept._ends[:3].tolist() == [0, 3, 7]  # a distance of 64 takes two
+    assert kept._columns.itemsize + kept._counts.itemsize == 5
 
 
-@pytest.mark.parametrize("some", [1, 2, 100])
-def test_columns_that_are_kept(some):
+def test_columns_that_are_kept():
     kept = CountedRows(lambda rows: rows)
     kept.add(Rows(np.array([0, 3, 3, 5]), np.array([0, 2, 5, 1, 5], dtype=np.int32), np.array([1, 2, 3, 4, 5.0]), 6))
-    with mock.patch("shortlist.text.counts.SOME", some):
-        kept.keep_columns(np.array([False, True, True, False, False, True]))
+    kept.keep_columns(np.array([False, True, True, False, False, True]))
     assert (kept.n_features, kept.n_entries) == (3, 4)
     assert kept.all().to_matrix().toarray().tolist() == [[0, 2, 3], [0, 0, 0], [4, 0, 5]]
 
 
 def test_many_rows_change_nothing(monkeypatch):
-    """Then memory is given back, and there is no table of words until somebody asks for one."""
+    """Then memory is given back."""
     few = TextVectorizer(idf="smooth").fit(TEXTS)
-    monkeypatch.setattr("shortlist.text.counts.FIRST_BYTES", 2)
+    monkeypatch.setattr("shortlist.text.vectorizer.MANY", 2)
     many = TextVectorizer(idf="smooth")
     kept = many.fit_counts([TEXTS])
-    assert kept.are_many()
-    assert many.vocabulary_._slots.size == 0
     assert np.array_equal(kept.all().to_matrix().toarray(), few.transform(TEXTS).toarray())
-    assert np.array_equal(many.transform(["rye and bank"]).toarray(), few.transform(["rye and bank"]).toarray())
 
 
 def test_learning_in_pieces_changes_nothing(monkeypatch):

@@ -74,14 +74,8 @@ class FeatureFocus(IndexLearner):
 
     Attributes
     ----------
-    classes_ : ndarray
-        All labels, in order of first appearance.
-    label_counts_ : ndarray
-        In how many examples each label was seen.
-    n_examples_, n_features_in_ : int
-        How many examples were learned, and how many columns the widest had.
-    feature_names_in_ : ndarray of str
-        The names of the columns, where they have names.
+    classes_, label_counts_, n_examples_, n_features_in_, feature_names_in_
+        As in FrequencyBaseline: labels and their counts, examples, and columns.
     n_edges_ : int
         How many edges the index holds.
 

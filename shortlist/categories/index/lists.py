@@ -523,26 +523,16 @@ def move_together(index: Index, order: Longs) -> None:
 
 
 MOST = 100.0  # step·|x|²; what was tried went wrong from 100 to 300 on
-PIECE = 2048  # rows of a store that are looked at at a time
 ROUNDED = 1.001  # times what the square of a length may be: values of files have fewer digits
 
 
 def check_lengths(rows: Rows | RowStore, values: str, step: float, called: Callable[[int], str]) -> None:
-    """Refuse rows that are too long to be learned as they are; ``called`` says what each is called.
-
-    Rows of a store are made for it some at a time, once more than they are learned: few ask for rows as they are.
-    """
+    """Refuse rows that are too long to be learned as they are; ``called`` says what each is called."""
     if values != "raw" or step <= 0:
         return
-    if isinstance(rows, Rows):
-        _check_some(rows, step, called)
-        return
-    for first in range(0, rows.n_rows, PIECE):
-        some = rows.chosen(np.arange(first, min(first + PIECE, rows.n_rows)))
-        _check_some(some, step, lambda n, first=first: called(first + n))  # type: ignore[misc]
-
-
-def _check_some(rows: Rows, step: float, called: Callable[[int], str]) -> None:
+    rows = (
+        rows if isinstance(rows, Rows) else rows.all()
+    )  # once more than they are learned: few ask for rows as they are
     row = np.repeat(np.arange(rows.n_rows), rows.lengths())
     with np.errstate(over="ignore"):
         squares = np.bincount(row, np.square(rows.data[rows.indptr[0] : rows.indptr[-1]]), rows.n_rows)
@@ -568,7 +558,7 @@ def are_rows(values: str, step: float, squares: Floats, n_entries: Longs) -> boo
 
 def check_finite(values: str, bias: Floats) -> None:
     """Refuse to go on with corrections that have grown without end."""
-    if not _all_finite(bias):
+    if not np.isfinite(bias).all():
         how = "a smaller step"
         if values == "raw":
             how = "values='l2', which gives rows the length 1, with scaled rows or with a smaller step"
@@ -576,12 +566,3 @@ def check_finite(values: str, bias: Floats) -> None:
             "what was learned are no longer finite numbers, as corrections have grown without end; learn anew with "
             + how
         )
-
-
-@kernel
-def _all_finite(numbers: Floats) -> bool:
-    """Whether all are: what is not stays so when it is multiplied by 0, and in a sum. There is no array of answers."""
-    total = 0.0
-    for number in numbers:
-        total += number * 0.0
-    return total == 0.0
