@@ -27,11 +27,11 @@ from shortlist.models import encoding
 from shortlist.models.answers import Assigned, RankedLabels
 from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Aim
+from shortlist.models.confidence import Aim, Confidence
 from shortlist.models.encoding import VectorPart, named_vectors, suited, vector_of
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
-from shortlist.models.observing import FirstPass, Notes, confidence_in, watching
+from shortlist.models.observing import FirstPass, Stream
 from shortlist.models.readable import MORE, VECTOR, summed, worth_naming
 from shortlist.models.relabelling import KEPT, Change, Done, Labelled
 from shortlist.models.rules import Rules
@@ -226,16 +226,15 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         """Learn texts that were taken up, or as many of them as there is time for."""
         before, fitted = getattr(learner, "n_examples_", 0), self.__sklearn_is_fitted__()
         own = fitted and self.learner_ is learner
-        notes = (self._notes if own else None) or Notes()
+        confidence = (self._known_confidence if own else None) or Confidence()
         if own:
-            self._notes = notes
+            self._known_confidence = confidence
         try:
-            watch = watching(learner, batch.rows, batch.labels, notes)
-            learner._learn_rows(batch.rows, batch.labels, watch)
+            learner._learn_rows(batch.rows, batch.labels, Stream(confidence))
         finally:
             batch.n_learned = getattr(learner, "n_examples_", 0) - before
             if not fitted and learner.__sklearn_is_fitted__():
-                self._have_parts(text, learner, notes=notes)
+                self._have_parts(text, learner, confidence=confidence)
 
     def _new_text(self) -> TextVectorizer:
         """The text part as it is set, before it has learned anything."""
@@ -247,16 +246,18 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         return learner
 
     def _have_parts(
-        self, text: TextVectorizer, learner: CategoryLearner, bound: Bound | None = None, notes: Notes | None = None
-    ) -> None:
+        self, text: TextVectorizer, learner: CategoryLearner, bound: Bound | None = None,
+        confidence: Confidence | None = None,
+    ) -> None:  # fmt: skip
         bound = bound or self._bound_now
-        notes = notes or (self._notes if getattr(self, "learner_", None) is learner else None)
+        same = getattr(self, "learner_", None) is learner
+        confidence = confidence or (self._known_confidence if same else None)
         bound = bound if bound and bound.text is text else None
         maker = {}
-        if learner is not getattr(self, "learner_", None):  # who has made the vectors that it learned
+        if not same:  # who has made the vectors that it learned
             name = None if self.encoder is None else encoding.name_of(self.encoder)
             maker = {"encoder_name_": name, "_encoder_digest": encoding.digest_of(self.encoder)}
-        self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes, **maker)
+        self._have(text_=text, learner_=learner, _bound_now=bound, _known_confidence=confidence, **maker)
 
     @writing
     def check_labels(
@@ -303,7 +304,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             counted = vectors.beside(text.fit_counts(texts(), learner._jobs()))
             rows = counted if learner.takes_pieces else counted.all()
             learner._fit_rows(rows, labels.all(), watch=honest)
-        self._have_parts(text, learner, bound, Notes(honest.confidence()))
+        self._have_parts(text, learner, bound, honest.confidence())
         self._have(retired_=(), _changes=())  # of labels that were forgotten
         if bound is not None:
             counts = dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True))
@@ -774,7 +775,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         state.require(
             categorizer.search_ is None or is_record(categorizer.search_), "what a search has tried is a record"
         )
-        categorizer._notes = Notes(confidence_in(state, len(learner.classes_)))
+        categorizer._known_confidence = Confidence.of_model(state, len(learner.classes_))
         categorizer._take_settings(state)
         return categorizer
 

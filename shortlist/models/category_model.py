@@ -44,7 +44,7 @@ from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, R
 from shortlist.models.confidence.calibration import TOGETHER
 from shortlist.models.confidence.thresholds import Automation
 from shortlist.models.judging import Decisions, as_table, near_misses
-from shortlist.models.observing import DEPTH, Notes
+from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Kinds, KnownRules, Rules, within_kinds
 from shortlist.ranking import Ranking
 
@@ -67,7 +67,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     def _new_learner(self) -> CategoryLearner: ...
 
     _nothing_known: ClassVar[Reason] = Reason.NO_KNOWN_WORD  # what it says of an example of which nothing is known
-    _notes: Notes | None = None
+    _known_confidence: Confidence | None = None  # None where nothing was learned on a stream, or in ``fit``
 
     @property
     @reading
@@ -77,7 +77,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     def _confidence(self) -> Confidence:
         """``confidence_`` for who reads the model already."""
-        return Confidence() if self._notes is None else self._notes.settled(lock_of(self))
+        return Confidence() if self._known_confidence is None else self._known_confidence.settled(lock_of(self))
 
     @abstractmethod
     def _given_in(self, examples: Examples) -> Given:

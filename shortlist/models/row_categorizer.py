@@ -22,12 +22,11 @@ from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, in_sorted_order, numbered
 from shortlist.models.answers import Assigned
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Aim, Reason
+from shortlist.models.confidence import Aim, Confidence, Reason
 from shortlist.models.learners import made
-from shortlist.models.observing import FirstPass, Notes, confidence_in, features_seen, share_left, watching
+from shortlist.models.observing import FirstPass, Stream, known_part
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking
-from shortlist.text.counts import keep
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -86,7 +85,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         learner, honest = self._new_learner(), FirstPass(whole=True)
         rows = learner._as_rows(X)
         learner._fit_rows(rows, in_sorted_order(numbered(Y, rows.n_rows)), column_names(X), watch=honest)
-        self._have(learner_=learner, _notes=Notes(honest.confidence()))
+        self._have(learner_=learner, _known_confidence=honest.confidence())
         return self
 
     @learning
@@ -100,9 +99,9 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         return self
 
     def _learn(self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels) -> None:
-        notes = self._notes or Notes()
-        self._have(learner_=learner, _notes=notes)
-        learner._learn_rows(rows, labels, watching(learner, rows, labels, notes, whole=True))
+        confidence = self._known_confidence or Confidence()
+        self._have(learner_=learner, _known_confidence=confidence)
+        learner._learn_rows(rows, labels, Stream(confidence, whole=True))
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         labels, parts = LabelBatches(), []
@@ -119,7 +118,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
             raise InputError("there are no examples to learn from")
         named = None if names is None else np.array(names, dtype=object)
         learner._fit_rows(Rows.stack(parts), labels.all(), named, watch=honest)
-        self._have(learner_=learner, _notes=Notes(honest.confidence()))
+        self._have(learner_=learner, _known_confidence=honest.confidence())
         return self
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
@@ -151,7 +150,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         learner.merge(self.learner_)
         confidence = taker._confidence()
         confidence.merge(self._confidence(), learner.label_numbers([[name] for name in self.classes_.tolist()]).ids)
-        taker._have(learner_=learner, _notes=Notes(confidence))
+        taker._have(learner_=learner, _known_confidence=confidence)
 
     # Answering.
 
@@ -229,9 +228,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         return given if isinstance(given, Rows) else self.learner_._check(given)
 
     def _known_share(self, given: MatrixLike | Rows) -> NDArray[np.float32]:
-        rows = self._rows_of(given)
-        seen = features_seen(self.learner_, rows)
-        return np.ones(rows.n_rows, dtype=np.float32) if seen is None else share_left(rows, keep(rows, seen))
+        return known_part(self.learner_, self._rows_of(given))[0]
 
     def _has_known(self, given: MatrixLike | Rows) -> NDArray[np.bool_]:
         rows = self._rows_of(given)
@@ -256,7 +253,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         learner = build(state.parts["learner"])
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
         model = cls.of(learner)
-        model._notes = Notes(confidence_in(state, len(learner.classes_)))
+        model._known_confidence = Confidence.of_model(state, len(learner.classes_))
         return model
 
     def __sklearn_tags__(self) -> Any:

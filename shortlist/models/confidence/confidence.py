@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.validation import MOST_AMOUNT, as_real, as_whole
+from shortlist.concurrency import ModelLock, Noting
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import calibration, conformal, thresholds
@@ -75,6 +76,7 @@ def reasons(scores: Floats, assigned: NDArray[np.bool_], lowest: float) -> NDArr
 
 REFITS = 8  # while a full window is replaced once
 MANY, PARTS = 512, 4  # fewer examples than MANY are judged in so many parts
+WAITING = 4 * LOOK  # examples: to observe so many takes hardly longer than to observe one, and has the same result
 
 
 class Confidence:
@@ -95,6 +97,7 @@ class Confidence:
         self.window = Window()
         self.observed = 0  # examples, ever
         self.runs = Runs()
+        self._waiting: list[Seen] = []  # noted, but not yet taken up
         self._since = 0  # the last drift
         self._fitted_on = 0  # examples
         self._fitted_at = 0  # of ``observed``
@@ -124,13 +127,33 @@ class Confidence:
         Depths behind the last of the k labels are not known: rank deeper here than lists shall be long. ``known`` is
         the share of the features of each that earlier examples had.
         """
-        seen = look(ids, scores, truth, known)
-        first, n = 0, truth.n_rows
+        self.note(look(ids, scores, truth, known))
+        self._settle()
+
+    def note(self, seen: Seen) -> None:
+        """``observe``, as soon as somebody asks (``settled``), or many wait."""
+        self._waiting.append(seen)
+        if sum(one.true.size for one in self._waiting) >= WAITING:
+            self._settle()
+
+    def settled(self, lock: ModelLock) -> Confidence:
+        """The same, with all that was noted; whoever asks may read the model of this lock, others may ask meanwhile."""
+        if self._waiting:
+            with lock.making, Noting():
+                self._settle()
+        return self
+
+    def _settle(self) -> None:
+        if not self._waiting:
+            return
+        seen, first = Seen.stack(self._waiting), 0
+        n = seen.true.size
         while first < n:
             last = min(n, first + LOOK - self.observed % LOOK)
             self._take_up(seen.take(slice(first, last)))
             first = last
         self._known = {}
+        self._waiting = []  # last: who finds nothing waiting asks at once
 
     def _take_up(self, seen: Seen) -> None:
         """Add examples up to the next look, and look."""
@@ -336,6 +359,16 @@ class Confidence:
         within = levels.size == LEVELS.size and bool(((levels >= 0.0) & (levels <= 1.0)).all())
         state.require(within, "its levels lie between 0 and 1")
         confidence._ascending, confidence._levels = ascending, levels
+        return confidence
+
+    @classmethod
+    def of_model(cls, state: State, n_labels: int) -> Confidence:
+        """The confidence of a model file, whose labels are so many."""
+        part = state.parts["confidence"]
+        state.require(part.kind == "Confidence", "its confidence is a Confidence")
+        confidence = cls.from_state(part)
+        known = bool((confidence.window.ring.ids < n_labels).all())
+        state.require(known, "the labels that its confidence has seen are its own")
         return confidence
 
 

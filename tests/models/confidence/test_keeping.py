@@ -12,9 +12,8 @@ from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import F1, Confidence
-from shortlist.models.confidence.honest import stretches
 from shortlist.models.confidence.window import MOST_BYTES, SIZE
-from shortlist.models.observing import FirstPass
+from shortlist.models.observing import FirstPass, stretches
 from tests.models.confidence.made_up import several, single
 
 
