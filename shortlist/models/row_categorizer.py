@@ -13,8 +13,7 @@ from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.learner import BIAS, CategoryLearner
-from shortlist.categories.merging import MergingLearner
-from shortlist.concurrency import learning, merging, nothing_if_refused, prefetch, reading, snapshot
+from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
@@ -132,25 +131,6 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     @learning
     def _learn_next(self, rows: Rows, labels: NumberedLabels) -> None:
         self._learn(self.learner_, rows, labels)
-
-    @merging
-    def merge(self, other: RowCategorizer) -> Self:
-        """Take up what another model has learned on other rows, over the same columns, and how sure it was."""
-        if not isinstance(other, RowCategorizer):
-            raise InputError(f"only a RowCategorizer can be merged into this one, not a {type(other).__name__}")
-        other._give_to(self)
-        return self
-
-    @reading
-    def _give_to(self, taker: RowCategorizer) -> None:
-        self._check_fitted()
-        learner = taker.learner_ if taker.__sklearn_is_fitted__() else taker._new_learner()
-        if not isinstance(learner, MergingLearner):
-            raise InputError(f"a {type(learner).__name__} cannot be merged; learn the rows of both at once")
-        learner.merge(self.learner_)
-        confidence = taker._confidence()
-        confidence.merge(self._confidence(), learner.label_numbers([[name] for name in self.classes_.tolist()]).ids)
-        taker._have(learner_=learner, _known_confidence=confidence)
 
     # Answering.
 

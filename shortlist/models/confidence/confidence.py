@@ -200,18 +200,6 @@ class Confidence:
                 others = self.window.ring.take(rows[part != own])
                 yield fit_curves(others, self._curves), rows[part == own]  # which are a good place to begin from
 
-    def merge(self, other: Confidence, numbers: Ints) -> None:
-        """Take up what another one, of a learner that learned apart, has seen; its label i is numbers[i] here."""
-        mine, theirs = self._since, other._since
-        self.window = self.window.merge(other.window, numbers)
-        self.observed += other.observed
-        self._since = mine + theirs
-        if self.fitted or other.fitted:
-            share = theirs / max(1, self._since)
-            self._levels = (1.0 - share) * self._levels + share * other._levels
-            self._refit()
-        self._known = {}
-
     @property
     def fitted(self) -> bool:
         """Whether enough has been observed to say anything."""
