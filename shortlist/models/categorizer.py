@@ -15,7 +15,7 @@ from shortlist.arrays.given_labels import Label, LabelsLike, class_list, shown
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import Rows, beside
 from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.learner import BIAS, CategoryLearner, n_examples
+from shortlist.categories.learner import CategoryLearner, n_examples
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot, stop_here, writing
 from shortlist.errors import InputError
@@ -32,7 +32,7 @@ from shortlist.models.encoding import VectorPart, named_vectors, suited, vector_
 from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Stream
-from shortlist.models.readable import MORE, VECTOR, summed, worth_naming
+from shortlist.models.readable import MORE, in_words, worth_naming
 from shortlist.models.relabelling import KEPT, Change, Done, Labelled
 from shortlist.models.rules import Rules
 from shortlist.models.search import is_record, search
@@ -520,17 +520,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         """The votes of the words of a text for a label, and that of its vector. They sum to the label's score."""
         self._check_fitted()
         found = self.learner_._explain_row(self._rows_of(encoding.with_vector(text, vector, None)), label)
-        n_vector = self.n_vector_
-        given = summed(found.votes, n_vector)
-        # From here on the columns are those of the text; a label that votes has its name already.
-        columns: list[Any] = [voter if isinstance(voter, str) else voter - n_vector for voter, _ in given]
-        known = [column for column in columns if not isinstance(column, str) and column >= 0]
-        names: dict[Any, str] = {BIAS - n_vector: "(any text)", -n_vector: VECTOR}
-        names |= dict(zip(known, self.text_.names(known, text), strict=True))
-        words = [names.get(column, column) for column in columns]
-        votes: list[tuple[Label, float]] = [(word, vote) for word, (_, vote) in zip(words, given, strict=True)]
-        spans = self.text_.spans(text)
-        return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
+        return in_words(found, self.n_vector_, self.text_, text)
 
     def audit(
         self, texts: Sequence[Document], Y: LabelsLike, n: int = 100, random_state: int = 0, watch: Watch | None = None
@@ -607,10 +597,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     @property
     def _fields_beside_(self) -> list[str]:
         return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
-
-    @property
-    def _n_name_bytes(self) -> int:
-        return int(self.text_.vocabulary_.n_bytes)
 
     def _feature_names(self, columns: Sequence[int]) -> list[str]:
         return self.text_.names([column - self.n_vector_ for column in columns])

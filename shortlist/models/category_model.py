@@ -376,11 +376,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         }
         return facts | ({"edges": learner.n_edges_} if hasattr(learner, "n_edges_") else {})
 
-    @property
-    def _n_name_bytes(self) -> int:
-        """How many bytes the names of the features take."""
-        return 0
-
     def _feature_names(self, columns: Sequence[int]) -> list[Any]:
         """What people call the features of these columns."""
         return list(columns)

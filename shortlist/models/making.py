@@ -85,8 +85,7 @@ class Settings:
         return learner, changed(default_text(), for_text, prefix=TEXT)
 
     def _rater(self, of_texts: bool) -> Rater:
-        from shortlist.models.rater import Rater, default_learner
-        from shortlist.models.text_rater import TextRater, default_rated_text
+        from shortlist.models.rater import Rater, TextRater, default_learner, default_rated_text
 
         for_text, for_learner = self._values_apart()
         learner = changed(default_learner(self.learner, "--learner"), for_learner)
