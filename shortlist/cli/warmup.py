@@ -16,7 +16,7 @@ from shortlist.errors import counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shortlist.models.base import Task
+    from shortlist.models.learners import Task
 
 TEXTS = (
     "wheat exports rose as the harvest came in",

@@ -29,7 +29,6 @@ from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Aim, Confidence
 from shortlist.models.encoding import VectorPart, named_vectors, suited, vector_of
-from shortlist.models.learners import made
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Stream
 from shortlist.models.readable import MORE, in_words, worth_naming
@@ -40,15 +39,15 @@ from shortlist.models.text_batches import (
     Batch,
     LabelBatches,
     TakenUp,
-    VectorBatches,
     are_columns,
+    behind,
     default_text,
     texts_and_labels,
     texts_of,
 )
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, blocks, is_one
+from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, blocks, is_one, many
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -196,7 +195,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         texts = encoding.with_vectors(texts, vectors)
         Y = self._checked(texts, Y)
         named = [] if classes is None else class_list(classes)
-        text, learner, texts = self._parts_for(texts)
+        text, learner, ((texts, _),) = self._parts_for([(texts, Y)])
         bound = self._bound(text, learner)
         if bound is not None:
             bound.check_labels(Y)
@@ -240,10 +239,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         """The text part as it is set, before it has learned anything."""
         text: TextVectorizer = default_text() if self.text is None else clone(self.text)
         return text
-
-    def _new_learner(self) -> CategoryLearner:
-        learner: CategoryLearner = made(self.task, self.learner)
-        return learner
 
     def _have_parts(
         self, text: TextVectorizer, learner: CategoryLearner, bound: Bound | None = None,
@@ -289,19 +284,25 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if bound is not None:
             bound.learn_windows(self._checked_apart(pairs, learner), honest)
         else:
-            labels, vectors, part = LabelBatches(), VectorBatches(), self._vectors(learner)
+            labels, part = LabelBatches(), self._vectors(learner)
+            vectors: list[Vectors] = []
+
+            def apart(some: Sequence[Document]) -> Sequence[Document]:
+                plain, own = part.apart(some)
+                vectors.extend([] if own is None else [own])
+                return plain
 
             def texts() -> Iterator[Sequence[Document]]:
                 for some_texts, some_labels in prefetch(pairs):
-                    plain = vectors.add(*part.apart(some_texts))
+                    plain = apart(some_texts)
                     text.settle(plain, labels.add(self._checked(plain, some_labels), len(plain)).recurring)
                     yield plain
                 names, own = self._lessons(learner, labels.counts())
                 if names:
                     labels.add(own, len(names))
-                yield vectors.add(*part.apart(part.silent(names)))
+                yield apart(part.silent(names))
 
-            counted = vectors.beside(text.fit_counts(texts(), learner._jobs()))
+            counted = behind(vectors, text.fit_counts(texts(), learner._jobs()))
             rows = counted if learner.takes_pieces else counted.all()
             learner._fit_rows(rows, labels.all(), watch=honest)
         self._have_parts(text, learner, bound, honest.confidence())
@@ -323,17 +324,21 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             for texts, Y in prefetch(pairs):
                 self.learn_many(texts, Y)
             return self
-        text, learner, pairs = self._parts_for_all(pairs)
+        text, learner, pairs = self._parts_for(pairs)
         waiting: deque[TakenUp] = deque()  # taken up, but not learned
-        take, taking, stopped = TakenUp.taker(text, learner), threading.Lock(), threading.Event()
+        taking, stopped = threading.Lock(), threading.Event()
 
         def take_up() -> Iterator[TakenUp]:
+            seen = 0
             for texts, Y in prefetch(pairs):
                 labels, own = self._checked(texts, Y), self._vectors(learner).apart(texts)
                 with taking:
                     if stopped.is_set():
                         return
-                    waiting.append(batch := take(*own, labels))
+                    waiting.append(batch := TakenUp.of(text, *own, labels))
+                    if seen:  # the first ones are looked at when they are learned
+                        learner.check_learnable(batch.rows, lambda n: f"row {seen + n}")  # noqa: B023 - now
+                    seen += batch.rows.n_rows
                 yield batch
 
         try:
@@ -363,15 +368,11 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         learned_with = (self.encoder_name_, self._encoder_digest) if learner is own else (None, None)
         return VectorPart(vector_of(learner), self.encoder, *learned_with)
 
-    def _parts_for(self, texts: Sequence[Document]) -> tuple[TextVectorizer, CategoryLearner, Sequence[Document]]:
-        """The parts that go on learning: those there are, or new ones, which the model has once they learned."""
-        if self.__sklearn_is_fitted__():
-            self._check_can_learn()
-            return self.text_, self.learner_, texts
-        return self._new_text(), *suited(self._new_learner(), self.encoder, texts)
+    def _parts_for(self, pairs: Iterable[Pair]) -> tuple[TextVectorizer, CategoryLearner, Iterable[Pair]]:
+        """The parts that go on learning: those there are, or new ones, which the model has once they learned.
 
-    def _parts_for_all(self, pairs: Iterable[Pair]) -> tuple[TextVectorizer, CategoryLearner, Iterable[Pair]]:
-        """The same for batches of texts and labels, of which the first tell whether texts have vectors."""
+        Of the batches the first tell whether texts have vectors.
+        """
         if self.__sklearn_is_fitted__():
             self._check_can_learn()
             return self.text_, self.learner_, pairs
@@ -459,7 +460,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         No list is longer than 100 labels; where that is too short for the promise, a warning says so. Until enough
         examples have been learned one by one or fitted, nothing can be promised: lists hold all, by="wrong" none.
         """
-        found = self._cut(encoding.as_many(texts, vectors), coverage, by)
+        found = self._cut(encoding.with_vectors(many(texts), vectors), coverage, by)
         return found[0] if is_one(texts) else found
 
     def assign(
@@ -478,7 +479,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         label. Where each text that was learned has one label, none gets more.
         """
         wanted = self._aim(aim, precision, costs)
-        found = self._assigned(encoding.as_many(texts, vectors), wanted)
+        found = self._assigned(encoding.with_vectors(many(texts), vectors), wanted)
         return found[0] if is_one(texts) else found
 
     @reading
@@ -496,7 +497,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         """How likely each label is, n × number of labels, dense: for scikit-learn's tools, and few labels.
 
         Columns are in the order of ``classes_``, which must be sorted: scikit-learn's measures trust in that. Where
-        each text has one label, those of a text sum to 1 (class_probabilities.py); where labels came as an indicator
+        each text has one label, those of a text sum to 1 (answers.py); where labels came as an indicator
         matrix of several, each column is a probability of its own. ``rank(texts).probabilities`` has those of the best
         labels.
         """
@@ -589,14 +590,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
     def _answer_text(self, text: Document, k: int = 5) -> RankedLabels:
         return RankedLabels(self.rank([text], k), None)
-
-    @property
-    def fields_(self) -> list[str] | None:
-        return self.text_._settings.fields
-
-    @property
-    def _fields_beside_(self) -> list[str]:
-        return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
 
     def _feature_names(self, columns: Sequence[int]) -> list[str]:
         return self.text_.names([column - self.n_vector_ for column in columns])

@@ -63,8 +63,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     learner_: CategoryLearner
     vocabulary_: LabelVocabulary | None = None  # what its labels are called, where somebody has said
 
-    @abstractmethod
-    def _new_learner(self) -> CategoryLearner: ...
+    def _new_learner(self) -> CategoryLearner:
+        learner: CategoryLearner = super()._new_learner()
+        return learner
 
     _nothing_known: ClassVar[Reason] = Reason.NO_KNOWN_WORD  # what it says of an example of which nothing is known
     _known_confidence: Confidence | None = None  # None where nothing was learned on a stream, or in ``fit``
@@ -73,10 +74,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     @reading
     def confidence_(self) -> Confidence:
         """How sure its rankings are, as far as examples that were ranked before they were learned can tell."""
-        return self._confidence()
-
-    def _confidence(self) -> Confidence:
-        """``confidence_`` for who reads the model already."""
         return Confidence() if self._known_confidence is None else self._known_confidence.settled(lock_of(self))
 
     @abstractmethod
@@ -109,18 +106,14 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         self._check_fitted()
         with closing(prefetch(batches)) as read, closing(prefetch((self._rows(one), one) for one in read)) as tokenised:
             for rows, batch in tokenised:
-                yield self._ranked_alone(rows, k), batch
+                yield self._ranked(rows, k), batch
 
     def _rank_examples(self, examples: Examples, k: int) -> Ranking:
         """The k best labels of each example of a batch."""
         self._check_fitted()
-        return self._ranked_alone(self._rows(examples), k)
+        return self._ranked(self._rows(examples), k)
 
     @reading
-    def _ranked_alone(self, rows: Rows, k: int) -> Ranking:
-        """``_ranked`` for who does not read the model yet."""
-        return self._ranked(rows, k)
-
     def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
         """The k best labels that the rules allow, with probabilities: that of the best depends on some other scores."""
         k = as_whole(k, "k", least=1, most=sys.maxsize)
@@ -131,7 +124,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         else:
             ranking = learner._rank_rows(rows, deep, allowed)
         shown = ranking if k >= TOGETHER else ranking.first(k)
-        shown._probabilities = self._confidence().promised(ranking.scores, shown.scores.shape[1])
+        shown._probabilities = self.confidence_.promised(ranking.scores, shown.scores.shape[1])
         return shown
 
     @property
@@ -273,7 +266,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return chosen
 
     def _class_probabilities(self, given: Given, n: int) -> Floats:
-        """How likely each label is for each of n examples, dense (class_probabilities.py)."""
+        """How likely each label is for each of n examples, dense (answers.py)."""
         learner = self.learner_
         columns = learner._label_columns
         check_table(n, len(columns or learner.classes_))

@@ -29,7 +29,7 @@ from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.base import Model, Report, Table
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
-from shortlist.models.learners import made, named
+from shortlist.models.learners import named
 from shortlist.models.readable import in_words
 from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Explanation
@@ -141,9 +141,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def _new_learner(self) -> RatingLearner:
         given = self.learner
-        learner: RatingLearner = (
-            default_learner(given) if given is None or isinstance(given, str) else made(self.task, given)
-        )
+        learner: Any = default_learner(given) if given is None or isinstance(given, str) else super()._new_learner()
         return learner
 
     # Learning.
@@ -477,14 +475,6 @@ class TextRater(Rater):
 
     def _answer_text(self, text: Document, k: int = 5) -> GivenRatings:
         return self._given([text])
-
-    @property
-    def fields_(self) -> list[str] | None:
-        return self.text_._settings.fields
-
-    @property
-    def _fields_beside_(self) -> list[str]:
-        return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
 
     def _parameters(self) -> dict[str, Any]:
         return super()._parameters() | {"text": self.text_.get_params()}

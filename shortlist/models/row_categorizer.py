@@ -22,7 +22,6 @@ from shortlist.labels import NumberedLabels, in_sorted_order, numbered
 from shortlist.models.answers import Assigned
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Aim, Confidence, Reason
-from shortlist.models.learners import made
 from shortlist.models.observing import FirstPass, Stream, known_part
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking
@@ -72,10 +71,6 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         model = cls(clone(learner))
         model.learner_ = learner
         return model
-
-    def _new_learner(self) -> CategoryLearner:
-        learner: CategoryLearner = made(self.task, self.learner)
-        return learner
 
     # Learning.
 

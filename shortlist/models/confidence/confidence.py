@@ -45,33 +45,11 @@ class Reason(IntEnum):
         return self.name.lower().replace("_", " ")
 
 
-def lowest_usual(values: Floats, share: float = STRANGE) -> float:
+def lowest_usual(values: Floats, share: float) -> float:
     """The value below which this share of the honest examples lies; −∞ where there are too few to say."""
     if values.size * share < 1.0:
         return -np.inf
     return float(np.sort(values)[int(values.size * share)])
-
-
-def lowest_score(best: Floats) -> float:
-    """The best score below which a text is unlike what was learned."""
-    lowest = lowest_usual(best, LOW)
-    return lowest - ABOUT * abs(lowest)
-
-
-def least_known(shares: Floats) -> float:
-    """The known share below which a text is unlike what was learned, from those of honest examples."""
-    least = lowest_usual(shares)
-    return least if least < 1.0 else HALF
-
-
-def reasons(scores: Floats, assigned: NDArray[np.bool_], lowest: float) -> NDArray[np.uint8]:
-    """Why each ranking (scores float64[n, k], NaN where there is no label) has nothing ``assigned`` (n × k), if so."""
-    found = np.full(len(scores), Reason.NOTHING_SURE_ENOUGH, dtype=np.uint8)
-    best = scores[:, 0] if scores.shape[1] else np.full(len(scores), np.nan)
-    found[best < lowest] = Reason.UNLIKE_ANYTHING_LEARNED
-    found[np.isnan(best)] = Reason.NO_KNOWN_WORD
-    found[assigned.any(axis=1)] = Reason.ASSIGNED
-    return found
 
 
 REFITS = 8  # while a full window is replaced once
@@ -274,18 +252,25 @@ class Confidence:
         if key not in self._known:
             with np.errstate(invalid="ignore"):
                 decided = self._past()[:, 0] >= self.threshold(aim)
-            self._known[key] = lowest_score(self._examples().scores[decided, 0].astype(np.float64))
+            lowest = lowest_usual(self._examples().scores[decided, 0].astype(np.float64), LOW)
+            self._known[key] = lowest - ABOUT * abs(lowest)
         return float(self._known[key])
 
     def reasons(self, scores: Floats, assigned: NDArray[np.bool_], aim: Aim) -> NDArray[np.uint8]:
-        """Why no label of a ranking was assigned for an aim: a Reason for each ranking."""
-        return reasons(scores, assigned, self._lowest(aim))
+        """Why each ranking (n × k) has nothing ``assigned`` (n × k) for an aim, if so: a Reason for each ranking."""
+        found = np.full(len(scores), Reason.NOTHING_SURE_ENOUGH, dtype=np.uint8)
+        best = scores[:, 0] if scores.shape[1] else np.full(len(scores), np.nan)
+        found[best < self._lowest(aim)] = Reason.UNLIKE_ANYTHING_LEARNED
+        found[np.isnan(best)] = Reason.NO_KNOWN_WORD
+        found[assigned.any(axis=1)] = Reason.ASSIGNED
+        return found
 
     def are_unlike(self, known: Shares) -> NDArray[np.bool_]:
         """Which texts are unlike anything learned, of whose features such a share is known."""
         if "least known" not in self._known:
             shares = self._examples().known
-            self._known["least known"] = least_known(shares[shares >= 0.0].astype(np.float64))
+            least = lowest_usual(shares[shares >= 0.0].astype(np.float64), STRANGE)
+            self._known["least known"] = least if least < 1.0 else HALF
         strange: NDArray[np.bool_] = known.astype(np.float64) < self._known["least known"]
         return strange
 
