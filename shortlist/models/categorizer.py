@@ -448,19 +448,16 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         self,
         texts: Document | Sequence[Document],
         coverage: float = 0.95,
-        by: str = "example",
         *,
         vectors: ArrayLike | None = None,
     ) -> Ranking | list[Ranking]:
-        """For each text a ranking that is as long as it must be; for one text, one.
+        """For each text a ranking that is as long as it must be, for one text one.
 
-        by="example" : all true labels of a text are listed, for this share of all texts.
-        by="wrong" : of all labels listed, this share is right. A list may be empty.
-
-        No list is longer than 100 labels; where that is too short for the promise, a warning says so. Until enough
-        examples have been learned one by one or fitted, nothing can be promised: lists hold all, by="wrong" none.
+        For a share of ``coverage`` of all texts, lists hold all true labels. None is longer than 100 labels; where that
+        is too short for the promise, a warning says so. Until enough examples have been learned one by one or fitted,
+        nothing can be promised: lists hold all.
         """
-        found = self._cut(encoding.with_vectors(many(texts), vectors), coverage, by)
+        found = self._cut(encoding.with_vectors(many(texts), vectors), coverage)
         return found[0] if is_one(texts) else found
 
     def assign(
@@ -474,9 +471,9 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     ) -> Assigned | list[Assigned]:
         """For each text its labels, none where nothing is sure enough; the list's ``reason`` says why.
 
-        Labels are chosen for an aim: "f1" (over all labels together), "f1-macro" (its mean over labels), "f1-example"
-        (over texts); or so that a share of ``precision`` of them is right; or by the costs of a wrong and of a missing
-        label. Where each text that was learned has one label, none gets more.
+        Labels are chosen for the largest F1 over all labels together; or so that a share of ``precision`` of them is
+        right; or by the costs of a wrong and of a missing label. Where each text that was learned has one label, none
+        gets more.
         """
         wanted = self._aim(aim, precision, costs)
         found = self._assigned(encoding.with_vectors(many(texts), vectors), wanted)

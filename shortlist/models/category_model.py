@@ -48,8 +48,6 @@ from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Kinds, KnownRules, Rules, within_kinds
 from shortlist.ranking import Ranking
 
-AIMS: dict[str, Aim] = {"f1": F1("micro"), "f1-macro": F1("macro"), "f1-example": F1("example")}
-FORMS = ("example", "wrong")
 Given = TypeVar("Given")  # some examples, as a model is asked about them: texts, or rows of features
 
 
@@ -150,34 +148,30 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     # Deciding.
 
     @reading
-    def _cut(self, given: Given, coverage: float, by: str) -> list[Ranking]:
+    def _cut(self, given: Given, coverage: float) -> list[Ranking]:
         """For each example a ranking that is as long as it must be."""
-        as_choice(by, "by", FORMS)
         ranking = self._deep(given)
-        self._check_promise(coverage, by)
-        return ranking.only(self._listed(ranking, coverage, by))
+        self._check_promise(coverage)
+        return ranking.only(self._listed(ranking, coverage))
 
     @reading
-    def _listed(self, ranking: Ranking, coverage: float, by: str = "example") -> NDArray[np.bool_]:
+    def _listed(self, ranking: Ranking, coverage: float) -> NDArray[np.bool_]:
         """Which labels of each ranking, of a hundred labels or all there are, to list: see ``shortlist``."""
-        confidence, scores = self.confidence_, ranking.scores
-        if by == "wrong":
-            return confidence.assigned(scores, Precision(coverage), ranking.probabilities)
-        lengths = confidence.lengths(scores, coverage, ranking.probabilities)
-        kept: NDArray[np.bool_] = np.arange(scores.shape[1]) < lengths[:, None]
+        lengths = self.confidence_.lengths(ranking.scores, coverage, ranking.probabilities)
+        kept: NDArray[np.bool_] = np.arange(ranking.scores.shape[1]) < lengths[:, None]
         return kept
 
     @reading
-    def _check_promise(self, coverage: float, by: str = "example") -> None:
+    def _check_promise(self, coverage: float) -> None:
         """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts."""
         confidence = self.confidence_
         self._warn_of_runs(confidence)
-        if by == "example" and confidence.are_too_few(coverage):
+        if confidence.are_too_few(coverage):
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised yet: too few examples were ranked before they were learned, "
                 "and lists hold all labels; teach more, or ask for less", UserWarning, stacklevel=4,
             )  # fmt: skip
-        elif by == "example" and confidence.ready and confidence.reachable() < coverage < 1.0:
+        elif confidence.ready and confidence.reachable() < coverage < 1.0:
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
                 f"{confidence.reachable():.1%} of the examples that were ranked ahead, and these are all listed; ask "
@@ -230,7 +224,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             return Precision(precision, alone=self._one_label_each)
         if costs is not None:
             return Costs(*costs)
-        return AIMS[as_choice(aim, "aim", tuple(AIMS))] if isinstance(aim, str) else aim
+        return F1() if isinstance(aim, str) and as_choice(aim, "aim", ("f1",)) else aim  # type: ignore[return-value]
 
     @property
     def _one_label_each(self) -> bool:
@@ -254,7 +248,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         columns = self.learner_._label_columns
         if columns is not None and self.confidence_.ready:
             ranking = self._ranked(rows, DEPTH)
-            return self.learner_._indicate(np.where(self._chosen(ranking, F1("micro")), ranking.ids, -1), columns)
+            return self.learner_._indicate(np.where(self._chosen(ranking, F1()), ranking.ids, -1), columns)
         if not self.retired_ and not self._every_rule(None):
             return self.learner_._predict_rows(rows)
         if columns is not None:

@@ -135,9 +135,9 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         self._check_fitted()
         return self._ranked(self._rows_of(X), k)
 
-    def shortlist(self, X: MatrixLike, coverage: float = 0.95, by: str = "example") -> list[Ranking]:
+    def shortlist(self, X: MatrixLike, coverage: float = 0.95) -> list[Ranking]:
         """For each row a ranking that is as long as it must be, as ``Categorizer.shortlist`` has it for texts."""
-        return self._cut(X, coverage, by)
+        return self._cut(X, coverage)
 
     def assign(
         self,

@@ -225,8 +225,6 @@ def test_who_has_learned_nothing_says_how_to_begin():
 
 
 def test_what_it_cannot_take_is_refused(single):
-    with pytest.raises(InputError, match="by"):
-        single.shortlist(np.ones((1, FEATURES)), by="nothing")
     with pytest.raises(InputError, match="texts"):
         next(single._assign_batches([Examples(texts=["wheat"])], single._aim("f1")))
     with pytest.raises(InputError, match="cannot go on"):

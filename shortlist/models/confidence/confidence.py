@@ -63,7 +63,7 @@ class Confidence:
     >>> confidence.observe(ranking.ids, ranking.scores, truth)   # a ranking made before its example was learned
     >>> confidence.probabilities(ranking.scores)                 # n × k
     >>> confidence.lengths(ranking.scores, coverage=0.95)        # how many labels of each hold all true ones
-    >>> confidence.assigned(ranking.scores, F1("micro"))         # which labels of each to assign
+    >>> confidence.assigned(ranking.scores, F1())                # which labels of each to assign
 
     It knows nothing of who ranked. Scores are n × k, best first, NaN where there is no label; k is at least TOGETHER
     where as many labels are known, as the first label's probability depends on their scores. The result is the same in

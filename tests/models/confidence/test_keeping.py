@@ -58,7 +58,7 @@ def test_no_more_is_kept_than_there_is_room_for():
 def test_what_it_takes_is_counted():
     ids, scores, truth, _ = single(2 * SIZE, 0)
     confidence = observed(ids, scores, truth, [0, 2 * SIZE])
-    confidence.threshold(F1("macro"))
+    confidence.threshold(F1())
     held = [*confidence.window.ring.arrays, *confidence._examples().arrays, confidence._past(), confidence._ascending]
     saved = list(confidence.to_state().all_arrays().values())
     assert confidence.window.length == SIZE
