@@ -387,11 +387,13 @@ def is_record(given: object) -> bool:
     """Whether something that was read is what ``Found.record`` makes, or None."""
     if given is None:
         return True
-    tried = {"name": str, "learned": int, "value": float, "came of it": str}
-    known = {"measure": str, "chosen": str, "tried": list}
-    return _has(given, known) and all(_has(one, tried) for one in given["tried"])
+    tried: dict[str, type] = {"name": str, "learned": int, "value": float, "came of it": str}
+    if not _has(given, {"measure": str, "chosen": str, "tried": list}):
+        return False
+    return all(_has(one, tried) for one in given["tried"])
 
 
 def _has(given: object, kinds: dict[str, type]) -> TypeGuard[dict[str, Any]]:
-    alike = isinstance(given, dict) and given.keys() == kinds.keys()
-    return alike and all(isinstance(given[name], kind) for name, kind in kinds.items())
+    if not isinstance(given, dict) or given.keys() != kinds.keys():
+        return False
+    return all(isinstance(given[name], kind) for name, kind in kinds.items())
